@@ -32,8 +32,8 @@ from gnomon.attribution.maps import cam_overlap
 from gnomon.attribution.orbits import orbit_curvature
 from gnomon.attribution.probes import intrinsic_dimension, pool_positions
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.sanity import Faithfulness, Sanity, rank_correlation
-from gnomon.attribution.shortcut import Reliance, Shortcuts, separation, shortcuts
+from gnomon.attribution.sanity import Faithfulness, SanityCheck, rank_correlation
+from gnomon.attribution.shortcut import FeatureReliance, Shortcuts, separation, shortcuts
 from gnomon.attribution.similarity import procrustes
 from gnomon.attribution.trees import surrogate_tree
 
@@ -210,7 +210,7 @@ def test_ranks_and_curves_of_faithfulness():
     own = gradient(net, x, 0)
     found = sanity_check(gradient, net, x, 0, draws=2, random_labels=nn.Linear(5, 2).double())
     assert -1 <= found.weights <= 1 and found.labels is not None and own.values.shape == x.shape
-    assert [Sanity("m", w, s).depends_on_model for w, s in ((0.69, None), (0.71, None), (0.1, 0.71))] == [
+    assert [SanityCheck("m", w, s).depends_on_model for w, s in ((0.69, None), (0.71, None), (0.1, 0.71))] == [
         True,
         False,
         False,
@@ -265,6 +265,14 @@ def test_examples_that_excite_a_direction_and_the_purity_of_their_classes():
     assert abs(told.chance - exact) < 4 * 0.1 / 200**0.5 and 0.5 < told.random < 1
 
 
+def test_units_that_are_constant_up_to_a_billionth_are_left_out():
+    """The numbers d, 0, d have the deviation d / sqrt(3). Their two largest belong to two classes."""
+    y = torch.tensor([0, 0, 1])
+    for d, units in ((1.65e-9, 1.0), (1.8e-9, 0.75)):
+        x = torch.tensor([[1.0, d], [0.9, 0.0], [0.0, d]])
+        assert direction_semantics(nn.Sequential(nn.Identity()), "0", (x, y), k=2).units == pytest.approx(units)
+
+
 def test_frequencies_are_kept_and_masked_decisions_counted():
     x, other = normal(3, 1, 4, 5), normal(3, 1, 4, 5)
     mask = torch.zeros(4, 5)
@@ -305,7 +313,7 @@ def test_separation_of_features_and_levels_of_shortcuts():
     assert_allclose(separation(x, y), v.var(0) / within - 1, rtol=1e-4)
 
     def named(p, apart):
-        told = Shortcuts((Reliance("pixel (0, 0)", 0.5, 0.9, apart, p),), 0.9, 0.5, 0.01)
+        told = Shortcuts((FeatureReliance("pixel (0, 0)", 0.5, 0.9, apart, p),), 0.9, 0.5, 0.01)
         return told.named, told.offered, [f.level.name for f in told.findings]
 
     one = ("pixel (0, 0)",)

@@ -87,7 +87,7 @@ def test_a_shortcut_that_the_network_does_not_use_is_said_to_be_offered():
         net[1].weight[:, 0] = 0
     marked, plain = shortcuts(net, (x, SPLIT.y_test)), shortcuts(net, (SPLIT.x_test, SPLIT.y_test))
     assert marked.named == () and marked.offered == ("pixel (0, 0)",) and "does not use it" in marked.verdict
-    assert marked.findings[0].message.startswith("The class can be predicted from pixel (0, 0) alone (100% right")
+    assert marked.findings[0].message.startswith("The class can be predicted from pixel (0, 0) alone (100% correct")
     assert plain.named == plain.offered == () and plain.findings == ()
 
 

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 from gnomon.bayes import HMC, Langevin, Metropolis, StochasticGradient, module_posterior, sample
-from gnomon.bayes.density import Density
-from gnomon.bayes.draws import Draws
+from gnomon.bayes.density import LogDensityWithGradient
+from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.samplers.hmc import leapfrog
 from gnomon.core import InputError
 
@@ -38,14 +38,18 @@ def test_mean_and_covariance_of_a_gaussian(method):
     draws = sample(gaussian, torch.zeros(2), method=method, draws=500, warmup=200, seed=1)
     assert bool(((draws.mean - 1).abs() < 4 * draws.error).all())
     squares = (draws.values - 1).square()
-    record = Draws(squares, "", 1.0, 0, 0, 0)
+    record = PosteriorDraws(squares, "", 1.0, 0, 0, 0)
     assert bool(((record.mean - COVARIANCE.diagonal()).abs() < 4 * record.error + 0.02).all())
-    cross = Draws(((draws.values - 1).prod(2, keepdim=True)), "", 1.0, 0, 0, 0)
+    cross = PosteriorDraws(((draws.values - 1).prod(2, keepdim=True)), "", 1.0, 0, 0, 0)
     assert abs(float(cross.mean) - 0.8) < 4 * float(cross.error) + 0.02
 
 
 def test_leapfrog_errs_in_the_energy_by_the_square_of_the_step_and_goes_back():
-    p, x, v = Density(gaussian, True), torch.tensor([[2.0, 0.0]]).double(), torch.tensor([[1.0, -0.5]]).double()
+    p, x, v = (
+        LogDensityWithGradient(gaussian, True),
+        torch.tensor([[2.0, 0.0]]).double(),
+        torch.tensor([[1.0, -0.5]]).double(),
+    )
     one = torch.ones(2).double()
 
     def energy(x, v):
@@ -70,7 +74,7 @@ def test_leapfrog_errs_in_the_energy_by_the_square_of_the_step_and_goes_back():
 def test_underdamped_langevin_has_the_right_variance_in_a_harmonic_well_at_every_step():
     """The splitting is exact there in x; explicit Euler with the same step would be 1 / (1 - step^2 / 4) too wide."""
     draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=Langevin(1.2), draws=3000, warmup=100)
-    square = Draws(draws.values.square(), "", 1.0, 0, 0, 0)
+    square = PosteriorDraws(draws.values.square(), "", 1.0, 0, 0, 0)
     assert abs(float(square.mean) - 1) < 4 * float(square.error)
     assert 4 * float(square.error) < 1 / (1 - 1.2**2 / 4) - 1
 
@@ -80,7 +84,7 @@ def test_overdamped_langevin_is_too_wide_by_its_step_unless_adjusted():
     """x' = (1 - e / 2) x + sqrt(e) z has the variance 1 / (1 - e / 4)."""
     method = Langevin(1.0, None)
     draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=method, draws=2500, warmup=100)
-    square = Draws(draws.values.square(), "", 1.0, 0, 0, 0)
+    square = PosteriorDraws(draws.values.square(), "", 1.0, 0, 0, 0)
     assert abs(float(square.mean) - 4 / 3) < 4 * float(square.error) < 0.3
 
 
@@ -123,7 +127,7 @@ def test_minibatch_dynamics_is_off_in_proportion_to_its_step():
     x = torch.ones(8, 1).double()
     posterior = module_posterior(nn.Linear(1, 1, bias=False).double(), (x, x[:, 0]))
     draws = sample(posterior, posterior.start, method=StochasticGradient(0.2, batch=8), draws=1500, warmup=50)
-    square = Draws((draws.values - 8 / 9).square(), "", 1.0, 0, 0, 0)
+    square = PosteriorDraws((draws.values - 8 / 9).square(), "", 1.0, 0, 0, 0)
     exact = 1 / (9 * (1 - 0.2 * 9 / 4))
     assert abs(float(square.mean) - exact) < 4 * float(square.error) < exact - 1 / 9
 

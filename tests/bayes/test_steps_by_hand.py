@@ -20,9 +20,9 @@ from gnomon.bayes import (
     r_hat,
     sample,
 )
-from gnomon.bayes.density import Density
+from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.diagnostics import burn_in
-from gnomon.bayes.draws import Draws
+from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.predictive import from_outputs
 from gnomon.bayes.samplers.base import StepSize
 from gnomon.bayes.samplers.hmc import _halton, _HmcState
@@ -45,7 +45,7 @@ START = torch.tensor([[1.0, -0.5], [0.3, 0.8], [-1.2, 0.1], [2.0, 1.5], [0.0, 0.
 
 
 def walk(method, steps, density=quartic, start=START):
-    path = method.walk(Density(density, True), start, 0, torch.Generator().manual_seed(3))
+    path = method.walk(LogDensityWithGradient(density, True), start, 0, torch.Generator().manual_seed(3))
     return [next(path) for _ in range(steps)], torch.Generator().manual_seed(3)
 
 
@@ -138,7 +138,7 @@ def test_stochastic_gradients_are_scaled_to_all_data_and_the_noise_has_its_size(
 
 def test_a_path_of_hmc_is_accepted_by_its_change_of_energy():
     """H = -log p + v^T M^-1 v / 2 with M^-1 the variances; 2 h(t) L / step steps with h of van der Corput."""
-    state = _HmcState(HMC(length=1.3), Density(quartic, True), START, torch.Generator().manual_seed(1))
+    state = _HmcState(HMC(length=1.3), LogDensityWithGradient(quartic, True), START, torch.Generator().manual_seed(1))
     state.variance, state.size.now = torch.tensor([0.5, 2.0]).double(), 0.8
     assert [_halton(t) for t in (1, 2, 3, 4)] == [0.5, 0.25, 0.75, 0.125]
     x, rejected = START, 0
@@ -165,7 +165,7 @@ def test_a_path_of_hmc_is_accepted_by_its_change_of_energy():
 
 
 def test_variances_of_coordinates_are_learned_and_drawn_towards_a_small_unit():
-    state = _HmcState(HMC(length=1.0), Density(quartic, True), START, torch.Generator().manual_seed(1))
+    state = _HmcState(HMC(length=1.0), LogDensityWithGradient(quartic, True), START, torch.Generator().manual_seed(1))
     seen = [3 * normal(torch.Generator().manual_seed(k)) for k in range(8)]
     for k, points in enumerate(seen):
         state.x = points
@@ -212,7 +212,7 @@ def chains(length=200, rho=0.6, count=3):
 
 def test_draws_are_summarized_by_plain_formulas():
     values = chains()
-    draws = Draws(torch.tensor(values), "", 1.0, 0, 0, 0)
+    draws = PosteriorDraws(torch.tensor(values), "", 1.0, 0, 0, 0)
     flat = values[:, :, 0].ravel()
     assert float(draws.mean) == pytest.approx(flat.mean()) and float(draws.std) == pytest.approx(flat.std(ddof=1))
     assert float(draws.error) == pytest.approx(flat.std(ddof=1) / sqrt(float(draws.effective)))
@@ -277,7 +277,7 @@ def test_the_record_counts_acceptances_and_gradients_of_all_steps():
         quartic, START, method=method, chains=5, draws=20, warmup=10, seed=3, progress=lambda *a: seen.append(a)
     )
     generator = torch.Generator().manual_seed(3)
-    path = method.walk(Density(quartic, True), START, 10, generator)
+    path = method.walk(LogDensityWithGradient(quartic, True), START, 10, generator)
     steps = [next(path) for _ in range(30)]
     assert torch.equal(draws.values, torch.stack([s.x for s in steps[10:]], 1))
     assert draws.accepted == pytest.approx(sum(s.accepted for s in steps[10:]) / 20)
@@ -287,7 +287,7 @@ def test_the_record_counts_acceptances_and_gradients_of_all_steps():
 def test_metropolis_learns_its_covariance_in_the_middle_of_the_warm_up():
     """The proposal restarts at 2.4 / sqrt(d) of the covariance of the second half of what was seen."""
     warmup = 20
-    path = Metropolis(0.7).walk(Density(quartic, True), START, warmup, torch.Generator().manual_seed(3))
+    path = Metropolis(0.7).walk(LogDensityWithGradient(quartic, True), START, warmup, torch.Generator().manual_seed(3))
     steps, g = [next(path) for _ in range(26)], torch.Generator().manual_seed(3)
     x, factor, size, seen = START, torch.eye(2).double(), StepSize(0.7, 0.234), []
     for t, step in enumerate(steps):
@@ -307,7 +307,9 @@ def test_metropolis_learns_its_covariance_in_the_middle_of_the_warm_up():
 
 def test_metropolis_aims_at_another_acceptance_in_one_dimension():
     start = START[:, :1]
-    path = Metropolis(0.7).walk(Density(lambda x: -x.square().sum(), True), start, 4, torch.Generator().manual_seed(3))
+    path = Metropolis(0.7).walk(
+        LogDensityWithGradient(lambda x: -x.square().sum(), True), start, 4, torch.Generator().manual_seed(3)
+    )
     first, second = next(path), next(path)
     g = torch.Generator().manual_seed(3)
     normal(g, start), torch.rand(5, generator=g, dtype=torch.float64)
@@ -320,7 +322,9 @@ def test_metropolis_aims_at_another_acceptance_in_one_dimension():
 def test_few_points_leave_the_proposal_of_metropolis_as_it_is():
     """One chain and two coordinates: 11 draws are more than 4 d, 7 are not."""
     for warmup, restarts in ((12, False), (20, True)):
-        path = Metropolis(0.7).walk(Density(quartic, True), START[:1], warmup, torch.Generator().manual_seed(3))
+        path = Metropolis(0.7).walk(
+            LogDensityWithGradient(quartic, True), START[:1], warmup, torch.Generator().manual_seed(3)
+        )
         steps, g, size, x = (
             [next(path) for _ in range(14)],
             torch.Generator().manual_seed(3),
@@ -349,7 +353,7 @@ def test_a_step_size_restarts_around_another_step():
 def spread_chains(length, gap=0.0):
     values = np.random.default_rng(0).standard_normal((4, length, 2))
     values[0, :, 1] += gap
-    return Draws(torch.tensor(values), "", 1.0, 0, 0, 0)
+    return PosteriorDraws(torch.tensor(values), "", 1.0, 0, 0, 0)
 
 
 def test_draws_have_converged_if_every_coordinate_has():
@@ -364,14 +368,14 @@ def test_draws_have_converged_if_every_coordinate_has():
 @pytest.mark.parametrize(("rho", "converged"), [(0.0, True), (0.9, False)])
 def test_draws_need_four_hundred_effective_ones(rho, converged):
     """480 independent draws suffice; 2,000 correlated ones are worth about 100."""
-    draws = Draws(torch.tensor(chains(600 if rho == 0 else 500, rho, 4)), "", 1.0, 0, 0, 0)
+    draws = PosteriorDraws(torch.tensor(chains(600 if rho == 0 else 500, rho, 4)), "", 1.0, 0, 0, 0)
     assert draws.converged == converged
 
 
 @pytest.mark.parametrize(("divergences", "level"), [(19, "WARNING"), (21, "PROBLEM")])
 def test_divergences_are_severe_from_one_percent_on(divergences, level):
     values = torch.tensor(chains(500, 0.0, 4))
-    (found,) = (f for f in Draws(values, "", 1.0, divergences, 0, 0).findings if f.kind == "divergent-paths")
+    (found,) = (f for f in PosteriorDraws(values, "", 1.0, divergences, 0, 0).findings if f.kind == "divergent-paths")
     assert found.level.name == level and found.evidence[0].value == pytest.approx(divergences / 2000)
 
 
@@ -404,5 +408,5 @@ def test_r_hat_is_that_of_normal_scores_of_ranks_and_of_distances_from_the_media
 
 def test_only_four_chains_and_about_four_hundred_draws_are_drawn():
     values = torch.tensor(chains(900, 0.0, 6))
-    paths, _ = Draws(values, "", 1.0, 0, 0, 0).plots()
+    paths, _ = PosteriorDraws(values, "", 1.0, 0, 0, 0).plots()
     assert len(paths.marks) == 4 and len(paths.marks[0].x) == 450

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from gnomon.bayes import HMC
-from gnomon.bayes.density import Density
+from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.samplers.hmc import _HmcState, leapfrog
-from gnomon.bayes.samplers.travel import TIMES, Travel
+from gnomon.bayes.samplers.travel import TIMES, PathStatistics
 from tests.bayes.test_steps_by_hand import START, log_density, normal, quartic, slope
 
 
@@ -16,7 +16,7 @@ def example(paths, d=3, seed=0):
     rng = np.random.default_rng(seed)
     points, scale, main = rng.normal(size=(9, d)) * [1, 2, 3], np.array([1.5, 0.5, 2.0]), np.array([0.6, 0.0, 0.8])
     seen = [(time, rng.normal(size=(4, d)), rng.normal(size=(4, d)), rng.uniform(size=4)) for time in paths]
-    travel = Travel(*map(torch.tensor, (points, scale, main)))
+    travel = PathStatistics(*map(torch.tensor, (points, scale, main)))
     for time, *tensors in seen:
         travel.see(time, *map(torch.tensor, tensors))
     return points, scale, main, seen, travel
@@ -80,13 +80,13 @@ def test_a_path_that_ran_away_counts_as_not_accepted():
 
 
 def test_many_coordinates_are_thinned_evenly():
-    travel = Travel(torch.randn(5, 100).double(), torch.ones(100).double(), torch.ones(100).double())
+    travel = PathStatistics(torch.randn(5, 100).double(), torch.ones(100).double(), torch.ones(100).double())
     some = travel._some.tolist()
     assert len(some) == 31 and some[0] == 0 and some[-1] == 99 and set(np.diff(some)) == {3, 4}
 
 
 def state(**options):
-    return _HmcState(HMC(**options), Density(quartic, True), START, torch.Generator().manual_seed(1))
+    return _HmcState(HMC(**options), LogDensityWithGradient(quartic, True), START, torch.Generator().manual_seed(1))
 
 
 def test_the_first_step_is_doubled_or_halved_until_acceptance_crosses_four_fifths():
@@ -119,7 +119,7 @@ def test_the_leading_direction_is_the_first_principal_axis():
     assert abs(float(state()._leading(points) @ axis)) == pytest.approx(1.0, abs=1e-9)
 
 
-class Told(Travel):
+class Told(PathStatistics):
     """Names a best length, and remembers when it was asked and what it was shown."""
 
     def __init__(self, length, ended):  # nothing of what Travel holds
@@ -192,18 +192,25 @@ def test_a_window_with_four_draws_is_too_short_to_learn_from():
 
 
 def test_a_path_starts_as_long_as_the_first_step_or_one():
-    density = Density(lambda x: -x.square().sum() / 2, True)
+    density = LogDensityWithGradient(lambda x: -x.square().sum() / 2, True)
     assert state(length=2.5).log_length == pytest.approx(np.log(2.5))
     small = _HmcState(HMC(), density, START, torch.Generator().manual_seed(0))
     assert np.exp(small.log_length) == pytest.approx(max(1.0, small.size.now))
     wide = _HmcState(
-        HMC(), Density(lambda x: -(x / 50).square().sum() / 2, True), START, torch.Generator().manual_seed(0)
+        HMC(),
+        LogDensityWithGradient(lambda x: -(x / 50).square().sum() / 2, True),
+        START,
+        torch.Generator().manual_seed(0),
     )
     assert wide.size.now > 8 and np.exp(wide.log_length) == pytest.approx(wide.size.now)
 
 
 def test_leapfrog_of_several_steps_is_that_of_single_steps():
-    density, v, inverse = Density(quartic, True), normal(torch.Generator().manual_seed(2)), torch.tensor([0.5, 2.0])
+    density, v, inverse = (
+        LogDensityWithGradient(quartic, True),
+        normal(torch.Generator().manual_seed(2)),
+        torch.tensor([0.5, 2.0]),
+    )
     inverse = inverse.double()
     many = leapfrog(density, START, v, slope(START), 0.2, inverse, 3)
     x, w, gradient = START, v, slope(START)
@@ -216,5 +223,5 @@ def test_leapfrog_of_several_steps_is_that_of_single_steps():
 @pytest.mark.parametrize(("error", "divergences"), [(999.0, 0), (1001.0, 5)])
 def test_a_path_counts_as_divergent_when_its_energy_is_off_by_more_than_a_thousand(error, divergences, monkeypatch):
     monkeypatch.setattr(_HmcState, "move", lambda *_, **__: (torch.ones(5), torch.full((5,), error)))
-    step = next(HMC(length=1.0).walk(Density(quartic, True), START, 0, torch.Generator().manual_seed(0)))
+    step = next(HMC(length=1.0).walk(LogDensityWithGradient(quartic, True), START, 0, torch.Generator().manual_seed(0)))
     assert step.divergences == divergences

@@ -8,15 +8,23 @@ import torch
 from torch import nn
 
 from gnomon import InputError
-from gnomon.bounds import cushions, generalization_bounds, norms, output_margins, replace_one, ridge_stability, vc_bound
+from gnomon.bounds import (
+    generalization_bounds,
+    layer_cushions,
+    layer_norms,
+    output_margins,
+    replace_one_gap,
+    ridge_stability,
+    vc_bound,
+)
 from gnomon.bounds.bound import Bound
 from gnomon.bounds.capacity import (
     kernel_rademacher,
     linear_rademacher,
-    massart,
+    massart_bound,
     min_norm_bound,
-    network_dimension,
-    sauer,
+    network_vc_dimension,
+    sauer_bound,
 )
 from gnomon.bounds.norms import path_norm
 from gnomon.core.results import Value
@@ -34,7 +42,7 @@ def data(net, n=80, seed=0):
 def test_norms_are_those_of_the_matrices_and_distances_from_the_start():
     start = network()
     net = network()
-    for layer, part, before in zip(norms(net, start), net[::2], start[::2], strict=True):
+    for layer, part, before in zip(layer_norms(net, start), net[::2], start[::2], strict=True):
         w, moved = part.weight.detach().double(), (part.weight - before.weight).detach().double()
         assert layer.spectral == pytest.approx(float(torch.linalg.svdvals(w)[0]))
         assert layer.frobenius**2 == pytest.approx(float(w.square().sum()))
@@ -57,7 +65,7 @@ def test_every_bound_is_the_product_of_its_factors_and_beside_the_gap():
     x, y = data(net)
     found = generalization_bounds(net, (x, y), test=data(net, seed=1), start=network())
     gamma = found.margin
-    layers = norms(net)
+    layers = layer_norms(net)
     values = output_margins(net, (x, y)).values
     assert gamma == pytest.approx(float(torch.quantile(values.double(), 0.1)))
     b, n = float(x.norm(dim=1).max()), len(x)
@@ -88,7 +96,7 @@ def test_cushions_are_those_of_jacobians():
     """margin-bound-compression: mu_i = min_x |A a| / (|A|_F |a|), and mu_i-> = min_x |J z| / (|J|_F |z|) between layers."""
     net = network().double().requires_grad_(False)
     x = torch.randn(6, 3).double()
-    found = cushions(net, x)
+    found = layer_cushions(net, x)
     middle = net[:3](x)  # before the second activation
     jacobian = torch.stack([torch.func.jacrev(lambda z: net[3:](z))(row) for row in middle])
     ratio = (jacobian @ middle[:, :, None]).flatten(1).norm(dim=1) / (
@@ -120,9 +128,12 @@ def test_a_trained_network_has_larger_normalized_margins_on_true_labels():
     [
         (lambda: generalization_bounds(nn.Linear(3, 2), (torch.zeros(5, 3), torch.zeros(5).long())), "tied|wrong"),
         (lambda: generalization_bounds(nn.Linear(3, 1), (torch.zeros(5, 3), torch.zeros(5).long())), "output for each"),
-        (lambda: norms(nn.ReLU()), "no layer is Linear"),
-        (lambda: norms(nn.Linear(2, 2), nn.Linear(3, 2)), "the start has no weight"),
-        (lambda: cushions(nn.Sequential(nn.Linear(2, 2), nn.Tanh()), torch.ones(1, 2)), "neither Linear nor ReLU"),
+        (lambda: layer_norms(nn.ReLU()), "no layer is Linear"),
+        (lambda: layer_norms(nn.Linear(2, 2), nn.Linear(3, 2)), "the start has no weight"),
+        (
+            lambda: layer_cushions(nn.Sequential(nn.Linear(2, 2), nn.Tanh()), torch.ones(1, 2)),
+            "neither Linear nor ReLU",
+        ),
         (lambda: min_norm_bound(torch.ones(3, 3), torch.ones(3)), "not positive definite"),
         (lambda: vc_bound(0, 4), "n must be"),
         (lambda: ridge_stability(torch.eye(3), torch.ones(2), decay=1.0), "a target per row"),
@@ -240,10 +251,10 @@ def test_intervals_shatter_two_points_and_grow_as_sauer_says():
     """
     points = list(range(7))
     ways = {tuple(a <= p <= b for p in points) for a in range(-1, 8) for b in range(-2, 8)}
-    assert len(ways) == sauer(7, 2)
-    assert massart(7, len(ways)) == pytest.approx(sqrt(2 * log(len(ways)) / 7))
-    assert vc_bound(10_000, sauer(10_000, 2)) < vc_bound(1000, sauer(1000, 2))
-    assert network_dimension(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))) == pytest.approx(25 * 2 * log(25))
+    assert len(ways) == sauer_bound(7, 2)
+    assert massart_bound(7, len(ways)) == pytest.approx(sqrt(2 * log(len(ways)) / 7))
+    assert vc_bound(10_000, sauer_bound(10_000, 2)) < vc_bound(1000, sauer_bound(1000, 2))
+    assert network_vc_dimension(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))) == pytest.approx(25 * 2 * log(25))
 
 
 def test_linear_and_kernel_complexities_agree_with_all_signs():
@@ -302,10 +313,10 @@ def test_the_mean_change_by_a_replaced_example_is_the_gap():
         g = torch.Generator().manual_seed(seed)
         x = torch.randn(n + 8, p, generator=g).double()
         gaps.append(
-            float(replace_one(fit, (x, torch.randn(n + 8, generator=g).double()), draws=8, seed=seed).gap.value)
+            float(replace_one_gap(fit, (x, torch.randn(n + 8, generator=g).double()), draws=8, seed=seed).gap.value)
         )
     values = torch.tensor(gaps)
     exact = 1 + p / (n - p - 1) - (1 - p / n)  # new examples: 1 + p / (n - p - 1), trained ones: 1 - p / n
     assert abs(float(values.mean()) - exact) < 4 * float(values.std()) / 60**0.5
     with pytest.raises(InputError, match="at least twice"):
-        replace_one(fit, (torch.randn(5, 2), torch.randn(5)), draws=4)
+        replace_one_gap(fit, (torch.randn(5, 2), torch.randn(5)), draws=4)

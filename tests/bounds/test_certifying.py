@@ -8,15 +8,15 @@ import scipy.stats
 import torch
 from torch import nn
 
-from gnomon.bounds import GivenPrior, LearnedPrior, certify
+from gnomon.bounds import LearnedPrior, OwnWeightsPrior, certify
 from gnomon.bounds.pacbayes import certifying
 from gnomon.bounds.pacbayes.inequalities import (
     bernstein_mean,
-    catoni,
+    catoni_bound,
     inverse_kl,
-    mcallester,
-    quadratic,
-    seeger,
+    mcallester_bound,
+    quadratic_bound,
+    seeger_bound,
 )
 from gnomon.bounds.pacbayes.posterior import GaussianWeights
 from gnomon.core.inputs.batch import Batch
@@ -122,7 +122,7 @@ def test_every_bound_of_a_certificate_is_its_formula(monkeypatch):
     monkeypatch.setattr(certifying, "EXAMPLES_PER_PASS", 16)  # several batches
     law, data = law_and_data(90)
     _, test = law_and_data(110)
-    found = certifying._state_certificate(law, data, (test.x, test.y), GivenPrior(), 0.1, 300, 5)
+    found = certifying._state_certificate(law, data, (test.x, test.y), OwnWeightsPrior(), 0.1, 300, 5)
     n, kl, left = 90, float(law.kl()), 0.08
     means = certifying._means(law, data, 300, 0.02, 5)
     weights = law.weights(torch.Generator().manual_seed(6))
@@ -132,7 +132,7 @@ def test_every_bound_of_a_certificate_is_its_formula(monkeypatch):
         return float((made.argmax(1) != batch.y).double().mean())
 
     one, ratio = wrong(data), law.log_ratio(weights)
-    gibbs, soft = (seeger(r, kl, n, left) for r in (means.error_bound, means.linear_bound))
+    gibbs, soft = (seeger_bound(r, kl, n, left) for r in (means.error_bound, means.linear_bound))
     assert found.stochastic.value == pytest.approx(gibbs) and found.majority.value == pytest.approx(2 * gibbs)
     assert found.average.value == pytest.approx(2 * soft)
     assert ratio > 0 and found.single.value == pytest.approx(inverse_kl(one, (ratio + log(2 * sqrt(n) / 0.1)) / n))
@@ -142,7 +142,7 @@ def test_every_bound_of_a_certificate_is_its_formula(monkeypatch):
     assert parts["stochastic"] == parts["majority"] == pytest.approx([means.error, kl / n, odds])
     assert parts["average"] == pytest.approx([means.linear, kl / n, odds])
     assert parts["single"] == pytest.approx([one, ratio / n, odds])
-    others = [f(means.error_bound, kl, n, left) for f in (mcallester, quadratic, catoni)]
+    others = [f(means.error_bound, kl, n, left) for f in (mcallester_bound, quadratic_bound, catoni_bound)]
     assert [float(v.value) for v in found.others] == pytest.approx(others)
     # what is measured beside the bounds, with the exact interval of 110 examples
     errors, _ = certifying._draws(law, test, 27, 7)

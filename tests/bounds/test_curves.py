@@ -7,16 +7,16 @@ from torch import nn
 from gnomon import InputError
 from gnomon.bounds import (
     double_descent,
-    epoch_wise,
-    forgetting,
+    epoch_wise_double_descent,
+    forgetting_events,
     kernel_influence,
     learning_curve,
     memorization,
-    sample_wise,
+    sample_wise_double_descent,
     scaling_law,
 )
 from gnomon.bounds.double_descent import isotropic_risk, spectral_risk
-from gnomon.decisions import distill, smoothed_gap, temperature
+from gnomon.decisions import best_temperature, distill, label_smoothing_gap
 from gnomon.decisions.temperature import distillation_loss
 from gnomon.training import SGD
 
@@ -148,7 +148,7 @@ def test_descents_along_examples_and_along_epochs():
         v = torch.linalg.pinv(x) @ y
         return lambda inputs: inputs @ v
 
-    found = sample_wise(least_norm, [10, 20, 30, 60, 120], (x, y), (z, z @ w))
+    found = sample_wise_double_descent(least_norm, [10, 20, 30, 60, 120], (x, y), (z, z @ w))
     assert found.peak == 30 and found.threshold == 30 and found.along == "number of examples" and found.plots()
     told = isotropic_risk(120, 30, noise=0.25, signal=1.0)
     assert found.test[-1] == pytest.approx(told, rel=0.5)  # one data set: the risk of 30 weights has spread 1/sqrt(15)
@@ -161,7 +161,7 @@ def test_descents_along_examples_and_along_epochs():
         return net
 
     epochs = [1, 5, 40]
-    run = epoch_wise(factory, epochs, (x, y), (z, z @ w), optimizer=SGD(0.1), batch=120, repetitions=1)
+    run = epoch_wise_double_descent(factory, epochs, (x, y), (z, z @ w), optimizer=SGD(0.1), batch=120, repetitions=1)
     weight = torch.zeros(30).double()
     for step in range(1, 41):  # gradient descent on half the mean square, by hand
         weight -= 0.1 * x.double().T @ (x.double() @ weight - y.double()) / 120
@@ -169,9 +169,9 @@ def test_descents_along_examples_and_along_epochs():
             error = float((z.double() @ (weight - w.double())).square().mean())
             assert run.test[epochs.index(step)] == pytest.approx(error, rel=1e-4)
     with pytest.raises(InputError, match="three growing sizes"):
-        epoch_wise(factory, [3, 2, 1], (x, y), (z, z @ w))
+        epoch_wise_double_descent(factory, [3, 2, 1], (x, y), (z, z @ w))
     with pytest.raises(InputError, match="rows are requested"):
-        sample_wise(least_norm, [10, 20, 500], (x, y), (z, z @ w))
+        sample_wise_double_descent(least_norm, [10, 20, 500], (x, y), (z, z @ w))
 
 
 def test_random_labels_and_forgetting():
@@ -190,7 +190,7 @@ def test_random_labels_and_forgetting():
         memorization(factory, (x, torch.zeros(40).long()))
     flipped = y.clone()
     flipped[:2] = 1 - flipped[:2]
-    seen = forgetting(nn.Linear(20, 2), (x, flipped), steps=60, batch=20, lr=1e-2)
+    seen = forgetting_events(nn.Linear(20, 2), (x, flipped), steps=60, batch=20, lr=1e-2)
     assert len(seen.ranked) == 40 and 0 <= seen.never <= 1 and seen.plots()
 
 
@@ -215,7 +215,7 @@ def test_temperature_smoothing_and_distillation_have_their_closed_forms():
     g = torch.Generator().manual_seed(0)
     f = torch.randn(4000, 5, generator=g).double()
     labels = torch.multinomial((f / 2).softmax(1), 1, generator=g)[:, 0]
-    found = temperature(f, labels)
+    found = best_temperature(f, labels)
     assert 2.0 in found.interval and found.after < found.before and found.findings
 
     def likelihood(t):
@@ -231,7 +231,7 @@ def test_temperature_smoothing_and_distillation_have_their_closed_forms():
         (slope,) = torch.autograd.grad(loss, free)
         free = (free - 2.0 * slope).detach().requires_grad_()
     gap = float((free[0, 2] - free[0, 0]).detach())
-    assert gap == pytest.approx(smoothed_gap(0.1, 6), rel=1e-2)
+    assert gap == pytest.approx(label_smoothing_gap(0.1, 6), rel=1e-2)
     a, b = torch.randn(2, 3, 4).double()
     a.requires_grad_()
     (slope,) = torch.autograd.grad(distillation_loss(a, b, 3.0), a)
@@ -240,13 +240,13 @@ def test_temperature_smoothing_and_distillation_have_their_closed_forms():
     student = distill(nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 3)), x, steps=200)
     assert student.agreement > 0.8 and student.plots()
     with pytest.raises(InputError, match="a logit for each class"):
-        temperature(torch.zeros(3, 2), torch.tensor([0, 1, 2]))
+        best_temperature(torch.zeros(3, 2), torch.tensor([0, 1, 2]))
     sure = torch.eye(3).double()
     for labels, words in ((torch.arange(3), "all answers are right"), (torch.tensor([1, 2, 0]), "answers are wrong")):
         with pytest.raises(InputError, match=words):
-            temperature(sure, labels)
+            best_temperature(sure, labels)
     with pytest.raises(InputError, match="all logits are equal"):
-        temperature(0 * sure, torch.arange(3))
+        best_temperature(0 * sure, torch.arange(3))
 
 
 def test_a_curve_that_was_too_hopeful_at_home_is_corrected():

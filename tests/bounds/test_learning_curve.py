@@ -46,6 +46,18 @@ def test_the_filter_has_its_degrees_of_freedom():
         assert known.measures(s) == pytest.approx(filtered(values, s), rel=1e-6)
 
 
+def test_the_error_of_left_out_rows_has_the_standard_error_of_a_mean():
+    kernel, y = problem(n=30)
+    centered, ridge, errors = (y - y.mean(0)).numpy(), 0.4, []
+    for i in range(30):
+        rest = np.delete(np.arange(30), i)
+        inside = kernel.numpy()[np.ix_(rest, rest)] + ridge * np.eye(29)
+        predicted = kernel.numpy()[i, rest] @ np.linalg.solve(inside, centered[rest])
+        errors.append(((predicted - centered[i]) ** 2).sum())
+    expected = np.mean(errors), np.std(errors, ddof=1) / sqrt(30)
+    assert module._Known.of(kernel, y, ridge).left_out(ridge) == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize("size", [25, 48, 90, 150])
 def test_the_error_at_another_size_is_read_where_the_filter_is_the_same(size):
     """An n with the k of N rows at ridge s: D1(s) + r / k(s) = n; equation (2), leave-one-out errors by refits."""

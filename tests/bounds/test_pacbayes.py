@@ -10,8 +10,16 @@ from torch.distributions import Normal, kl_divergence
 
 import gnomon
 from gnomon import InputError
-from gnomon.bounds import FreshPrior, GivenPrior, LearnedPrior, catoni, certify, mcallester, seeger
-from gnomon.bounds.pacbayes.inequalities import inverse_kl, quadratic
+from gnomon.bounds import (
+    LearnedPrior,
+    NewWeightsPrior,
+    OwnWeightsPrior,
+    catoni_bound,
+    certify,
+    mcallester_bound,
+    seeger_bound,
+)
+from gnomon.bounds.pacbayes.inequalities import inverse_kl, quadratic_bound
 from gnomon.bounds.pacbayes.posterior import GaussianWeights, gaussian_kl
 
 
@@ -30,22 +38,24 @@ def test_the_inverse_of_kl_is_the_root(risk, budget):
 def test_the_family_is_ordered_and_the_square_root_forms_solve_their_inequalities():
     for risk, div, n in [(0.01, 20.0, 1000), (0.2, 300.0, 5000), (0.0, 5.0, 60_000)]:
         half = (div + log(2 * n**0.5 / 0.05)) / (2 * n)
-        assert seeger(risk, div, n) <= min(quadratic(risk, div, n), mcallester(risk, div, n)) + 1e-15
-        q = quadratic(risk, div, n)  # q = risk + sqrt(2 q B') with B' = 2 half, the fixed point it is derived from
+        assert seeger_bound(risk, div, n) <= min(quadratic_bound(risk, div, n), mcallester_bound(risk, div, n)) + 1e-15
+        q = quadratic_bound(
+            risk, div, n
+        )  # q = risk + sqrt(2 q B') with B' = 2 half, the fixed point it is derived from
         assert q == pytest.approx(risk + 2 * half + 2 * (half * (risk + half)) ** 0.5, rel=1e-12)
         # Catoni's bound at its best constant is about (1) without ln(2 sqrt n): never far above the inverse of kl
-        best = catoni(risk, div, n, 0.05, constants=torch.logspace(-2, 1, 400).tolist())
-        assert best <= mcallester(risk, div, n) + 0.05
+        best = catoni_bound(risk, div, n, 0.05, constants=torch.logspace(-2, 1, 400).tolist())
+        assert best <= mcallester_bound(risk, div, n) + 0.05
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: seeger(1.2, 0.0, 10),
-        lambda: seeger(0.1, -1.0, 10),
-        lambda: seeger(0.1, 0.0, 0),
-        lambda: seeger(0.1, 0.0, 10, 1.0),
-        lambda: catoni(0.1, 0.0, 10, constants=[]),
+        lambda: seeger_bound(1.2, 0.0, 10),
+        lambda: seeger_bound(0.1, -1.0, 10),
+        lambda: seeger_bound(0.1, 0.0, 0),
+        lambda: seeger_bound(0.1, 0.0, 10, 1.0),
+        lambda: catoni_bound(0.1, 0.0, 10, constants=[]),
         lambda: inverse_kl(0.1, -0.1),
         lambda: inverse_kl(float("nan"), 0.1),
     ],
@@ -100,7 +110,7 @@ def problem(n, seed=0, noise=0.0):
     return x, torch.where(flipped, 1 - y, y)
 
 
-@pytest.mark.parametrize("prior", [LearnedPrior(epochs=2), FreshPrior(), GivenPrior()])
+@pytest.mark.parametrize("prior", [LearnedPrior(epochs=2), NewWeightsPrior(), OwnWeightsPrior()])
 def test_a_certificate_leaves_the_module_alone_and_is_above_the_test_error(prior):
     """Statement pac-bayes-learning."""
     net = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
@@ -118,7 +128,7 @@ def test_a_certificate_leaves_the_module_alone_and_is_above_the_test_error(prior
     assert float(found.majority.measured.value) == pytest.approx(float((drawn[1].argmax(1) != y).double().mean()))
     assert float(found.others[0].value) >= found.stochastic.value
     assert found.plots() and found.to_dict()
-    if isinstance(prior, FreshPrior):
+    if isinstance(prior, NewWeightsPrior):
         again = certify(net, problem(600), prior=prior, epochs=1, draws=80)
         assert again.stochastic.value == found.stochastic.value
 
@@ -155,7 +165,7 @@ class Odd(nn.Module):
         (nn.Linear(3, 1), problem(100), {}, "an output for each class"),
         (nn.Linear(3, 2), problem(30), {}, "examples are left for the bound"),
         (nn.Linear(3, 2), (problem(100)[0], torch.randn(100)), {}, "integer classes"),
-        (nn.LayerNorm(3), problem(100), {"prior": GivenPrior()}, "no layer is Linear or Conv"),
+        (nn.LayerNorm(3), problem(100), {"prior": OwnWeightsPrior()}, "no layer is Linear or Conv"),
         (nn.Linear(3, 2), problem(100), {"delta": 0.0}, "delta must be"),
     ],
 )

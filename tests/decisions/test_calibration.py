@@ -1,5 +1,7 @@
 """Calibration against sums by hand."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -71,3 +73,9 @@ def test_the_error_of_the_gap_is_the_deviation_of_a_mean():
         0.01,
         pytest.approx(2.3263478740408408 * found.deviation),
     )
+
+
+@pytest.mark.parametrize(("margin", "tells"), [(0.06, True), (0.099, True), (0.101, False)])
+def test_examples_tell_if_chance_explains_at_most_ten_points(margin, tells):
+    found = calibration(torch.tensor([[0.9, 0.1], [0.6, 0.4]]).double(), torch.tensor([0, 1]))
+    assert replace(found, deviation=margin / 2.3263478740408408).tells == tells

@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.decisions.homogeneous import degree, margin_path, normalized_margin
+from gnomon.decisions.homogeneous import homogeneity_degree, margin_growth, normalized_margin
 
 
 def linear(*weights):
@@ -37,7 +37,7 @@ def test_margins_are_divided_by_the_size_of_the_weights_to_the_degree():
     assert found.degree == 2 and found.margin == pytest.approx(-3 / 13)
     assert found.smooth == pytest.approx(-log(exp(-6) + exp(-12) + exp(3)) / 13)
     assert found.width == pytest.approx(log(3) / 13)
-    path = margin_path([linear(1.0), linear(4.0)], x, torch.tensor([1, 1, 0]))
+    path = margin_growth([linear(1.0), linear(4.0)], x, torch.tensor([1, 1, 0]))
     assert path.margins == pytest.approx((-0.5, -0.5)) and path.degree == 1
     assert path.smooth[1] == pytest.approx(-log(exp(-4) + exp(-8) + exp(2)) / 4)
 
@@ -67,12 +67,29 @@ def test_at_most_64_examples_are_looked_at():
 
 @pytest.mark.parametrize(("part", "found"), [(0.0009, 1), (0.0011, None)])
 def test_a_network_is_homogeneous_up_to_a_thousandth(part, found):
-    assert degree(Nearly(part), torch.tensor([[1.0], [2.0]]).double()) == found
+    assert homogeneity_degree(Nearly(part), torch.tensor([[1.0], [2.0]]).double()) == found
 
 
 def test_the_degree_is_the_number_of_layers():
     net = nn.Sequential(*[nn.Linear(3, 3, bias=False) for _ in range(4)]).double()
-    assert degree(net, torch.eye(3).double()) == 4
-    assert degree(nn.LayerNorm(3).double(), torch.eye(3).double()) == 1
+    assert homogeneity_degree(net, torch.eye(3).double()) == 4
+    assert homogeneity_degree(nn.LayerNorm(3).double(), torch.eye(3).double()) == 1
     with pytest.raises(InputError):
-        margin_path([], torch.ones(1, 1), torch.tensor([1]))
+        margin_growth([], torch.ones(1, 1), torch.tensor([1]))
+
+
+def test_a_network_whose_outputs_change_sign_or_vanish_has_no_degree():
+    class Wave(nn.Module):
+        def __init__(self, w):
+            super().__init__()
+            self.w = nn.Parameter(torch.tensor(w, dtype=torch.float64))
+
+        def forward(self, x):
+            return x * torch.cos(torch.pi * self.w)
+
+    x = torch.ones(3, 1, dtype=torch.float64)
+    assert homogeneity_degree(Wave(1.0), x) is None  # cos(pi) = -1, cos(2 pi) = 1
+    assert homogeneity_degree(Wave(0.0), x) is None  # constant: degree zero
+    zero = nn.Linear(1, 1, bias=False).double()
+    nn.init.zeros_(zero.weight)
+    assert homogeneity_degree(zero, x) is None

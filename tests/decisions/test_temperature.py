@@ -13,7 +13,7 @@ from torch import nn
 
 from gnomon.core.errors import InputError
 from gnomon.core.results import Interval
-from gnomon.decisions.temperature import Temperature, distill, distillation_loss, smoothed_gap, temperature
+from gnomon.decisions.temperature import Temperature, best_temperature, distill, distillation_loss, label_smoothing_gap
 
 G = torch.Generator().manual_seed(0)
 F = 3 * torch.randn(40, 3, generator=G).double()
@@ -26,7 +26,7 @@ def loss(t):
 
 
 def test_the_temperature_and_its_likelihood_interval_are_those_of_scipy():
-    found = temperature(F, LABELS)
+    found = best_temperature(F, LABELS)
     best = minimize_scalar(loss, bounds=(0.01, 100), method="bounded", options={"xatol": 1e-10})
     top = best.fun + chi2.ppf(0.95, 1) / 80
     assert found.value == pytest.approx(best.x, rel=1e-5)
@@ -38,7 +38,7 @@ def test_the_temperature_and_its_likelihood_interval_are_those_of_scipy():
 
 def test_an_interval_without_an_end_stops_at_the_end_of_the_grid():
     """Two of three right with a logit of one: p = 2 / 3 at T = 1 / ln 2, and T = 100 is as likely as chance allows."""
-    found = temperature(torch.tensor([[1.0, 0.0]] * 3), torch.tensor([0, 0, 1]))
+    found = best_temperature(torch.tensor([[1.0, 0.0]] * 3), torch.tensor([0, 0, 1]))
     least = log(3) - 2 / 3 * log(2)
     top = least + chi2.ppf(0.95, 1) / 6
     low = 1 / brentq(lambda s: np.log1p(np.exp(-s)) + s / 3 - top, 2, 100)
@@ -49,13 +49,13 @@ def test_an_interval_without_an_end_stops_at_the_end_of_the_grid():
 @pytest.mark.parametrize("labels", [[0, 0, 0], [1, 1, 1], [0, 1, 2], [0, 1, -1]])
 def test_labels_without_a_best_temperature_are_refused(labels):
     with pytest.raises(InputError):
-        temperature(torch.tensor([[1.0, 0.0]] * 3), torch.tensor(labels))
+        best_temperature(torch.tensor([[1.0, 0.0]] * 3), torch.tensor(labels))
 
 
 def test_one_logit_and_equal_logits_are_refused():
     for logits in (torch.ones(3, 1), torch.ones(3, 2)):
         with pytest.raises(InputError):
-            temperature(logits, torch.tensor([0, 0, 0]))
+            best_temperature(logits, torch.tensor([0, 0, 0]))
 
 
 @pytest.mark.parametrize(("low", "found"), [(0.99, 0), (1.0, 0), (1.01, 1)])
@@ -68,7 +68,7 @@ def test_an_interval_above_one_is_a_finding(low, found):
 def test_the_gap_of_smoothed_labels_is_where_their_loss_is_stationary():
     """softmax of (gap, 0, ..., 0) is the smoothed target."""
     for s, k in ((0.1, 10), (0.3, 4)):
-        p = softmax(np.append(smoothed_gap(s, k), np.zeros(k - 1)))
+        p = softmax(np.append(label_smoothing_gap(s, k), np.zeros(k - 1)))
         assert p == pytest.approx(np.append(1 - s + s / k, np.full(k - 1, s / k)))
 
 

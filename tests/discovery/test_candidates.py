@@ -2,7 +2,7 @@ import pytest
 
 from gnomon.core import InputError
 from gnomon.discovery import Library
-from gnomon.discovery.term import parse, parse_sum
+from gnomon.discovery.term import parse_equation_side, parse_term
 
 
 def names(library, fields=("u",), space="x", **options):
@@ -24,11 +24,11 @@ def test_complex_fields_keep_one_factor_with_phase():
 
 
 def test_terms_and_equations_are_read_as_people_write_them():
-    assert parse("u_xx * u**2").name == "u^2*u_xx"
-    assert [(c, t.name) for c, t in parse_sum("u_t = -6*u*u_x - u_xxx + 1e-3")] == [
+    assert parse_term("u_xx * u**2").name == "u^2*u_xx"
+    assert [(c, t.name) for c, t in parse_equation_side("u_t = -6*u*u_x - u_xxx + 1e-3")] == [
         (1.0, "u_t"), (6.0, "u*u_x"), (1.0, "u_xxx"), (-1e-3, "1")]  # fmt: skip
     with pytest.raises(InputError, match="the term 'u_q' cannot be read at 'u_q'"):
-        parse("u_q")
+        parse_term("u_q")
 
 
 def test_defaults_reach_cubes_and_fourth_derivatives():
@@ -44,6 +44,6 @@ def test_two_complex_fields_have_moduli_below_the_degree():
 
 
 def test_sums_are_read_with_signs_exponents_and_constants():
-    found = [(c, t.name) for c, t in parse_sum("2*u*3 - 1e-2*u_x = -v + 4 - 0*u")]
+    found = [(c, t.name) for c, t in parse_equation_side("2*u*3 - 1e-2*u_x = -v + 4 - 0*u")]
     assert found == [(6.0, "u"), (-0.01, "u_x"), (1.0, "v"), (-4.0, "1")]
-    assert parse("u*u^2*u_yx*u_xy").name == "u^3*u_xy^2"
+    assert parse_term("u*u^2*u_yx*u_xy").name == "u^3*u_xy^2"

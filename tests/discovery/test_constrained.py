@@ -6,10 +6,10 @@ from scipy.linalg import null_space
 
 from gnomon.core import InputError
 from gnomon.discovery import TermSelection
-from gnomon.discovery.constrained import constrain, relation
+from gnomon.discovery.constrained import fit_with_constraints, parse_constraint
 from gnomon.discovery.equation import Equation, Residuals
-from gnomon.discovery.forms.base import System
-from gnomon.discovery.term import parse
+from gnomon.discovery.forms.base import RegressionSystem
+from gnomon.discovery.term import parse_term
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from gnomon.discovery.term import parse
     ],
 )
 def test_relations_are_read_with_weights_and_constants_on_both_sides(text, weights, constant):
-    found = relation(text.replace("0.5 v", "0.5v"))
+    found = parse_constraint(text.replace("0.5 v", "0.5v"))
     assert found == (weights, constant)
 
 
@@ -36,8 +36,8 @@ def problem(complex_numbers=False):
     for k in range(2):
         a = rng.standard_normal((24, 3)) + (1j * rng.standard_normal((24, 3)) if complex_numbers else 0)
         y = a @ np.array([[1.0, 0.5, -2.0], [-1.5, 0.3, 0.0]][k]) * (1 + 40 * k) + rng.standard_normal(24)
-        systems.append(System(a, y, np.arange(24) // 4, 24.0))
-    return systems, [(parse(t),) for t in ("u", "v", "u^2")]
+        systems.append(RegressionSystem(a, y, np.arange(24) // 4, 24.0))
+    return systems, [(parse_term(t),) for t in ("u", "v", "u^2")]
 
 
 def solved(systems, times=None):
@@ -62,7 +62,7 @@ TEXTS = ("u_t[u] + 2*v_t[v] = 1", "v_t[u] = -3")
 @pytest.mark.parametrize("complex_numbers", [False, True])
 def test_coefficients_solve_least_squares_under_the_relations(complex_numbers):
     systems, groups = problem(complex_numbers)
-    first, second = constrain(
+    first, second = fit_with_constraints(
         [plain("u_t", "u", "v", "u^2"), plain("v_t", "u")], systems, groups, TEXTS, TermSelection(replicates=7, seed=3)
     )
     best = solved(systems)
@@ -76,7 +76,7 @@ def test_coefficients_solve_least_squares_under_the_relations(complex_numbers):
     np.testing.assert_allclose([*first.errors, *second.errors], np.std(made, axis=0), rtol=1e-6, atol=1e-12)
     selection = TermSelection(replicates=7, seed=-3)  # the sign of a seed does not matter
     equations = [plain("u_t", "u", "v", "u^2"), plain("v_t", "u")]
-    assert constrain(equations, systems, groups, TEXTS, selection)[0].errors == first.errors
+    assert fit_with_constraints(equations, systems, groups, TEXTS, selection)[0].errors == first.errors
     rest = systems[1].columns[:, :2] @ best[3:] - systems[1].target
     assert second.residuals.misfit == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(systems[1].target))
     assert second.residuals.held_out == 0.4
@@ -87,7 +87,7 @@ def test_contradictions_are_refused_relative_to_the_constants():
     equations = [plain("u_t", "u", "v"), plain("v_t", "u")]
 
     def run(*texts):
-        return constrain(equations, systems, groups, texts, TermSelection(replicates=0))
+        return fit_with_constraints(equations, systems, groups, texts, TermSelection(replicates=0))
 
     with pytest.raises(InputError, match="contradict"):
         run("u_t[u] = 1", "u_t[u] = 1.0001", "v_t[u] = 2")

@@ -9,7 +9,7 @@ from gnomon.discovery import (
     FiniteDifferences,
     Library,
     LocalPolynomial,
-    Pointwise,
+    PointwiseForm,
     Spectral,
     TermSelection,
     WeakForm,
@@ -79,7 +79,7 @@ def test_the_wave_equation_needs_the_second_derivative_in_time():
 @pytest.mark.parametrize("space", [FiniteDifferences(6), Spectral(), LocalPolynomial()])
 def test_all_rules_of_differentiation_find_a_clean_equation(space):
     run = fields.burgers()
-    form = Pointwise(space=space, time=FiniteDifferences(6), rows=4000)
+    form = PointwiseForm(space=space, time=FiniteDifferences(6), rows=4000)
     found = discover(run.fields, run.dx, run.dt, library=Library(degree=2, order=3), form=form, selection=QUICK)
     assert set(found.terms) == set(run.law["u"]) and error(found.equations[0], run.law["u"]) < 0.01
 
@@ -97,12 +97,13 @@ def test_intervals_cover_the_truth_under_noise():
 
 
 def test_the_error_of_a_simulation_is_relative_to_the_size_of_the_field_over_all_times():
-    """A standing wave cos(t) sin(x) that is off by 0.01 sin(x): it is zero at t = pi / 2, and its mean square is 1/4."""
+    """A standing wave cos(t) sin(x) that is off by 0.01 sin(x): it is zero at t = pi / 2, and its mean square is
+    1/4."""
     x, t = np.linspace(0, 2 * np.pi, 16, endpoint=False)[:, None], np.linspace(0, 2 * np.pi, 9)[None, :-1]
     wave = np.cos(t) * np.sin(x)
     found = Simulation({"u": wave + 0.01 * np.sin(x)}, {"u": wave}, tuple(t[0]))
     np.testing.assert_allclose(found.errors, np.full(8, 0.01 * np.sqrt(1 / 2) / np.sqrt(1 / 4)), rtol=1e-9)
-    assert "within 1.41% of their RMS" in found.verdict
+    assert "within 1.41% of the root mean square of the data" in found.verdict
     both = Simulation({"u": wave, "v": 1e-3 * wave * 1.01}, {"u": wave, "v": 1e-3 * wave}, tuple(t[0]))
     assert both.error == pytest.approx(0.01 * np.sqrt(2) / np.sqrt(2), rel=1e-9)  # a small field counts as a large one
 

@@ -52,7 +52,7 @@ def test_terms_below_three_percent_are_errors_of_the_network():
 
 def test_a_fidelity_above_95_percent_counts_as_the_law():
     law = Equation("network", ("u",), (1.0,), (0.0,), {}, (), Residuals(0.0, 0.0, "", 0.0))
-    assert "up to its errors" in Distillation(law, 0.951).verdict and "only partly" in Distillation(law, 0.949).verdict
+    assert "up to its errors" in Distillation(law, 0.951).verdict and "only in part" in Distillation(law, 0.949).verdict
 
 
 def test_errors_inside_and_outside_are_relative_to_the_targets():

@@ -3,7 +3,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from gnomon.core import InputError
-from gnomon.discovery import Library, LocalPolynomial, Pointwise, discover_implicit, discover_ode
+from gnomon.discovery import Library, LocalPolynomial, PointwiseForm, discover_implicit, discover_ode
 
 
 def lorenz(n=2000):
@@ -57,7 +57,7 @@ def test_constraints_are_those_of_a_constrained_least_squares_problem():
     draw = np.random.default_rng(0)
     t = np.linspace(0, 10, 400)
     x = np.stack([np.cos(2 * t) + 0.3 * np.cos(t), np.sin(1.9 * t)], 1) + 0.05 * draw.standard_normal((400, 2))
-    library, form = Library(only=("x", "y")), Pointwise(time=LocalPolynomial(8), rows=400)
+    library, form = Library(only=("x", "y")), PointwiseForm(time=LocalPolynomial(8), rows=400)
     found = discover_ode(x, t, names=("x", "y"), library=library, form=form, constraints=("x_t[y] = -0.5*y_t[x]",))
     edge = int(0.05 * 400)
     a = x[edge:-edge]

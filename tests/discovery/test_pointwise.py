@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from gnomon.discovery import FiniteDifferences, Pointwise, Spectral
+from gnomon.discovery import FiniteDifferences, PointwiseForm, Spectral
 from gnomon.discovery.grid import GridData
-from gnomon.discovery.term import parse
+from gnomon.discovery.term import parse_term
 
 RNG = np.random.default_rng(0)
 DATA = GridData({"u": RNG.standard_normal((40, 61)), "v": RNG.standard_normal((40, 61))}, {"x": 0.3, "t": 0.7})
 
 
 def test_columns_and_targets_are_derivatives_at_inner_points():
-    terms = [parse(t) for t in ("u", "u*v_x^2", "u_xx", "u_xt", "1")]
-    form = Pointwise(space=Spectral(), time=FiniteDifferences(2))
+    terms = [parse_term(t) for t in ("u", "u*v_x^2", "u_xx", "u_xt", "1")]
+    form = PointwiseForm(space=Spectral(), time=FiniteDifferences(2))
     systems = form.systems(DATA, terms, 2)
     u, v = DATA.fields["u"], DATA.fields["v"]
     spectral, finite = Spectral(), FiniteDifferences(2)
@@ -32,7 +32,9 @@ def test_columns_and_targets_are_derivatives_at_inner_points():
 
 def test_rows_are_drawn_by_the_seed_from_the_inner_points():
     (system,) = (
-        Pointwise(rows=50, seed=3).systems(GridData({"u": DATA.fields["u"]}, DATA.steps), [parse("u")], 1).values()
+        PointwiseForm(rows=50, seed=3)
+        .systems(GridData({"u": DATA.fields["u"]}, DATA.steps), [parse_term("u")], 1)
+        .values()
     )
     inner = np.zeros((40, 61), dtype=bool)
     inner[2:38, 3:58] = True
@@ -40,11 +42,12 @@ def test_rows_are_drawn_by_the_seed_from_the_inner_points():
     np.testing.assert_array_equal(system.columns[:, 0], DATA.fields["u"].ravel()[drawn])
     assert set(system.blocks) == set(range(system.count))
     assert (
-        Pointwise().rows == 10_000 and Pointwise(rows=36 * 55).systems(DATA, [parse("u")], 1)["u"].target.size == 1980
+        PointwiseForm().rows == 10_000
+        and PointwiseForm(rows=36 * 55).systems(DATA, [parse_term("u")], 1)["u"].target.size == 1980
     )
 
 
 def test_short_axes_have_as_many_blocks_as_points():
     small = GridData({"u": RNG.standard_normal((6, 9))}, {"x": 1.0, "t": 1.0})
-    system = Pointwise(FiniteDifferences(2), FiniteDifferences(2)).systems(small, [parse("u")], 1)["u"]
+    system = PointwiseForm(FiniteDifferences(2), FiniteDifferences(2)).systems(small, [parse_term("u")], 1)["u"]
     assert system.independent == 6 * 8 and len(system.target) == pytest.approx(54)

@@ -8,9 +8,9 @@ from gnomon.discovery import LocalPolynomial
 from gnomon.discovery.derivatives.polynomial import (
     MAX_VALIDATION_LINES,
     _pairs,
-    left_out_errors,
+    cross_validation_errors,
+    sample_lines,
     smoothing_window,
-    some_lines,
 )
 
 
@@ -58,7 +58,7 @@ def test_short_axes_are_refused():
 
 def test_errors_are_those_of_samples_left_out_of_their_windows():
     lines = np.random.default_rng(0).standard_normal((2, 66)).cumsum(1)
-    errors = left_out_errors(lines)
+    errors = cross_validation_errors(lines)
     assert set(errors) == {(h, 4) for h in (3, 4, 7, 10)} | {(h, d) for d in (8, 12) for h in (7, 10)}
     for (half, degree), error in errors.items():
         place = np.delete(np.arange(-half, half + 1), half)
@@ -77,14 +77,14 @@ def test_windows_reach_over_a_third_of_the_axis_and_over_twice_the_degree():
         assert [h for h, d in _pairs(n) if d == 4] == fours[:most]
     assert [h for h, d in _pairs(1560) if d == 8] == [7, 10, 15]
     assert [h for h, d in _pairs(1560) if d == 12] == [7, 10, 15, 23]
-    assert _pairs(17) == [] and left_out_errors(np.zeros((1, 17))) == {}
+    assert _pairs(17) == [] and cross_validation_errors(np.zeros((1, 17))) == {}
     assert smoothing_window(np.zeros(17), 0) == (2, 4)
 
 
 def test_at_most_fifty_lines_are_looked_at():
     u = np.arange(4.0)[:, None] + 10.0 * np.arange(100)
-    assert some_lines(u, 0)[:, 0].tolist() == [10.0 * k for k in range(0, 100, 2)]
-    assert some_lines(u[:, :99], 0).shape == (99, 4) and MAX_VALIDATION_LINES == 50
-    assert some_lines(u, 1).shape == (4, 100)
-    mixed = some_lines(u[:, :3] + 1j, 0)
+    assert sample_lines(u, 0)[:, 0].tolist() == [10.0 * k for k in range(0, 100, 2)]
+    assert sample_lines(u[:, :99], 0).shape == (99, 4) and MAX_VALIDATION_LINES == 50
+    assert sample_lines(u, 1).shape == (4, 100)
+    mixed = sample_lines(u[:, :3] + 1j, 0)
     assert mixed[:3, 1].tolist() == [1.0, 11.0, 21.0] and (mixed[3:] == 1.0).all()

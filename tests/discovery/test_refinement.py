@@ -65,17 +65,17 @@ def test_wider_bumps_are_taken_while_relative_errors_fall_and_only_without_noise
     """Tied columns are added; the doubt is the sum of errors over coefficients of all equations."""
     import pytest
 
-    from gnomon.discovery.forms.base import System
+    from gnomon.discovery.forms.base import RegressionSystem
     from gnomon.discovery.refinement import _doubt, refine_equations
-    from gnomon.discovery.term import parse
+    from gnomon.discovery.term import parse_term
 
-    groups = [(parse("u"),), (parse("u_x"), parse("u_y")), (parse("u^2"),)]
+    groups = [(parse_term("u"),), (parse_term("u_x"), parse_term("u_y")), (parse_term("u^2"),)]
     rng = np.random.default_rng(0)
 
     def system(noise):
         columns = rng.standard_normal((60, 3))
         target = 2 * columns[:, 0] - 0.5 * (columns[:, 1] + columns[:, 2]) + noise * rng.standard_normal(60)
-        return System(columns, target, np.arange(60) // 6, 60.0)
+        return RegressionSystem(columns, target, np.arange(60) // 6, 60.0)
 
     first = equation("u_t", 0.9e-4, u=(2.1, 0.3), u_x=(-0.4, 0.1), u_y=(-0.4, 0.1))
     assert _doubt(first) == pytest.approx(0.3 / 2.1 + 0.25 + 0.25)
@@ -99,14 +99,14 @@ def test_wider_bumps_are_taken_while_relative_errors_fall_and_only_without_noise
 
 
 def test_one_doubt_is_that_of_all_equations_together():
-    from gnomon.discovery.forms.base import System
+    from gnomon.discovery.forms.base import RegressionSystem
     from gnomon.discovery.refinement import _doubt, refine_equations
-    from gnomon.discovery.term import parse
+    from gnomon.discovery.term import parse_term
 
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((40, 1))
-    system = System(rows, rows[:, 0] + 0.3 * rng.standard_normal(40), np.arange(40) // 4, 40.0)
-    groups, selection = [(parse("u"),)], TermSelection(replicates=20)
+    system = RegressionSystem(rows, rows[:, 0] + 0.3 * rng.standard_normal(40), np.arange(40) // 4, 40.0)
+    groups, selection = [(parse_term("u"),)], TermSelection(replicates=20)
     (again,) = refine_equations([equation("u_t", 0.0, u=(1.0, 9.0))], None, Widths([[system]]), groups, selection, 1)
     doubt = _doubt(again)
     for other, better in ((1.2 * doubt, True), (0.8 * doubt, False)):

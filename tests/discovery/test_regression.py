@@ -3,7 +3,7 @@ from scipy.linalg import lstsq
 
 from gnomon.discovery import TermSelection, bic_path
 from gnomon.discovery.elimination import elimination_order
-from gnomon.discovery.regression import RegressionMoments, choice, stridge
+from gnomon.discovery.regression import RegressionMoments, choice, thresholded_ridge
 from tests.oracles.subsets import best_subset
 
 
@@ -35,8 +35,8 @@ def test_the_criterion_is_smallest_at_the_truth_in_nine_of_ten_draws():
 def test_thresholding_keeps_what_is_above_its_threshold():
     columns, target = problem(noise=0.0, correlated=0.0)
     moments = RegressionMoments.of(columns, target, 200.0)
-    assert stridge(moments, 0.05, 0.0) == (1, 4, 6)
-    assert stridge(moments, 0.5, 0.0) == (1,)
+    assert thresholded_ridge(moments, 0.05, 0.0) == (1, 4, 6)
+    assert thresholded_ridge(moments, 0.5, 0.0) == (1,)
 
 
 def test_a_floor_keeps_numerical_errors_out():
@@ -148,7 +148,7 @@ def test_thresholding_with_ridge_drops_terms_round_by_round():
                 if left == chosen:
                     break
                 chosen = left
-            assert stridge(moments, tolerance, ridge) == tuple(chosen)
+            assert thresholded_ridge(moments, tolerance, ridge) == tuple(chosen)
 
 
 def test_the_path_has_the_best_candidate_of_every_size_down_to_none():
@@ -170,7 +170,7 @@ def test_the_path_has_the_best_of_elimination_and_of_thresholds():
         gone = elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
         supports = {tuple(sorted(gone[k:])) for k in range(9)}
         alone = {len(s): moments.candidate(s, selection.floor).criterion for s in supports}
-        supports |= {stridge(moments, float(t), 1e-6) for t in np.logspace(-4, 0, 24)}
+        supports |= {thresholded_ridge(moments, float(t), 1e-6) for t in np.logspace(-4, 0, 24)}
         for found in bic_path(columns, target):
             sizes = [moments.candidate(s, 2e-3).criterion for s in supports if len(s) == len(found.support)]
             assert np.isclose(found.criterion, min(sizes), rtol=1e-12)

@@ -6,17 +6,17 @@ import pytest
 from gnomon.core import InputError
 from gnomon.discovery import TermSelection
 from gnomon.discovery.discover import _merge, check_columns, fit, group_terms
-from gnomon.discovery.forms.base import System
-from gnomon.discovery.term import parse
+from gnomon.discovery.forms.base import RegressionSystem
+from gnomon.discovery.term import parse_term
 
-TERMS = [parse(t) for t in ("u", "u_x", "u_xx", "u^2")]
+TERMS = [parse_term(t) for t in ("u", "u_x", "u_xx", "u^2")]
 
 
 def example(blocks=5):
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((45, 4)) * [1.0, 20.0, 0.1, 1.0]
     target = rows @ [2.0, 0.0, -3.0, 0.25] + 0.4 * rng.standard_normal(45)
-    return System(rows, target, np.arange(45) * blocks // 45, 45.0)
+    return RegressionSystem(rows, target, np.arange(45) * blocks // 45, 45.0)
 
 
 @pytest.mark.parametrize("blocks", [1, 4, 5])
@@ -45,7 +45,7 @@ def test_residuals_are_those_of_least_squares_on_halves_of_the_blocks(blocks):
 
 def test_a_law_with_all_terms_omits_none():
     system = example()
-    exact = System(system.columns, system.columns @ [2.0, 1.0, -3.0, 4.0], system.blocks, 45.0)
+    exact = RegressionSystem(system.columns, system.columns @ [2.0, 1.0, -3.0, 4.0], system.blocks, 45.0)
     found = fit("u_t", exact, [(t,) for t in TERMS], TermSelection(replicates=2, floor=1e-5))
     assert len(found.terms) == 4 and found.residuals.omitted == "" and found.residuals.gain == 0.0
 

@@ -7,7 +7,7 @@ from gnomon.core import InputError
 from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.simulation import Simulation, _check_periodic, _Machine, _speed, _thin, simulate
-from gnomon.discovery.term import parse
+from gnomon.discovery.term import parse_term
 
 
 def law(target, terms):
@@ -85,9 +85,9 @@ def test_waves_above_two_thirds_of_the_highest_are_left_out_of_products():
 
 
 def test_the_speed_of_a_term_is_its_power_of_the_field_and_of_two_thirds_of_the_highest_wave():
-    assert _speed(parse("u^3"), 2.0, 9.0) == 4.0 and _speed(parse("u*u_xx"), 2.0, 9.0) == 2 * 36.0
-    assert _speed(parse("u_x^2"), 3.0, 9.0) == 3 * 36.0 and _speed(parse("1"), 3.0, 9.0) == 1.0
-    assert _speed(parse("u"), 3.0, 9.0) == 1.0
+    assert _speed(parse_term("u^3"), 2.0, 9.0) == 4.0 and _speed(parse_term("u*u_xx"), 2.0, 9.0) == 2 * 36.0
+    assert _speed(parse_term("u_x^2"), 3.0, 9.0) == 3 * 36.0 and _speed(parse_term("1"), 3.0, 9.0) == 1.0
+    assert _speed(parse_term("u"), 3.0, 9.0) == 1.0
 
 
 def test_a_time_of_the_data_takes_as_many_steps_as_the_fastest_term_needs(monkeypatch):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gnomon.discovery import LocalPolynomial, Spectral
-from gnomon.discovery.derivatives import smoothing_rule
-from gnomon.discovery.derivatives.polynomial import left_out_errors
+from gnomon.discovery.derivatives import best_derivative_rule
+from gnomon.discovery.derivatives.polynomial import cross_validation_errors
 
 
 def expected_rule(lines):
@@ -18,7 +18,7 @@ def expected_rule(lines):
         rest = lines - np.fft.ifft(waves, axis=1).real
         errors[k] = (np.mean(rest**2) + 1e-28 * np.mean(lines**2)) / (1 - (2 * k + 1) / n) ** 2
     best = min(errors, key=errors.get)
-    local = left_out_errors(lines)
+    local = cross_validation_errors(lines)
     if local and min(local.values()) <= errors[best]:
         return LocalPolynomial(*min(local, key=local.get))
     return Spectral((best + 0.5) / (n / 2))
@@ -33,7 +33,7 @@ def test_the_rule_is_the_one_with_the_smallest_error(n, noise, periodic):
     waves = rng.standard_normal((3, n)) * np.exp(-0.5 * np.arange(n))
     u = sum(waves[:, k, None] * np.cos(2 * np.pi * k * x + k) for k in range(1, n // 2))
     u = u + noise * rng.standard_normal(u.shape) + (0.0 if periodic else 3.0 * x)
-    found, expected = smoothing_rule(u, 1), expected_rule(u)
+    found, expected = best_derivative_rule(u, 1), expected_rule(u)
     assert type(found) is type(expected)
     if isinstance(found, Spectral):
         assert found.keep == pytest.approx(expected.keep)
@@ -47,4 +47,4 @@ def test_the_highest_wave_of_an_even_number_of_points_is_counted_once():
     x = np.arange(n)
     for size in (0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.7, 1.0):
         u = (np.cos(2 * np.pi * x / n) + size * (-1.0) ** x + 0.3 * np.cos(2 * np.pi * 4 * x / n))[None]
-        assert smoothing_rule(u, 1).keep == pytest.approx(expected_rule(u).keep)
+        assert best_derivative_rule(u, 1).keep == pytest.approx(expected_rule(u).keep)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gnomon.discovery import Library, discover
-from gnomon.discovery.forms.unbiased import modulus_power, noise_variance, power
+from gnomon.discovery.forms.unbiased import noise_variance, unbiased_modulus_power, unbiased_power
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 5])
@@ -10,7 +10,7 @@ def test_the_mean_over_gaussian_noise_is_the_true_power(p):
     """Gauss-Hermite quadrature, exact for these powers, beside the closed form."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(12)
     v, s = 0.7, 0.4
-    mean = weights @ power(v + s * nodes, p, s * s) / weights.sum()
+    mean = weights @ unbiased_power(v + s * nodes, p, s * s) / weights.sum()
     assert mean == pytest.approx(v**p, abs=1e-12)
 
 
@@ -20,7 +20,7 @@ def test_the_mean_over_circular_noise_is_the_true_product(a, b):
     v, s = 0.6 - 0.5j, 0.3  # each part has the variance s^2, so that E |e|^2 = 2 s^2
     noise = s * (nodes[:, None] + 1j * nodes)
     both = np.outer(weights, weights) / weights.sum() ** 2
-    mean = (both * modulus_power(v + noise, a, b, 2 * s * s)).sum()
+    mean = (both * unbiased_modulus_power(v + noise, a, b, 2 * s * s)).sum()
     assert mean == pytest.approx(v**a * abs(v) ** (2 * b), abs=1e-12)
 
 

@@ -9,7 +9,7 @@ from gnomon.discovery import WeakForm
 from gnomon.discovery.forms.unbiased import noise_variance
 from gnomon.discovery.forms.weak import _Bumps, _centers, _match, _Values, bump
 from gnomon.discovery.grid import GridData
-from gnomon.discovery.term import parse
+from gnomon.discovery.term import parse_term
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 4])
@@ -62,7 +62,7 @@ def test_rows_are_integrals_against_bumps_with_derivatives_on_the_bumps(complex_
     data = GridData({"u": u}, {"x": 0.3, "t": 0.7})
     names = ("1", "u", "u^2", "u_x", "u_xx", "u*u_x", "u^2*u_x", "u*u_xx", "u_x^2")
     form = WeakForm(degree=6, half_widths=(8, 6))
-    system = form.systems(data, [parse(t) for t in names], 1)["u"]
+    system = form.systems(data, [parse_term(t) for t in names], 1)["u"]
     centers = np.linspace(8, 31, 10).round().astype(int), np.linspace(6, 29, 12).round().astype(int)
 
     def window(axis, order):
@@ -82,7 +82,9 @@ def test_rows_are_integrals_against_bumps_with_derivatives_on_the_bumps(complex_
             system.columns[:, k], rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max(), err_msg=names[k]
         )
     np.testing.assert_allclose(system.target, tested(u, 0, 1), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(form.systems(data, [parse("u")], 2)["u"].target, tested(u, 0, 2), rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(
+        form.systems(data, [parse_term("u")], 2)["u"].target, tested(u, 0, 2), rtol=1e-8, atol=1e-12
+    )
     assert system.independent == pytest.approx((40 / 16) * (36 / 12) * (2 if complex_numbers else 1))
     blocks = (np.arange(10) * 2 // 10)[:, None] * 3 + np.arange(12) * 3 // 12
     np.testing.assert_array_equal(system.blocks, blocks.ravel())
@@ -91,7 +93,7 @@ def test_rows_are_integrals_against_bumps_with_derivatives_on_the_bumps(complex_
 def test_three_axes_are_contracted_one_after_the_other():
     u = smooth((20, 24, 22), 3)
     data = GridData({"u": u}, {"x": 0.3, "y": 0.5, "t": 0.7})
-    system = WeakForm(half_widths=(6, 7, 6)).systems(data, [parse("u_xyy")], 1)["u"]
+    system = WeakForm(half_widths=(6, 7, 6)).systems(data, [parse_term("u_xyy")], 1)["u"]
     halves, steps, orders = (6, 7, 6), (0.3, 0.5, 0.7), (1, 2, 0)
     windows = [(-1) ** k * bump(a, 8, k) / (a * h) ** k for a, h, k in zip(halves, steps, orders, strict=True)]
     first = np.einsum("a,b,c,abc->", *windows, u[:13, :15, :13])
@@ -181,10 +183,10 @@ def test_axes_need_room_for_a_bump_and_its_derivatives():
     for n, name, needed in ((16, "u_xx", 17), (18, "u_xxx", 19), (14, "u", 15)):
         form = WeakForm(half_widths=(6, 6))
         with pytest.raises(InputError, match=f"needs {needed}"):
-            form.systems(GridData({"u": smooth((n, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse(name)], 1)
-        form.systems(GridData({"u": smooth((needed, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse(name)], 1)
+            form.systems(GridData({"u": smooth((n, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse_term(name)], 1)
+        form.systems(GridData({"u": smooth((needed, 30), 0)}, {"x": 1.0, "t": 1.0}), [parse_term(name)], 1)
     with pytest.raises(InputError, match="needs 17"):
-        form.systems(GridData({"u": smooth((30, 16), 0)}, {"x": 1.0, "t": 1.0}), [parse("u")], 2)
+        form.systems(GridData({"u": smooth((30, 16), 0)}, {"x": 1.0, "t": 1.0}), [parse_term("u")], 2)
 
 
 def test_products_of_noisy_fields_are_freed_of_the_mean_of_the_noise():

@@ -37,7 +37,7 @@ TAKE = {
     "landscape.sharpness": lambda d: landscape.sharpness(net(), d, steps=3),
     "checks.signal": lambda d: checks.signal(net(), d),
     "bounds.generalization_bounds": lambda d: bounds.generalization_bounds(net(), d),
-    "checks.suspects": lambda d: checks.suspects(d),
+    "checks.suspect_labels": lambda d: checks.suspect_labels(d),
     "symmetry.equivariance": lambda d: symmetry.equivariance(net(), d, symmetry.action({"negative": lambda x: -x})),
 }
 REFUSE = {
@@ -70,9 +70,9 @@ def test_the_tangent_kernel_is_a_tensor_as_the_readme_says():
 
 
 def test_the_number_of_statements_that_atlas_check_checks():
-    from gnomon.atlas.check import check
+    from gnomon.atlas.check import check_network
 
-    told = check(net(), (torch.rand(24, 3), torch.arange(24) % 2), steps=3)
+    told = check_network(net(), (torch.rand(24, 3), torch.arange(24) % 2), steps=3)
     assert len(told.rows) == 10 and "checks ten statements" in README
 
 

@@ -6,18 +6,18 @@ from torch import nn
 from gnomon import bayes
 from gnomon import generative as g
 from gnomon.bayes.diagnostics import burn_in
-from gnomon.bayes.draws import Draws
+from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.posterior import prior_to_weight_decay
 from gnomon.generative.autoencoder import linear_autoencoder
-from gnomon.generative.continuous import transport
+from gnomon.generative.continuous import integrate_flow
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples
 from gnomon.generative.diffusion.schedule import cosine_schedule, linear_schedule
 from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
 from gnomon.generative.divergence import hutchinson_trace
-from gnomon.generative.flows.coupling import alternating, coupling_network
+from gnomon.generative.flows.coupling import alternating_mask, coupling_network
 from gnomon.generative.flows.ready import autoregressive_spline_flow
 from gnomon.generative.flows.spline import rational_spline, rational_spline_inverse
-from gnomon.generative.game import game_path, game_rotation
+from gnomon.generative.game import game_rotation, simulate_game
 from gnomon.generative.instruments.density import flow_density_check
 from gnomon.generative.instruments.gradients import gradient_estimators
 from gnomon.generative.instruments.latent import latent_knn_score, pca_gap, reconstruction_error
@@ -25,7 +25,7 @@ from gnomon.generative.instruments.ratio import js_estimate, ratio_calibration
 from gnomon.generative.instruments.score import score_curl
 from gnomon.generative.instruments.style import feature_covariance
 from gnomon.generative.model import dequantize
-from gnomon.generative.train_gan import gan_field
+from gnomon.generative.train_gan import gan_gradient_field
 from gnomon.generative.vae import gaussian_kl
 from gnomon.generative.wrapped import DistributionModel
 from gnomon.training import Adam
@@ -156,7 +156,7 @@ def of_data(function):
 
 
 CALLS = {
-    "generative.alternating": {"NaN": lambda: alternating(NAN, 0), "size": lambda: alternating(0, 0)},
+    "generative.alternating_mask": {"NaN": lambda: alternating_mask(NAN, 0), "size": lambda: alternating_mask(0, 0)},
     "generative.autoregressive_flow": of_size(g.autoregressive_flow),
     "generative.autoregressive_spline_flow": of_size(autoregressive_spline_flow),
     "generative.coupling_flow": of_size(g.coupling_flow),
@@ -175,20 +175,20 @@ CALLS = {
         "one": lambda: g.train_gan(gan(), LINE[:1], steps=2),
         **of_model(lambda m, x: g.train_gan(m, x, steps=2, optimizer=Adam(1e-3)), gan),
     },
-    "generative.gan_field": of_model(gan_field, gan),
-    "generative.game_path": {
-        "NaN": lambda: game_path(lambda w: w, HOLES[3], steps=2, lr=0.1),
-        "size": lambda: game_path(lambda w: w[:1], LINE[0], steps=2, lr=0.1),
-        "one": lambda: game_path(lambda w: w, LINE, steps=2, lr=0.1),
+    "generative.gan_gradient_field": of_model(gan_gradient_field, gan),
+    "generative.simulate_game": {
+        "NaN": lambda: simulate_game(lambda w: w, HOLES[3], steps=2, lr=0.1),
+        "size": lambda: simulate_game(lambda w: w[:1], LINE[0], steps=2, lr=0.1),
+        "one": lambda: simulate_game(lambda w: w, LINE, steps=2, lr=0.1),
     },
     "generative.game_rotation": {
         "NaN": lambda: game_rotation(lambda w: w, HOLES[3]),
         "size": lambda: game_rotation(lambda w: w[:1], LINE[0]),
         "one": lambda: game_rotation(lambda w: w, LINE),
     },
-    "generative.transport": {
-        "NaN": lambda: transport(moving, HOLES, 0.0, 1.0, steps=2),
-        "size": lambda: transport(lambda x, t: (x[:, :1], x[:, 0]), LINE, 0.0, 1.0, steps=2),
+    "generative.integrate_flow": {
+        "NaN": lambda: integrate_flow(moving, HOLES, 0.0, 1.0, steps=2),
+        "size": lambda: integrate_flow(lambda x, t: (x[:, :1], x[:, 0]), LINE, 0.0, 1.0, steps=2),
     },
     "generative.hutchinson_trace": {
         "NaN": lambda: hutchinson_trace(still, HOLES),
@@ -298,9 +298,11 @@ CALLS = {
         "size": lambda: bayes.dropout_predictive(nn.Sequential(nn.Dropout(), nn.Linear(2, 1)), WIDE),
     },
     "bayes.predictive": {
-        "NaN": lambda: bayes.predictive(posterior(), Draws(CHAINS[..., :1].expand(4, 40, 3), "", 1.0, 0, 0, 0), HOLES),
-        "size": lambda: bayes.predictive(posterior(), Draws(CHAINS, "", 1.0, 0, 0, 0), LINE),
-        "one": lambda: bayes.predictive(posterior(), Draws(torch.zeros(1, 1, 3), "", 1.0, 0, 0, 0), LINE),
+        "NaN": lambda: bayes.predictive(
+            posterior(), PosteriorDraws(CHAINS[..., :1].expand(4, 40, 3), "", 1.0, 0, 0, 0), HOLES
+        ),
+        "size": lambda: bayes.predictive(posterior(), PosteriorDraws(CHAINS, "", 1.0, 0, 0, 0), LINE),
+        "one": lambda: bayes.predictive(posterior(), PosteriorDraws(torch.zeros(1, 1, 3), "", 1.0, 0, 0, 0), LINE),
     },
     "bayes.prior_to_weight_decay": {
         "NaN": lambda: prior_to_weight_decay(NAN, 1.0, 10),

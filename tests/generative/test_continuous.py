@@ -6,11 +6,11 @@ import torch
 from torch import nn
 
 from gnomon.generative import ContinuousFlow, FlowMatching
-from gnomon.generative.continuous import TimeNetwork, transport
+from gnomon.generative.continuous import TimeConditionedNetwork, integrate_flow
 
 
 def test_times_enter_a_network_as_themselves_and_as_waves_of_doubling_rates():
-    net = TimeNetwork(2, hidden=5, layers=1, waves=3)
+    net = TimeConditionedNetwork(2, hidden=5, layers=1, waves=3)
     seen = []
     net.body[0].register_forward_pre_hook(lambda _, args: seen.append(args[0]))
     x, t = torch.tensor([[1.0, -2.0], [0.5, 3.0]]), torch.tensor([0.3, 0.8])
@@ -18,7 +18,11 @@ def test_times_enter_a_network_as_themselves_and_as_waves_of_doubling_rates():
     waves = np.pi * np.array([1, 2, 4]) * t.numpy()[:, None]
     expected = np.concatenate([x.numpy(), t.numpy()[:, None], np.sin(waves), np.cos(waves)], 1)
     np.testing.assert_allclose(seen[0].numpy(), expected, atol=1e-5)
-    assert [tuple(p.shape) for p in TimeNetwork(2).body.parameters() if p.dim() == 2] == [(64, 11), (64, 64), (2, 64)]
+    assert [tuple(p.shape) for p in TimeConditionedNetwork(2).body.parameters() if p.dim() == 2] == [
+        (64, 11),
+        (64, 64),
+        (2, 64),
+    ]
 
 
 @pytest.mark.parametrize(("start", "end"), [(0.2, 1.1), (1.0, 0.0)])
@@ -29,7 +33,7 @@ def test_points_and_areas_are_those_of_the_classical_method(start, end):
         return t * x - x**2, (t - 2 * x + 3 * t**2)[:, 0]
 
     x0 = torch.tensor([[0.4], [1.3]]).double()
-    x, a = transport(moving, x0, start, end, steps=3)
+    x, a = integrate_flow(moving, x0, start, end, steps=3)
     h = (end - start) / 3
     u, area = x0.numpy(), np.zeros(2)
     for i in range(3):

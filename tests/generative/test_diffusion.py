@@ -8,7 +8,7 @@ from torch import nn
 from gnomon.core.errors import InputError
 from gnomon.data import mixture
 from gnomon.generative import Diffusion
-from gnomon.generative.diffusion import ExactNetwork, Schedule, cosine_schedule, linear_schedule
+from gnomon.generative.diffusion import ExactDenoiser, Schedule, cosine_schedule, linear_schedule
 
 PLAN = Schedule(torch.tensor([0.1, 0.3, 0.2, 0.45]).double())
 
@@ -93,7 +93,7 @@ def test_variances_of_reverse_steps_repeat_the_second_for_the_first():
 def test_an_exact_network_is_the_mean_given_the_noised_example(target):
     """One Gaussian N(m, s^2): noised it is N(sqrt(a) m, a s^2 + 1 - a), and means are regressions on x."""
     p, m, s = mixture([[2.0, -1.0]], std=0.5), np.array([2.0, -1.0]), 0.5
-    network = ExactNetwork(p, PLAN, target)
+    network = ExactDenoiser(p, PLAN, target)
     x, t = torch.randn(3, 2).double(), torch.tensor([0.5, 1.0, 0.5]).double()
     a = PLAN.kept[[2, 4, 2]].numpy()[:, None]
     variance = a * s**2 + 1 - a

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gnomon.generative.divergence import Exact, Hutchinson, hutchinson_trace
+from gnomon.generative.divergence import ExactTrace, HutchinsonTrace, hutchinson_trace
 
 
 @pytest.mark.parametrize("law", ["signs", "gaussian"])
@@ -17,14 +17,14 @@ def test_the_estimate_is_a_mean_over_directions_and_its_error_that_of_a_mean(law
     products = np.einsum("kni,ij,knj->kn", e, matrix.numpy(), e)
     np.testing.assert_allclose(trace, products.mean(0), rtol=1e-12)
     np.testing.assert_allclose(error, products.std(0, ddof=1) / 5**0.5, rtol=1e-12)
-    rule = Hutchinson(5, law, 3)
+    rule = HutchinsonTrace(5, law, 3)
     np.testing.assert_allclose(rule(lambda z: z @ matrix.T, x, rule.directions(x))[1], products.mean(0), rtol=1e-12)
 
 
 def test_the_exact_trace_of_examples_with_several_axes():
     weights = torch.arange(1.0, 7.0).reshape(2, 3)
     x = torch.randn(4, 2, 3, generator=torch.Generator().manual_seed(0))
-    value, trace = Exact()(lambda z: weights * z**2 + z.flip(2), x, Exact().directions(x))
+    value, trace = ExactTrace()(lambda z: weights * z**2 + z.flip(2), x, ExactTrace().directions(x))
     expected = (2 * weights * x).sum((1, 2)) + 2  # the middle column of two rows meets itself
     torch.testing.assert_close(trace, expected)
     torch.testing.assert_close(value, weights * x**2 + x.flip(2))

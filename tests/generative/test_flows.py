@@ -11,12 +11,12 @@ from torch import nn
 from gnomon.core import InputError
 from gnomon.data import mixture
 from gnomon.generative import ContinuousFlow, Flow, FlowMatching, autoregressive_flow, coupling_flow, spline_flow
-from gnomon.generative.continuous import TimeNetwork
-from gnomon.generative.divergence import Exact, Hutchinson, hutchinson_trace
+from gnomon.generative.continuous import TimeConditionedNetwork
+from gnomon.generative.divergence import ExactTrace, HutchinsonTrace, hutchinson_trace
 from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork, SplineAutoregressive
 from gnomon.generative.flows.base import InverseTransform
-from gnomon.generative.flows.mixing import Mixing
-from gnomon.generative.flows.planar import Planar
+from gnomon.generative.flows.mixing import InvertibleMixing
+from gnomon.generative.flows.planar import PlanarTransform
 from gnomon.generative.flows.ready import autoregressive_spline_flow
 
 D = torch.float64
@@ -37,14 +37,14 @@ def inverse_autoregressive():
 
 
 MAKERS = {
-    "planar": lambda: Flow([Planar(2) for _ in range(3)], shape=(2,)),
+    "planar": lambda: Flow([PlanarTransform(2) for _ in range(3)], shape=(2,)),
     "coupling": lambda: coupling_flow(2, layers=2, hidden=16),
     "autoregressive": lambda: autoregressive_flow(2, layers=2, hidden=16),
     "inverse autoregressive": inverse_autoregressive,
     "spline": lambda: spline_flow(2, layers=1, hidden=16),
     "autoregressive spline": lambda: autoregressive_spline_flow(2, layers=2, hidden=16),
-    "mixing": lambda: Flow([Mixing(2)], shape=(2,)),
-    "continuous": lambda: ContinuousFlow(TimeNetwork(2, hidden=8, layers=1, waves=1), shape=(2,), steps=20),
+    "mixing": lambda: Flow([InvertibleMixing(2)], shape=(2,)),
+    "continuous": lambda: ContinuousFlow(TimeConditionedNetwork(2, hidden=8, layers=1, waves=1), shape=(2,), steps=20),
 }
 
 
@@ -109,7 +109,7 @@ def test_samples_follow_the_density():
 
 def test_gradients_pass_through_the_inverse_of_a_planar_map():
     torch.manual_seed(0)
-    layer, x = Planar(2).double(), torch.randn(4, 2, dtype=D)
+    layer, x = PlanarTransform(2).double(), torch.randn(4, 2, dtype=D)
     value = layer.inverse(x)[1].sum()
     slope = torch.autograd.grad(value, layer.w)[0][0]
     h = 1e-6
@@ -122,7 +122,7 @@ def test_gradients_pass_through_the_inverse_of_a_planar_map():
 
 
 def test_a_planar_map_keeps_its_condition_and_would_fold_without_it():
-    layer = Planar(2).double()
+    layer = PlanarTransform(2).double()
     with torch.no_grad():
         layer.w[:], layer.u[:] = torch.tensor([2.0, 0.0]), torch.tensor([-3.0, 0.0])
         assert float(layer.direction @ layer.w) > -1 and float(layer.u @ layer.w) < -1
@@ -135,7 +135,7 @@ def test_a_planar_map_keeps_its_condition_and_would_fold_without_it():
 
 def test_mixing_is_a_convolution_of_images():
     torch.manual_seed(0)
-    layer, x = Mixing(3).double(), torch.randn(2, 3, 4, 5, dtype=D)
+    layer, x = InvertibleMixing(3).double(), torch.randn(2, 3, 4, 5, dtype=D)
     with torch.no_grad():
         y, log_det = layer(x)
         assert_allclose(y, nn.functional.conv2d(x, layer.weight[:, :, None, None]), atol=1e-12)
@@ -183,7 +183,7 @@ def test_a_linear_field_makes_the_gaussian_of_its_matrix_exponential():
     x = torch.randn(5, 2, dtype=D)
     with torch.no_grad():
         assert_allclose(flow.log_prob(x), exact.log_prob(x), atol=1e-6)
-        signs = ContinuousFlow(Linear(matrix), shape=(2,), steps=40, trace=Hutchinson(4000, seed=1))
+        signs = ContinuousFlow(Linear(matrix), shape=(2,), steps=40, trace=HutchinsonTrace(4000, seed=1))
         error = 2**0.5 * 0.3 / 4000**0.5  # of the mean of 4000 draws of variance 2 (|S|^2 - |diag S|^2)
         assert_allclose(signs.log_prob(x), exact.log_prob(x), atol=5 * error)
 
@@ -202,7 +202,7 @@ def test_the_variance_of_hutchinsons_trace():
 
 def test_exact_traces_can_be_trained_through():
     torch.manual_seed(0)
-    flow = ContinuousFlow(TimeNetwork(2, hidden=8), shape=(2,), steps=2, trace=Exact())
+    flow = ContinuousFlow(TimeConditionedNetwork(2, hidden=8), shape=(2,), steps=2, trace=ExactTrace())
     flow.loss(torch.randn(8, 2)).backward()
     assert all(p.grad is not None and bool(p.grad.isfinite().all()) for p in flow.parameters())
 
@@ -248,7 +248,7 @@ def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match=r"the network returned \(3, 2, 7\) for points \(3, 2\)"):
         SplineAutoregressive(MaskedNetwork(2, 7)).inverse(torch.zeros(3, 2))
     with pytest.raises(InputError, match='law must be "signs" or "gaussian"'):
-        Hutchinson(law="uniform")
+        HutchinsonTrace(law="uniform")
 
 
 def test_steps_of_masked_networks_are_calm_in_many_dimensions():

@@ -12,7 +12,7 @@ from torch import nn
 from gnomon.core.results import Interval, Value
 from gnomon.generative import VAE, Autoencoder
 from gnomon.generative.diffusion import cosine_schedule, forward_path, linear_schedule, reverse_samples
-from gnomon.generative.game import Extragradient, GameRotation, Simultaneous, game_path, game_rotation
+from gnomon.generative.game import ExtragradientUpdate, GameRotation, SimultaneousUpdate, game_rotation, simulate_game
 from gnomon.generative.gan import Wasserstein
 from gnomon.generative.instruments import (
     classifier_test,
@@ -328,9 +328,9 @@ def test_games_turn_and_converge_as_their_eigenvalues_say():
     found = game_rotation(lambda w: field @ w, torch.zeros(3).double())
     assert_allclose([found.rotation, found.largest_lr], [3 / 2, min(2 * 2 / 13, 2 / 5)], rtol=1e-9)
     for lr, shrinks in ((0.99 * found.largest_lr, True), (1.01 * found.largest_lr, False)):
-        path = game_path(lambda w: field @ w, torch.ones(3).double(), steps=400, lr=lr, rule=Simultaneous())
+        path = simulate_game(lambda w: field @ w, torch.ones(3).double(), steps=400, lr=lr, rule=SimultaneousUpdate())
         assert (float(path[-1].norm()) < 1) == shrinks
-    ahead = game_path(lambda w: field @ w, torch.ones(3).double(), steps=1, lr=0.1, rule=Extragradient())[1]
+    ahead = simulate_game(lambda w: field @ w, torch.ones(3).double(), steps=1, lr=0.1, rule=ExtragradientUpdate())[1]
     assert_allclose(
         ahead, torch.ones(3) - 0.1 * field @ (torch.ones(3) - 0.1 * field @ torch.ones(3).double()), rtol=1e-9
     )

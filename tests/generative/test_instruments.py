@@ -30,7 +30,7 @@ from gnomon.generative import (
     style_transfer,
 )
 from gnomon.generative.flows.base import AbstractTransform
-from gnomon.generative.flows.planar import Planar
+from gnomon.generative.flows.planar import PlanarTransform
 from gnomon.generative.gan import Minimax, NonSaturating
 from gnomon.generative.instruments.density import flow_density_check
 from gnomon.generative.instruments.gradients import gradient_estimators
@@ -137,7 +137,7 @@ def test_a_wrong_sign_of_the_jacobian_is_found_and_a_right_one_is_not():
     assert kinds == ["density-not-normalized", "log-determinant-wrong"]
     assert found.integral.value == pytest.approx(np.exp(4 * 0.4), rel=1e-2)
     torch.manual_seed(0)
-    for flow in (coupling_flow(2).double(), Flow([Planar(2)], shape=(2,)).double()):
+    for flow in (coupling_flow(2).double(), Flow([PlanarTransform(2)], shape=(2,)).double()):
         assert flow_density_check(flow).findings == ()
     assert "valid" in flow_density_check(coupling_flow(2).double()).verdict
 

@@ -26,18 +26,24 @@ from gnomon.generative import (
     train_gan,
 )
 from gnomon.generative.autoencoder import linear_autoencoder
-from gnomon.generative.continuous import TimeNetwork
-from gnomon.generative.diffusion.exact import ExactNetwork
+from gnomon.generative.continuous import TimeConditionedNetwork
+from gnomon.generative.diffusion.exact import ExactDenoiser
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples
 from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule, linear_schedule
 from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
 from gnomon.generative.flows.base import ShiftTransform
-from gnomon.generative.game import Alternating, Extragradient, Simultaneous, game_path, game_rotation
+from gnomon.generative.game import (
+    AlternatingUpdate,
+    ExtragradientUpdate,
+    SimultaneousUpdate,
+    game_rotation,
+    simulate_game,
+)
 from gnomon.generative.gan import Minimax, NonSaturating, Wasserstein
 from gnomon.generative.instruments.latent import pca_gap
 from gnomon.generative.model import dequantize
-from gnomon.generative.train_gan import gan_field
-from gnomon.generative.vae import Bernoulli, GaussianObservation, gaussian_kl
+from gnomon.generative.train_gan import gan_gradient_field
+from gnomon.generative.vae import BernoulliObservation, GaussianObservation, gaussian_kl
 from gnomon.generative.wrapped import DistributionModel
 from gnomon.training import SGD, Adam
 from tests.generative.bad_inputs import Shifted
@@ -90,7 +96,7 @@ def test_the_elbo_of_discrete_data_decomposes_exactly():
 
     Fit and divergence are the model's, the divergence in closed form; log p(x) and the gap are integrals over a grid."""
     torch.manual_seed(0)
-    vae = VAE(nn.Linear(3, 2), nn.Linear(1, 3), latent=1, shape=(3,), observation=Bernoulli()).double()
+    vae = VAE(nn.Linear(3, 2), nn.Linear(1, 3), latent=1, shape=(3,), observation=BernoulliObservation()).double()
     x = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=D)] * 3)
     nodes, weights = (torch.from_numpy(v) for v in np.polynomial.hermite_e.hermegauss(80))
     z = torch.linspace(-14, 14, 6001, dtype=D)
@@ -157,7 +163,7 @@ def test_the_posterior_of_a_step_is_bayes_rule_on_a_grid():
 @pytest.mark.parametrize("target", ["noise", "data", "velocity"])
 def test_the_three_targets_are_one_model(target):
     p = mixture([[-1.0, 0.0], [1.0, 0.5]], std=0.4)
-    model = Diffusion(ExactNetwork(p, SCHEDULE, target), SCHEDULE, shape=(2,), target=target)
+    model = Diffusion(ExactDenoiser(p, SCHEDULE, target), SCHEDULE, shape=(2,), target=target)
     x, t = torch.randn(4, 2, dtype=D), torch.full((4,), 0.5, dtype=D)
     a = float(SCHEDULE.kept_at(0.5))
     x0, e = model.predicted(x, t)
@@ -170,7 +176,7 @@ def test_the_three_targets_are_one_model(target):
 def test_the_bound_of_a_diffusion_is_the_exact_density_where_its_reverse_is():
     """For x_0 ~ N(0, I) the reverse steps are N(sqrt(1 - beta) x, beta): nothing is lost but by the last step."""
     p = mixture([[0.0]])
-    model = Diffusion(ExactNetwork(p, SCHEDULE), SCHEDULE, shape=(1,), variance="forward")
+    model = Diffusion(ExactDenoiser(p, SCHEDULE), SCHEDULE, shape=(1,), variance="forward")
     x = torch.zeros(4000, 1, dtype=D) + 0.7
     values = model.log_prob(x)
     error = 5 * float(values.std()) / len(x) ** 0.5
@@ -181,7 +187,7 @@ def test_the_bound_of_a_diffusion_is_the_exact_density_where_its_reverse_is():
 def test_the_flow_of_a_diffusion_has_the_density_of_its_data_to_1e_3():
     for p in (mixture([[1.0, -0.5]], covariances=[[0.5, 0.2], [0.2, 0.8]]), ring(3, radius=1.0, std=0.3)):
         schedule = cosine_schedule(200)  # which ends nearer to N(0, I) than 1e-3
-        network, x = ExactNetwork(p, schedule), p.sample(10, seed=1)
+        network, x = ExactDenoiser(p, schedule), p.sample(10, seed=1)
         assert_allclose(flow_log_prob(network.score, x, schedule, steps=40), p.log_prob(x), atol=1e-3)
     z = flow_samples(network.score, torch.randn(300, 2, dtype=D), schedule, steps=30)
     assert float((z.norm(dim=1) - 1).abs().mean()) < 0.35  # of a ring of radius 1 and width 0.3: mean |r - 1| is 0.25
@@ -197,7 +203,7 @@ def test_the_equation_with_noise_goes_there_and_back_through_the_same_laws():
         told = float(torch.cov(torch.stack([path[s], path[t]]))[0, 1]) if s != t else float(path[t].var())
         assert abs(told - exact) < 5 * (2 / n) ** 0.5
         assert abs(float(path[t].mean()) - 0.8 * float(a[t]) ** 0.5) < 5 * n**-0.5
-    network = ExactNetwork(p, schedule)
+    network = ExactDenoiser(p, schedule)
     z = torch.randn(n, 1, generator=torch.Generator().manual_seed(1)).double()
     off = [float(reverse_samples(network.score, z, schedule, steps=k).var()) - 0.25 for k in (25, 50, 200)]
     error = 5 * 0.25 * (2 / n) ** 0.5
@@ -207,7 +213,7 @@ def test_the_equation_with_noise_goes_there_and_back_through_the_same_laws():
 @pytest.mark.parametrize(("steps", "eta"), [(None, 1.0), (50, 0.0)])
 def test_samples_of_an_exact_network_are_those_of_the_data(steps, eta):
     p, schedule = mixture([[-1.5], [1.5]], std=0.3, weights=[1, 3]), linear_schedule(100)
-    model = Diffusion(ExactNetwork(p, schedule, "data"), schedule, shape=(1,), target="data")
+    model = Diffusion(ExactDenoiser(p, schedule, "data"), schedule, shape=(1,), target="data")
     x = model.sample(2000, steps=steps, eta=eta, seed=2).double()
     share = float((x < 0).double().mean())
     assert abs(share - 0.25) < 5 * (0.25 * 0.75 / 2000) ** 0.5 + 0.03  # and the bias of finite steps
@@ -220,7 +226,7 @@ def test_an_error_of_the_velocity_stays_one_and_an_error_of_the_noise_runs_away(
     spread = {}
     for target in ("velocity", "noise"):
 
-        class Off(ExactNetwork):
+        class Off(ExactDenoiser):
             def forward(self, x, t):
                 return super().forward(x, t) + 0.05
 
@@ -268,19 +274,24 @@ def test_games_turn_as_theory_says():
         return torch.stack([w[1], -w[0]])
 
     start = torch.tensor([1.0, 0.0], dtype=D)
-    paths = {rule: game_path(turning, start, steps=200, lr=0.2, rule=rule()) for rule in
-             (Simultaneous, Alternating, Extragradient)}  # fmt: skip
+    paths = {rule: simulate_game(turning, start, steps=200, lr=0.2, rule=rule()) for rule in
+             (SimultaneousUpdate, AlternatingUpdate, ExtragradientUpdate)}  # fmt: skip
     lengths = {rule: float(path[-1].norm()) for rule, path in paths.items()}
-    assert lengths[Simultaneous] == pytest.approx(1.04**100, rel=1e-9)
-    assert lengths[Extragradient] == pytest.approx((1 - 0.04 + 0.04**2) ** 100, rel=1e-9)
-    assert 0.5 < float(paths[Alternating].norm(dim=1)[1:].min()) < float(paths[Alternating].norm(dim=1).max()) < 2
+    assert lengths[SimultaneousUpdate] == pytest.approx(1.04**100, rel=1e-9)
+    assert lengths[ExtragradientUpdate] == pytest.approx((1 - 0.04 + 0.04**2) ** 100, rel=1e-9)
+    assert (
+        0.5
+        < float(paths[AlternatingUpdate].norm(dim=1)[1:].min())
+        < float(paths[AlternatingUpdate].norm(dim=1).max())
+        < 2
+    )
     rotation = game_rotation(lambda w: turning(w) + 0.1 * w, start)
     assert rotation.rotation == pytest.approx(10) and rotation.largest_lr == pytest.approx(0.2 / 1.01)
     assert rotation.findings[0].kind == "rotating-game" and not game_rotation(lambda w: w, start).findings
 
 
 @pytest.mark.parametrize("game", [NonSaturating(), Wasserstein(1.0), Minimax()])
-@pytest.mark.parametrize("rule", [Alternating(), Extragradient()])
+@pytest.mark.parametrize("rule", [AlternatingUpdate(), ExtragradientUpdate()])
 def test_every_game_can_be_played_and_leaves_the_model_as_it_was(game, rule):
     torch.manual_seed(0)
     judge = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
@@ -290,7 +301,7 @@ def test_every_game_can_be_played_and_leaves_the_model_as_it_was(game, rule):
     assert run.stopped == "finished" and torch.equal(before, gan.maker.weight)
     assert not torch.equal(before, run.model.maker.weight) and len(run.plots()) == 1 and "5 steps" in run.verdict
     assert state.shape == torch.get_rng_state().shape
-    field, point = gan_field(gan, torch.ones(4, 1))
+    field, point = gan_gradient_field(gan, torch.ones(4, 1))
     assert field(point).shape == point.shape
 
 
@@ -301,7 +312,7 @@ def test_training_is_that_of_the_one_loop_for_every_kind_of_data():
             for data in (x, x.numpy(), loader, (x, torch.zeros(60)))]  # fmt: skip
     for run in runs:
         assert_allclose(run.model.transforms[0].amount.detach(), x.mean(0), atol=1e-5)
-    again = [fit(Diffusion(TimeNetwork(2), shape=(2,)), x, steps=3, seed=4) for _ in range(1)]
+    again = [fit(Diffusion(TimeConditionedNetwork(2), shape=(2,)), x, steps=3, seed=4) for _ in range(1)]
     assert again[0].stopped == "finished" and int(again[0].steps[-1]) == 3
 
 
@@ -324,7 +335,7 @@ def test_bits_per_dimension_of_dequantized_digits():
 def test_a_bernoulli_vae_takes_digits():
     torch.manual_seed(0)
     x = (digits(50, 0).x.flatten(1) > 0.5).float()
-    vae = VAE(nn.Linear(64, 4), nn.Linear(2, 64), latent=2, shape=(64,), observation=Bernoulli())
+    vae = VAE(nn.Linear(64, 4), nn.Linear(2, 64), latent=2, shape=(64,), observation=BernoulliObservation())
     run = fit(vae, x, steps=5)
     assert set(run.model.sample(3).unique().tolist()) <= {0.0, 1.0} and run.stopped == "finished"
     with pytest.raises(InputError, match="numbers from 0 to 1"):
@@ -347,7 +358,7 @@ def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match="Use generative.train_gan"):
         fit(gan, torch.randn(5, 2))
     with pytest.raises(InputError, match='target must be "noise" or "data" or "velocity"'):
-        Diffusion(TimeNetwork(2), shape=(2,), target="x0")
+        Diffusion(TimeConditionedNetwork(2), shape=(2,), target="x0")
     with pytest.raises(InputError, match="between 0 and 1"):
         Schedule(torch.tensor([0.5, 1.5]))
     with pytest.raises(InputError, match="Let it return .5, 2."):
@@ -384,7 +395,10 @@ class _Narrow(nn.Module):
             lambda x: GAN(nn.Linear(2, 3), nn.Linear(3, 3), latent=2, shape=(3,)).losses(x),
             "the discriminator returned (4, 3) for 4 rows",
         ),
-        (lambda x: Diffusion(TimeNetwork(3), shape=(3,)).sample(4, eta=2.0), "eta must be a number from 0 to 1"),
+        (
+            lambda x: Diffusion(TimeConditionedNetwork(3), shape=(3,)).sample(4, eta=2.0),
+            "eta must be a number from 0 to 1",
+        ),
     ],
 )
 def test_parts_of_another_shape_are_refused_where_broadcasting_would_hide_them(call, said):

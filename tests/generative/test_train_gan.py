@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 from gnomon.generative import GAN, train_gan
-from gnomon.generative.game import Alternating, Extragradient, game_path
+from gnomon.generative.game import AlternatingUpdate, ExtragradientUpdate, simulate_game
 from gnomon.generative.gan import Minimax, NonSaturating, Wasserstein
-from gnomon.generative.train_gan import GameRun, _Table, gan_field
+from gnomon.generative.train_gan import GanRun, _Table, gan_gradient_field
 from gnomon.training import SGD
 
 DATA = torch.tensor([[0.3], [1.7], [2.2], [-0.4], [0.9]])
@@ -62,7 +62,7 @@ def test_players_in_turn_take_gradient_steps(inner, batch, used):
 
 
 def test_a_look_ahead_takes_the_gradients_of_where_it_would_lead():
-    run = train_gan(gan(), DATA, steps=1, optimizer=SGD(0.2), rule=Extragradient(), batch=4, seed=3)
+    run = train_gan(gan(), DATA, steps=1, optimizer=SGD(0.2), rule=ExtragradientUpdate(), batch=4, seed=3)
     model, ahead = gan(), gan()
     torch.manual_seed(3)
     for target in (ahead, model):
@@ -89,7 +89,7 @@ def test_a_loss_that_is_not_finite_ends_the_game():
     model.maker.weight.data.fill_(float("inf"))
     run = train_gan(model, DATA, steps=9, optimizer=SGD(0.1), batch=2)
     assert run.stopped == "diverged" and run.steps[-1] == 1 and run.findings[0].level.name == "PROBLEM"
-    assert GameRun(model, torch.tensor([4]), torch.ones(1), torch.ones(1), "finished", 1.0).findings == ()
+    assert GanRun(model, torch.tensor([4]), torch.ones(1), torch.ones(1), "finished", 1.0).findings == ()
 
 
 def test_the_time_budget_ends_the_game():
@@ -106,7 +106,7 @@ def test_the_time_budget_ends_the_game():
 @pytest.mark.parametrize("game", [Minimax(), NonSaturating(), Wasserstein()])
 def test_the_field_of_a_game_is_both_gradients_in_one_vector(game):
     model = gan(game)
-    field, point = gan_field(model, DATA, seed=2)
+    field, point = gan_gradient_field(model, DATA, seed=2)
     z = torch.randn(5, 2, generator=torch.Generator().manual_seed(2), dtype=torch.float64).float()
     real, fake = model.judge(DATA)[:, 0], model.judge(model.maker(z))[:, 0]
     soft = nn.functional.softplus
@@ -138,11 +138,13 @@ def test_losses_of_a_gan_are_those_of_its_game_on_new_fakes():
 def test_players_of_unequal_size_move_one_after_the_other():
     matrix = torch.tensor([[1.0, 2.0, -1.0], [0.5, -1.0, 3.0], [2.0, 0.0, 1.0]])
     start = torch.tensor([1.0, -2.0, 0.5])
-    path = game_path(lambda w: matrix @ w, start, steps=1, lr=0.1, rule=Alternating())  # players (1) and (2) long
+    path = simulate_game(
+        lambda w: matrix @ w, start, steps=1, lr=0.1, rule=AlternatingUpdate()
+    )  # players (1) and (2) long
     first = start.clone()
     first[0] -= 0.1 * (matrix @ start)[0]
     second = first.clone()
     second[1:] -= 0.1 * (matrix @ first)[1:]
     torch.testing.assert_close(path[1], second)
-    own = game_path(lambda w: matrix @ w, start, steps=1, lr=0.1, rule=Alternating(), players=[slice(0, 3)])
+    own = simulate_game(lambda w: matrix @ w, start, steps=1, lr=0.1, rule=AlternatingUpdate(), players=[slice(0, 3)])
     torch.testing.assert_close(own[1], start - 0.1 * matrix @ start)

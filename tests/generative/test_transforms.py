@@ -13,13 +13,13 @@ from gnomon.generative.flows import (
     Coupling,
     Flow,
     InverseTransform,
+    InvertibleMixing,
     MaskedNetwork,
-    Mixing,
-    Planar,
+    PlanarTransform,
     ShiftTransform,
     SplineAutoregressive,
     SplineCoupling,
-    alternating,
+    alternating_mask,
     coupling_network,
     rational_spline,
     rational_spline_inverse,
@@ -32,10 +32,12 @@ MAPS = {
     "spline": lambda: SplineCoupling(coupling_network(2, 3 * 11, hidden=8), STAYS, bins=4, bound=3.0),
     "autoregressive": lambda: Autoregressive(MaskedNetwork(5, 2, hidden=16), reverse=True),
     "autoregressive spline": lambda: SplineAutoregressive(MaskedNetwork(5, 11, hidden=16), bins=4, bound=3.0),
-    "planar": lambda: Planar(5),
-    "mixing": lambda: Mixing(5),
+    "planar": lambda: PlanarTransform(5),
+    "mixing": lambda: InvertibleMixing(5),
     "inverse": lambda: InverseTransform(Coupling(coupling_network(2, 6, hidden=8), STAYS)),
-    "chain": lambda: Flow([Mixing(5), Planar(5), Coupling(coupling_network(2, 6, hidden=8), STAYS)], shape=(5,)),
+    "chain": lambda: Flow(
+        [InvertibleMixing(5), PlanarTransform(5), Coupling(coupling_network(2, 6, hidden=8), STAYS)], shape=(5,)
+    ),
 }
 
 
@@ -73,7 +75,7 @@ def test_a_coupling_scales_by_three_tanh_and_shifts():
     s = 3 * np.tanh([0.2, -2.0, 9.0])
     np.testing.assert_allclose(x[0, [0, 3]].detach(), [1.0, 4.0])
     np.testing.assert_allclose(x[0, [1, 2, 4]].detach(), np.array([2.0, 3.0, 5.0]) * np.exp(s) + [1.0, 0.5, -1.0])
-    assert alternating(5, 3).tolist() == [False, True, False, True, False]
+    assert alternating_mask(5, 3).tolist() == [False, True, False, True, False]
     with pytest.raises(InputError, match="2 numbers for each"):
         Coupling(Fixed(1.0, 2.0), STAYS)(torch.zeros(1, 5, dtype=D))
 
@@ -92,19 +94,19 @@ def test_an_autoregressive_map_keeps_its_scale_below_seven():
 
 def test_a_planar_map_bends_along_a_direction_that_keeps_it_invertible():
     torch.manual_seed(0)
-    layer = Planar(3).double()
+    layer = PlanarTransform(3).double()
     layer.b.data += 0.3
     w, u, z = layer.w.detach().numpy(), layer.u.detach().numpy(), np.array([[0.5, -1.0, 2.0]])
     product = u @ w
     direction = u + (log(1 + exp(product)) - 1 - product) * w / (w @ w)
     np.testing.assert_allclose(layer(torch.tensor(z))[0].detach(), z + np.tanh(z @ w + 0.3)[:, None] * direction)
-    many = Planar(10_000)
+    many = PlanarTransform(10_000)
     assert float(many.w.detach().norm()) == pytest.approx(1, abs=0.04) == float(many.u.detach().norm())
     assert float(many.b.detach()) == 0.0
 
 
 def test_mixing_of_images_counts_every_position():
-    layer = Mixing(3).double()
+    layer = InvertibleMixing(3).double()
     layer.weight.data = torch.tensor([[2.0, 1.0, 0.0], [0.0, 3.0, -1.0], [0.5, 0.0, 1.0]], dtype=D)
     x = torch.randn(2, 3, 2, 5, dtype=D)
     made, logs = layer(x)

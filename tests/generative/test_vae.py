@@ -8,7 +8,7 @@ from torch.distributions import Normal, kl_divergence
 
 from gnomon.core.errors import InputError
 from gnomon.generative import VAE
-from gnomon.generative.vae import Bernoulli, GaussianObservation
+from gnomon.generative.vae import BernoulliObservation, GaussianObservation
 
 
 def vae(**options):
@@ -17,17 +17,21 @@ def vae(**options):
     return VAE(nn.Sequential(nn.Flatten(), encoder), decoder, latent=2, shape=(2, 3), **options).double()
 
 
-@pytest.mark.parametrize("observation", [GaussianObservation(0.7), Bernoulli()])
+@pytest.mark.parametrize("observation", [GaussianObservation(0.7), BernoulliObservation()])
 def test_losses_are_the_divergence_minus_the_fit_of_one_draw(observation):
     model = vae(observation=observation, beta=0.3)
-    x = torch.rand(5, 2, 3).double().round() if isinstance(observation, Bernoulli) else torch.randn(5, 2, 3).double()
+    x = (
+        torch.rand(5, 2, 3).double().round()
+        if isinstance(observation, BernoulliObservation)
+        else torch.randn(5, 2, 3).double()
+    )
 
     def parts(e):
         mean, log_variance = model.encoder(x).chunk(2, 1)
         q = Normal(mean, (log_variance / 2).exp())
         z = mean + q.stddev * e
         decoded = model.decoder(z).reshape(5, 2, 3)
-        p = TorchBernoulli(logits=decoded) if isinstance(observation, Bernoulli) else Normal(decoded, 0.7)
+        p = TorchBernoulli(logits=decoded) if isinstance(observation, BernoulliObservation) else Normal(decoded, 0.7)
         return q, z, p.log_prob(x).sum((1, 2)), kl_divergence(q, Normal(0.0, 1.0)).sum(1)
 
     torch.manual_seed(7)
@@ -54,12 +58,12 @@ def test_log_prob_takes_32_draws_and_samples_are_observed():
 
 def test_bernoulli_draws_ones_with_the_probability_of_the_logit_and_refuses_other_numbers():
     logits = torch.tensor([-1.5, 0.5]).double().expand(20000, 2)
-    drawn = Bernoulli().draw(logits, torch.Generator().manual_seed(0))
+    drawn = BernoulliObservation().draw(logits, torch.Generator().manual_seed(0))
     share = torch.sigmoid(torch.tensor([-1.5, 0.5]).double())
     assert bool(((drawn.mean(0) - share).abs() < 4 * (share * (1 - share) / 20000).sqrt()).all())
     assert set(drawn.unique().tolist()) == {0.0, 1.0}
-    torch.testing.assert_close(Bernoulli().mean(logits[:1]), share[None])
-    Bernoulli().check(torch.tensor([0.0, 0.4, 1.0]))
+    torch.testing.assert_close(BernoulliObservation().mean(logits[:1]), share[None])
+    BernoulliObservation().check(torch.tensor([0.0, 0.4, 1.0]))
     for bad in (-0.1, 1.1):
         with pytest.raises(InputError, match="numbers from 0 to 1"):
-            Bernoulli().check(torch.tensor([0.5, bad]))
+            BernoulliObservation().check(torch.tensor([0.5, bad]))

@@ -20,7 +20,7 @@ import gnomon
 from gnomon import checks, data, dynamics, examination, landscape, linalg, tangent
 from gnomon.estimators import KernelTransformer, NTKClassifier, NTKRegressor
 from gnomon.linalg.alignment import effective_rank
-from gnomon.linalg.solve import ConjugateGradient, Direct, Nystrom, auto
+from gnomon.linalg.solve import ConjugateGradient, Direct, Nystrom, choose_solver
 from tests.hostile.strange import INPUTS, MODULES, TARGETS, X, Y, net
 
 MESSAGE = re.compile(r"^[^\n]{1,60}?: [^\n]+\.$")
@@ -43,8 +43,8 @@ DOORS = {
         ("kappa(module, x)",), lambda m, x, y: tangent.kappa(m, x, torch.zeros(6, 2), iterations=2, starts=1).value
     ),
     "laziness": Door(("laziness(before, after, x)",), lambda m, x, y: tangent.laziness(m, m, x).kernel),
-    "linearize": Door(("linearize(module)", "taylor(module, order)(x)"), lambda m, x, y: gnomon.linearize(m)(x)),
-    "rescale": Door(("rescale(module, alpha)",), lambda m, x, y: tangent.rescale(m, 2.0)(x)),
+    "linearize": Door(("linearize(module)", "taylor_model(module, order)(x)"), lambda m, x, y: gnomon.linearize(m)(x)),
+    "rescale": Door(("scale_output(module, alpha)",), lambda m, x, y: tangent.scale_output(m, 2.0)(x)),
     "limit": Door(("limit(", "read("), lambda m, x, y: gnomon.limit(m).ntk(x)),
     "limit, second": Door(("limit(", "read("), lambda m, x, y: gnomon.limit(m).nngp(X, x)),
     "sampled limit": Door(("sampled_limit(",), lambda m, x, y: gnomon.sampled_limit(m, samples=2).ntk(x)),
@@ -259,8 +259,8 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
     ("kappa(module, x)", "alpha", ("3", 0, None), lambda v: tangent.kappa(net(), X, torch.zeros(6, 2), alpha=v)),
     ("kappa(module, x)", "iterations", NUMBERS, lambda v: tangent.kappa(net(), X, torch.zeros(6, 2), iterations=v)),
     ("kappa(module, x)", "loss", (3, "mse"), lambda v: tangent.kappa(net(), X, torch.zeros(6, 2), loss=v)),
-    ("taylor(module)", "order", (*NUMBERS, 0), lambda v: tangent.taylor(net(), v)),
-    ("rescale(module, alpha)", "alpha", ("3", None), lambda v: tangent.rescale(net(), v)),
+    ("taylor_model(module)", "order", (*NUMBERS, 0), lambda v: tangent.taylor_model(net(), v)),
+    ("scale_output(module, alpha)", "alpha", ("3", None), lambda v: tangent.scale_output(net(), v)),
     ("operator(module, x)", "side", (3, None), lambda v: tangent.operator(net(), X, side=v)),
     ("top_eigenpairs(operator, k)", "k", (*NUMBERS, 0), lambda v: tangent.operator(net(), X).top(v)),
     ("hutch_plus_plus(operator)", "products", NUMBERS, lambda v: tangent.operator(net(), X).trace(products=v)),
@@ -306,7 +306,7 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
     ("linalg.solve", "memory", NUMBERS, lambda v: Direct(memory=v).solve(SPD, X)),
     ("linalg.solve", "memory", NUMBERS, lambda v: ConjugateGradient(memory=v).solve(SPD, X)),
     ("Nystrom(m)", "m", (*NUMBERS, 0), lambda v: Nystrom(v)),
-    ("auto(n)", "n", (*NUMBERS, 0), lambda v: auto(v)),
+    ("choose_solver(n)", "n", (*NUMBERS, 0), lambda v: choose_solver(v)),
     ("cholesky(K)", "jitter", ("3", [1]), lambda v: linalg.cholesky(SPD, jitter=v)),
     ("cholesky(K)", "K", (None, "K", 3, X), lambda v: linalg.cholesky(v)),
     ("diagnose(K)", "K", (None, "K", 3, X), lambda v: linalg.diagnose(v)),

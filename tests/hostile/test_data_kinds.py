@@ -12,7 +12,7 @@ from gnomon.attribution import information_plane
 from gnomon.attribution.cues import bag_of_patches_score
 from gnomon.attribution.fourier import keep_frequencies
 from gnomon.bounds.capacity import linear_rademacher
-from gnomon.checks import baseline, conflicts, suspects
+from gnomon.checks import label_conflicts, simple_model_baseline, suspect_labels
 from gnomon.symmetry import equivariance, lie_derivative, translations
 from gnomon.symmetry.lie import lie_derivatives
 
@@ -24,9 +24,9 @@ MLP = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
 CNN = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2, 2))
 
 WITH_TARGETS = {
-    "suspects": (suspects, X, Y),
-    "baseline": (baseline, X, Y),
-    "conflicts": (conflicts, X, Y),
+    "suspect_labels": (suspect_labels, X, Y),
+    "simple_model_baseline": (simple_model_baseline, X, Y),
+    "conflicts": (label_conflicts, X, Y),
     "information_plane": (lambda x, y=None: information_plane(MLP, x, y), X, Y),
     "bag_of_patches_score": (lambda x, y=None: bag_of_patches_score(CNN, x, y), IMAGES, CLASSES),
 }
@@ -78,7 +78,7 @@ def test_inputs_are_read_in_every_form_or_refused_in_a_sentence(name):
 
 
 def test_labels_that_are_not_classes_are_refused():
-    with pytest.raises(GnomonError, match=r"^suspects\(x\): .*an integer class for each input"):
-        suspects(X, np.zeros(200))
-    with pytest.raises(GnomonError, match=r"^suspects\(x\): the data have no targets"):
-        suspects(X)
+    with pytest.raises(GnomonError, match=r"^suspect_labels\(x\): .*an integer class for each input"):
+        suspect_labels(X, np.zeros(200))
+    with pytest.raises(GnomonError, match=r"^suspect_labels\(x\): the data have no targets"):
+        suspect_labels(X)

@@ -35,7 +35,7 @@ def check(path, call):
 def test_the_path_of_a_limit():
     ends = (("program/affine.py", "linear"), ("kernels/plan.py", "plan"), ("kernels/fused/dense.py", "run"))
     path = CallPath("gnomon.limit(net).ntk(x)", ends, 8)
-    check(path, lambda: gnomon.limit(network()).ntk(torch.randn(5, 3)))
+    check(path, lambda: gnomon.Limit(network(), compiled=True).ntk(torch.randn(5, 3)))
 
 
 def test_the_path_of_a_tangent_kernel():
@@ -67,9 +67,9 @@ def test_the_path_of_an_examination(tmp_path, monkeypatch):
         ("checks/network/hooks.py", "record_layers"),
         ("checks/network/signal_findings.py", "signal_findings"),
         ("findings/table.py", "most_serious_first"),
-        ("checks/network/chain.py", "chain"),
+        ("checks/network/chain.py", "mean_field_of_module"),
         ("examination/policy.py", "reconcile"),
-        ("report/sections.py", "section"),
+        ("report/sections.py", "section_html"),
     )
     x = np.random.default_rng(0).normal(size=(200, 3)).astype("float32")
     np.savez(tmp_path / "data.npz", x=x, y=(x[:, 0] > 0).astype(int))

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 from gnomon.core import InputError
-from gnomon.landscape import average, loss_between
+from gnomon.landscape import average_models, loss_between
 
 
 def test_a_quadratic_loss_is_a_parabola_between_two_models():
@@ -42,7 +42,7 @@ def test_permuted_hidden_units_are_behind_a_barrier_and_the_same_units_are_not()
     assert_allclose(found.losses[0], found.losses[-1], rtol=1e-9)
     assert float(found.accuracies[0]) == 1.0 and len(found.plots()) == 2
     assert loss_between(net, copy.deepcopy(net), x, y).barrier < 1e-12
-    mean = average([net, other])
+    mean = average_models([net, other])
     assert_allclose(loss_between(net, other, x, y, points=3).losses[1], nn.functional.cross_entropy(mean(x), y).item())
 
 
@@ -50,4 +50,4 @@ def test_models_of_two_architectures_are_refused():
     with pytest.raises(InputError, match=r"'weight' has shape \(1, 2\) in one model and \(1, 3\) in another"):
         loss_between(nn.Linear(2, 1), nn.Linear(3, 1), torch.zeros(1, 2), torch.zeros(1))
     with pytest.raises(InputError, match="list of models is empty"):
-        average([])
+        average_models([])

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gnomon.landscape.jvp import agree
+from gnomon.landscape.jvp import jvp_matches_vjp
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
@@ -13,14 +13,14 @@ def test_a_wrong_product_is_noticed_whatever_the_sign_of_its_error(sign, dtype):
     w = torch.linspace(1.0, 2.0, 40, dtype=dtype, requires_grad=True)
     v = torch.linspace(0.5, -1.5, 40, dtype=dtype)
     right = (2 * w * v).detach()
-    assert agree(w**2, [w], [v], right)
+    assert jvp_matches_vjp(w**2, [w], [v], right)
     for size, noticed in ((0.05, True), (1e-5, False)):
         wrong = right * (1 + sign * size)
-        assert agree(w**2, [w], [v], wrong) != noticed
+        assert jvp_matches_vjp(w**2, [w], [v], wrong) != noticed
     assert (
-        not agree(w**2, [w], [v], -right)
-        and not agree(w**2, [w], [v], 0.5 * right)
-        and not agree(w**2, [w], [v], 2 * right)
+        not jvp_matches_vjp(w**2, [w], [v], -right)
+        and not jvp_matches_vjp(w**2, [w], [v], 0.5 * right)
+        and not jvp_matches_vjp(w**2, [w], [v], 2 * right)
     )
 
 
@@ -31,4 +31,4 @@ def test_a_product_that_cancels_may_be_off_by_a_hundred_roundings(error, accepte
     v = torch.tensor([4.0, -1.0, -3.0, 5.0, -5.0, 2.0, -2.0, 7.0, -7.0], dtype=torch.float64)
     rounding = 100 * torch.finfo(torch.float64).eps * 3 * float(v.norm())  # |J^T u| = 3 |u|
     moved = torch.full((1,), error * rounding, dtype=torch.float64)
-    assert agree(w.sum().reshape(1), [w], [v], moved) == accepted
+    assert jvp_matches_vjp(w.sum().reshape(1), [w], [v], moved) == accepted

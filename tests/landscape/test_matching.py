@@ -19,7 +19,7 @@ from gnomon.landscape import (
     mode_connectivity,
     parameter_symmetries,
     run_constants,
-    sharpness_forms,
+    sharpness_variants,
 )
 from gnomon.landscape.averaging import averaging_gain
 from gnomon.landscape.run_constants import keep_model
@@ -128,7 +128,7 @@ def test_plain_forms_of_sharpness_change_with_a_rescaling_and_adaptive_ones_do_n
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 1)).double()
     x, y = torch.randn(30, 3).double(), torch.randn(30).double()
-    found = sharpness_forms(net, x, y, radius=0.01, products=200)
+    found = sharpness_variants(net, x, y, radius=0.01, products=200)
     plain, adaptive = (
         ("largest eigenvalue", "trace", "rise in a ball"),
         ("adaptive eigenvalue", "adaptive trace", "adaptive rise"),
@@ -144,7 +144,7 @@ def test_plain_forms_of_sharpness_change_with_a_rescaling_and_adaptive_ones_do_n
     )
     assert found.values["adaptive trace"] == pytest.approx(float((w**2 * h.diagonal()).sum()), rel=0.3)
     smooth = nn.Sequential(nn.Linear(3, 6), nn.Tanh(), nn.Linear(6, 1)).double()
-    assert sharpness_forms(smooth, x, y, products=12).rescaled == {}  # tanh: nothing can be rescaled
+    assert sharpness_variants(smooth, x, y, products=12).rescaled == {}  # tanh: nothing can be rescaled
 
 
 def test_flatness_of_an_elongated_parabola():
@@ -195,7 +195,7 @@ def test_bad_arguments_are_refused(images):
         match_units(net, convolutional(), images[0])
     frozen = dense().requires_grad_(requires_grad=False)
     for call in (lambda: loss_plane(frozen, *images), lambda: flatness_radius(frozen, *images),
-                 lambda: sharpness_forms(frozen, *images), lambda: run_constants([frozen], *images, lr=0.1)):  # fmt: skip
+                 lambda: sharpness_variants(frozen, *images), lambda: run_constants([frozen], *images, lr=0.1)):  # fmt: skip
         with pytest.raises(InputError, match="requires a gradient|require"):
             call()
 

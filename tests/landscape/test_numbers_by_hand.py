@@ -1,6 +1,7 @@
 """Norms, flatness, nearby rises and other numbers of the landscape, written out by hand on small problems."""
 
 import inspect
+import sys
 from math import inf, sqrt
 
 import numpy as np
@@ -13,12 +14,12 @@ from gnomon.landscape.batchnorm import normalization_smoothing
 from gnomon.landscape.between import LossBetween, loss_between
 from gnomon.landscape.flatness import flatness_radius
 from gnomon.landscape.implicit import ImplicitPenalty, implicit_penalty
-from gnomon.landscape.norms import rank_path, solution_norms
-from gnomon.landscape.perturbed import local_entropy, nearby_rise
+from gnomon.landscape.norms import rank_during_training, solution_norms
+from gnomon.landscape.perturbed import local_entropy, nearby_loss_rise
 from gnomon.landscape.sharpness import Sharpness
-from gnomon.landscape.shrinkage import equivalent_weight_decay, shrinkage
+from gnomon.landscape.shrinkage import equivalent_weight_decay, weight_shrinkage
 from gnomon.landscape.slices import convexity, loss_along
-from gnomon.landscape.smoothness import polyak_constant, steps_ahead
+from gnomon.landscape.smoothness import polyak_constant, try_gradient_steps
 
 G = torch.Generator().manual_seed(0)
 X, Y = torch.randn(6, 2, generator=G).double(), torch.randn(6, generator=G).double()
@@ -66,7 +67,7 @@ def test_norms_of_three_layers_are_sums_over_entries_and_paths():
     one = found.weights["2.weight"]
     assert (one.frobenius, one.spectral, one.nuclear) == pytest.approx((sqrt((b**2).sum()), values[0], values.sum()))
     assert one.rank == pytest.approx(np.exp(-(p * np.log(p)).sum()))
-    assert rank_path([net, net]).ranks["2.weight"] == pytest.approx((one.rank, one.rank))
+    assert rank_during_training([net, net]).ranks["2.weight"] == pytest.approx((one.rank, one.rank))
     assert solution_norms(nn.Sequential(nn.Linear(2, 3), nn.Linear(2, 1))).path is None  # no chain
     assert solution_norms(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))).path is None
 
@@ -143,12 +144,12 @@ def test_the_nearby_rise_is_that_of_steps_up_the_gradient(adaptive, steps):
         size = float((e[t > 0] / t[t > 0]).norm())
         e = e * min(1.0, 0.3 / size)
         g = gradient(w + e)
-    found = nearby_rise(linear(w), X, Y, radius=0.3, adaptive=adaptive, steps=steps)
+    found = nearby_loss_rise(linear(w), X, Y, radius=0.3, adaptive=adaptive, steps=steps)
     assert found.loss == pytest.approx(loss(w)) and found.rise == pytest.approx(loss(w + e) - loss(w))
     best = linear(torch.linalg.solve(H, X.T @ Y / 6))
-    assert nearby_rise(linear(torch.zeros(2).double()), X, 0 * Y).rise == 0  # no gradient to climb
-    assert nearby_rise(best, X, Y, radius=0.1).rise >= 0
-    assert inspect.signature(nearby_rise).parameters["radius"].default == 0.05
+    assert nearby_loss_rise(linear(torch.zeros(2).double()), X, 0 * Y).rise == 0  # no gradient to climb
+    assert nearby_loss_rise(best, X, Y, radius=0.1).rise >= 0
+    assert inspect.signature(nearby_loss_rise).parameters["radius"].default == 0.05
 
 
 def test_local_entropy_is_a_mean_over_its_draws():
@@ -164,7 +165,7 @@ def test_local_entropy_is_a_mean_over_its_draws():
 
 
 def test_steps_ahead_are_those_of_a_quadratic():
-    found = steps_ahead(linear(), X, Y, lrs=(0.5, 3.0))
+    found = try_gradient_steps(linear(), X, Y, lrs=(0.5, 3.0))
     g = gradient(W)
     for k, lr in enumerate((0.5, 3.0)):
         there = gradient(W - lr * g)
@@ -173,7 +174,7 @@ def test_steps_ahead_are_those_of_a_quadratic():
         assert found.smoothness[k] == pytest.approx(float((H @ g).norm() / g.norm()))
     top = float(torch.linalg.eigvalsh(H)[-1])
     assert (found.start, found.local) == pytest.approx((loss(W), top))
-    chosen = steps_ahead(linear(), X, Y).lrs
+    chosen = try_gradient_steps(linear(), X, Y).lrs
     assert chosen == pytest.approx([2 / top * 10 ** (e / 4) for e in (-5, -4, -3, -2, -1, 0, 1, 2, 3)])
 
 
@@ -196,15 +197,15 @@ def test_the_polyak_constant_is_the_least_along_descent():
 
 def test_shrinkage_is_that_of_decay_and_of_a_product_of_steps():
     values = torch.linalg.eigvalsh(H).flip(0).tolist()
-    found = shrinkage(linear(), X, Y, lr=[0.1, 0.3, 0.2], k=2)
+    found = weight_shrinkage(linear(), X, Y, lr=[0.1, 0.3, 0.2], k=2)
     assert found.stopped == pytest.approx([1 - (1 - 0.1 * v) * (1 - 0.3 * v) * (1 - 0.2 * v) for v in values])
     assert found.decayed == pytest.approx([v / (v + 1 / 0.6) for v in values])
     assert equivalent_weight_decay(0.1, steps=4) == pytest.approx(2.5)
-    found = shrinkage(linear(), X, Y, weight_decay=0.3, k=1)
+    found = weight_shrinkage(linear(), X, Y, weight_decay=0.3, k=1)
     assert found.decayed == pytest.approx([values[0] / (values[0] + 0.3)]) and found.stopped is None
-    assert len(shrinkage(nn.Linear(7, 1), torch.randn(9, 7), torch.randn(9), weight_decay=1.0).curvatures) == 5
+    assert len(weight_shrinkage(nn.Linear(7, 1), torch.randn(9, 7), torch.randn(9), weight_decay=1.0).curvatures) == 5
     with pytest.raises(InputError):
-        shrinkage(linear(), X, Y)
+        weight_shrinkage(linear(), X, Y)
 
 
 def test_the_interval_of_a_sharpness_is_its_residual_to_both_sides():
@@ -268,3 +269,14 @@ def test_a_slice_has_the_slope_and_curvature_of_its_direction():
     assert found.losses.tolist() == pytest.approx([loss(W + s * u) for s in (-2, -1, 0, 1, 2)])
     assert (found.slope, found.curvature) == pytest.approx((float(gradient(W) @ u), float(u @ H @ u)))
     assert len(loss_along(linear(), X, Y).t) == 41
+
+
+def test_the_search_for_a_distance_begins_at_that_of_the_steepest_parabola(monkeypatch):
+    """L = w H w / 2 with H = diag(4, 1): the loss rises by 1/2 at sqrt(2 * (1/2) / 4) = 1/2 along the first axis."""
+    module, begun = sys.modules["gnomon.landscape.flatness"], []
+    monkeypatch.setattr(module, "_distance", lambda exceeds, v, first: begun.append(first) or 1.0)
+    net = nn.Linear(2, 1, bias=False).double()
+    nn.init.zeros_(net.weight)
+    x = torch.diag(torch.tensor([8.0, 2.0]).double().sqrt())
+    flatness_radius(net, x, torch.zeros(2).double(), rise=0.5, directions=2)
+    assert begun == pytest.approx([0.5] * len(begun), rel=1e-6) and len(begun) >= 4

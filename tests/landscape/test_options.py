@@ -12,17 +12,17 @@ from gnomon.landscape.basins import basin_map
 from gnomon.landscape.connectivity import mode_connectivity
 from gnomon.landscape.edge import Edge
 from gnomon.landscape.flat_directions import flat_directions
-from gnomon.landscape.flow import flow_gap
+from gnomon.landscape.flow import gradient_flow_gap
 from gnomon.landscape.hessian import hessian
 from gnomon.landscape.planes import loss_plane
-from gnomon.landscape.ranges import lr_range, scale_robustness
+from gnomon.landscape.ranges import initialization_scale_range, lr_range
 from gnomon.landscape.run_constants import RunConstants
 from gnomon.landscape.scale import scale_invariance
-from gnomon.landscape.seed_sensitivity import _apart, start_sensitivity
-from gnomon.landscape.sharpness_variants import sharpness_forms
+from gnomon.landscape.seed_sensitivity import _apart, seed_sensitivity
+from gnomon.landscape.sharpness_variants import sharpness_variants
 from gnomon.landscape.slices import convexity
 from gnomon.landscape.statistics import measure_statistics
-from gnomon.landscape.symmetries import parameter_symmetries, read_units, rescaled_twin
+from gnomon.landscape.symmetries import parameter_symmetries, read_units, rescaled_copy
 from gnomon.training.evaluate import Objective
 
 G = torch.Generator().manual_seed(0)
@@ -36,17 +36,17 @@ def network():
 
 CALLS = [
     (lambda: basin_map(lambda w: w.square().sum(1), points=2, steps=1), basin_map, {"lr": 0.01, "steps": 2000, "points": 60}),
-    (lambda: sharpness_forms(network(), X, Y, products=12, steps=3), sharpness_forms,
+    (lambda: sharpness_variants(network(), X, Y, products=12, steps=3), sharpness_variants,
      {"radius": 0.05, "factor": 10.0, "products": 60}),
     (lambda: loss_plane(network(), X, Y, points=3), loss_plane, {"reach": 1.0, "points": 21}),
-    (lambda: flow_gap(network(), X, Y, lr=0.1, steps=1), flow_gap, {"steps": 100, "finer": 8}),
+    (lambda: gradient_flow_gap(network(), X, Y, lr=0.1, steps=1), gradient_flow_gap, {"steps": 100, "finer": 8}),
     (lambda: flat_directions(network(), X, Y), flat_directions, {"examples": 100}),
     (lambda: lr_range(network(), X, Y, steps=3, high=1e-3), lr_range,
      {"low": 1e-5, "high": 10.0, "steps": 100, "batch": 64}),
-    (lambda: scale_robustness(network(), X, Y, scales=(1.0,), steps=2), scale_robustness,
+    (lambda: initialization_scale_range(network(), X, Y, scales=(1.0,), steps=2), initialization_scale_range,
      {"steps": 200, "scales": (0.1, 0.3, 1.0, 3.0, 10.0)}),
     (lambda: mode_connectivity(network(), network(), X, Y, points=2), mode_connectivity, {"points": 11}),
-    (lambda: start_sensitivity(lambda s: network(), (X, Y), seeds=(0, 1), steps=1), start_sensitivity,
+    (lambda: seed_sensitivity(lambda s: network(), (X, Y), seeds=(0, 1), steps=1), seed_sensitivity,
      {"seeds": (0, 1, 2, 3), "steps": 300}),
 ]  # fmt: skip
 
@@ -97,13 +97,13 @@ def test_distances_between_starts_are_relative_to_both_and_averaged_over_pairs()
     a, b, c = (torch.tensor(v).double() for v in ([2.0, 0.0], [0.0, 8.0], [2.0, 0.0]))
     assert _apart([a, b, c]) == pytest.approx((2 * (4 + 64) ** 0.5 / 4 + 0) / 3)
     with pytest.raises(InputError):
-        start_sensitivity(lambda s: network(), (X, Y), seeds=(0,), steps=1)
+        seed_sensitivity(lambda s: network(), (X, Y), seeds=(0,), steps=1)
 
 
 def test_groups_of_units_are_rescaled_in_turn_up_and_down():
     """relu(a x): factors sqrt 16 to 16 of the first group of three units, 1 / 4 and 1 / 16 of the second of two."""
     net = network()
-    copy = rescaled_twin(net, read_units(net, X)[1], 16.0)
+    copy = rescaled_copy(net, read_units(net, X)[1], 16.0)
     assert torch.allclose(copy(X), net(X))
     up = copy[0].weight / net[0].weight
     assert torch.allclose(up, torch.tensor([4.0, 8.0, 16.0]).double()[:, None].expand(3, 2))

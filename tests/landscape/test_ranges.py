@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from gnomon.landscape import lr_range
-from gnomon.landscape.ranges import LrRange, ScaleRobustness, _smooth, scale_robustness
+from gnomon.landscape.ranges import InitializationScaleRange, LrRange, _smooth, initialization_scale_range
 from gnomon.training import SGD
 
 
@@ -32,9 +32,9 @@ def test_the_largest_rate_has_the_least_smoothed_loss():
 
 @pytest.mark.parametrize(("ratio", "trainable"), [(1.9, (1.0, 3.0)), (2.1, (1.0,))])
 def test_scales_within_a_factor_two_of_the_best_loss_are_trainable(ratio, trainable):
-    found = ScaleRobustness((0.3, 1.0, 3.0, 9.0), (nan, 0.7, 0.7 * ratio, inf))
+    found = InitializationScaleRange((0.3, 1.0, 3.0, 9.0), (nan, 0.7, 0.7 * ratio, inf))
     assert found.trainable == trainable
-    assert ScaleRobustness((1.0,), (nan,)).trainable == ()
+    assert InitializationScaleRange((1.0,), (nan,)).trainable == ()
 
 
 def test_a_run_of_rising_rates_is_descent_with_those_rates():
@@ -66,7 +66,7 @@ def test_scales_multiply_weights_and_leave_biases():
     nn.init.constant_(net.weight, 0.5)
     nn.init.constant_(net.bias, 0.25)
     x, y = torch.tensor([[1.0, 2.0]]).double(), torch.zeros(1).double()
-    found = scale_robustness(net, x, y, scales=(1.0, 3.0), steps=1, optimizer=SGD(1e-12))
+    found = initialization_scale_range(net, x, y, scales=(1.0, 3.0), steps=1, optimizer=SGD(1e-12))
     assert found.losses == pytest.approx((1.75**2 / 2, 4.75**2 / 2))
-    default = scale_robustness(net, x, y, steps=1, optimizer=SGD(1e-12))
+    default = initialization_scale_range(net, x, y, steps=1, optimizer=SGD(1e-12))
     assert default.scales == (0.1, 0.3, 1.0, 3.0, 10.0)

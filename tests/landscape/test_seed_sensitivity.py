@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.landscape import normalization_smoothing, steps_ahead
+from gnomon.landscape import normalization_smoothing, try_gradient_steps
 from gnomon.landscape.basins import basin_map
 from gnomon.landscape.batchnorm import _smoothing
 from gnomon.landscape.matching import _distance, _standard
-from gnomon.landscape.seed_sensitivity import _apart, start_sensitivity
+from gnomon.landscape.seed_sensitivity import _apart, seed_sensitivity
 from gnomon.landscape.smoothness import polyak_constant
 from gnomon.training import SGD
 
@@ -33,7 +33,7 @@ def test_vectors_differ_relative_to_the_geometric_mean_of_their_lengths():
 
 def test_starts_are_compared_by_outputs_and_parameters_after_training():
     build = lambda seed: linear(W * (seed + 1))  # noqa: E731
-    found = start_sensitivity(build, (X, Y), seeds=(0, 2), steps=2, optimizer=SGD(0.1))
+    found = seed_sensitivity(build, (X, Y), seeds=(0, 2), steps=2, optimizer=SGD(0.1))
     ends = []
     for scale in (1, 3):
         w = W * scale
@@ -88,7 +88,7 @@ def test_minima_closer_than_a_hundredth_of_the_longer_side_are_one():
 
 
 def test_default_learning_rates_go_from_a_twentieth_to_five_times_the_limit():
-    found = steps_ahead(linear(), X, Y)
+    found = try_gradient_steps(linear(), X, Y)
     limit = 2 / float(torch.linalg.eigvalsh(X.T @ X / 6)[-1])
     assert found.lrs == pytest.approx([limit * 10 ** (e / 4) for e in (-5, -4, -3, -2, -1, 0, 1, 2, 3)], rel=1e-6)
     assert found.lrs[0] / limit == pytest.approx(0.0562, abs=1e-3) and found.lrs[-1] / limit == pytest.approx(
@@ -97,7 +97,7 @@ def test_default_learning_rates_go_from_a_twentieth_to_five_times_the_limit():
 
 
 def test_a_step_ahead_has_the_loss_cosine_and_smoothness_written_out():
-    found = steps_ahead(linear(), X, Y, lrs=(0.3, 2.0))
+    found = try_gradient_steps(linear(), X, Y, lrs=(0.3, 2.0))
     H, g = X.T @ X / 6, X.T @ (X @ W - Y) / 6
     for i, lr in enumerate((0.3, 2.0)):
         there = X.T @ (X @ (W - lr * g) - Y) / 6

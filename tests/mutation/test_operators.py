@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from tools.mutate.mutants import choose, find, mutated, shares
+from tools.mutate.mutants import choose, find, plant_error, shares
 
 CASES = {  # statement: kind, mutated statement
     "y = 2 * x": ("factor 2", "y = x"),
@@ -62,7 +62,7 @@ def test_every_kind_changes_what_it_should_and_nothing_else(before, tmp_path):
     kind, after = CASES[before]
     frame = "'''2 * x in words'''\n\n{}\n# 2 * x\n"
     file, found = mutants_of(frame.format(before), tmp_path)
-    texts = [mutated(m, file.read_bytes()).decode() for m in found if m.kind == kind]
+    texts = [plant_error(m, file.read_bytes()).decode() for m in found if m.kind == kind]
     assert frame.format(after) in texts
 
 

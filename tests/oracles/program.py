@@ -11,21 +11,21 @@ from torch import Tensor, nn
 from gnomon.program.expression import evaluate
 from gnomon.program.steps import (
     Activation,
-    AttendHeads,
-    Blend,
     Concat,
     Conv,
+    ConvolutionWindow,
+    DataPositionMap,
     Dense,
+    FixedPositionMap,
     Input,
-    Mix,
-    Move,
+    MultiheadAttention,
     Normalize,
-    Recur,
-    Stack,
+    Recurrence,
+    Reorder,
+    SharedWeightMap,
+    StackBranches,
     Sum,
-    Taps,
     Weights,
-    Window,
 )
 
 __all__ = ["run"]
@@ -52,31 +52,31 @@ def _step(step, module: nn.Module, x: Tensor, inputs: list[Tensor]) -> Tensor:
             return _dense(inputs[0], *_parameters(module, weights, step.channels), contracted)
         case Conv(weights=weights, window=window):
             return _convolution(inputs[0], *_parameters(module, weights, step.channels), window)
-        case Taps(weights=weights, index=index):
+        case SharedWeightMap(weights=weights, index=index):
             return _taps(inputs[0], *_parameters(module, weights, step.channels), index).reshape(
                 len(x), step.channels, *step.grid
             )
         case Activation(expression=expression):
             return evaluate(expression, inputs[0])
-        case Mix(matrices=matrices):
+        case FixedPositionMap(matrices=matrices):
             return _mix(inputs[0], matrices)
-        case Move(index=index, shape=shape):
+        case Reorder(index=index, shape=shape):
             return inputs[0].reshape(*inputs[0].shape[:2], -1)[:, :, index].reshape(*inputs[0].shape[:2], *shape)
         case Sum(coefficients=coefficients):
             return torch.stack([c * v for c, v in zip(coefficients, inputs, strict=True)]).sum(0)
         case Concat(shares=shares):
             assert shares == tuple(v.shape[1] / step.channels for v in inputs)
             return torch.cat(inputs, 1)
-        case Stack(axis=axis):
+        case StackBranches(axis=axis):
             return torch.cat(inputs, 2 + axis)
         case Normalize(pooled=pooled, eps=eps):
             return _normalize(inputs[0], pooled, eps, module.get_submodule(step.where))
-        case AttendHeads(mask=mask):
+        case MultiheadAttention(mask=mask):
             return _attend(inputs, mask, module.get_submodule(step.where).num_heads)
-        case Blend():
+        case DataPositionMap():
             matrix = inputs[1][:, 0]
             return torch.einsum("nos,ncs->nco", matrix, inputs[0])
-        case Recur(weights=weights, expression=expression):
+        case Recurrence(weights=weights, expression=expression):
             return _recur(inputs[0], *_parameters(module, weights, step.channels), expression)
     raise NotImplementedError(type(step.op).__name__)
 
@@ -109,7 +109,7 @@ def _dense(value: Tensor, weight: Tensor, bias: Tensor, contracted: tuple[int, .
     return (rows @ weight.flatten(1).T + bias).movedim(-1, 1)
 
 
-def _padded(value: Tensor, window: Window) -> Tensor:
+def _padded(value: Tensor, window: ConvolutionWindow) -> Tensor:
     """One axis after the other, by hand."""
     for axis, (before, after) in enumerate(window.padding, start=2):
         size = value.shape[axis]
@@ -121,7 +121,7 @@ def _padded(value: Tensor, window: Window) -> Tensor:
     return value
 
 
-def _patches(value: Tensor, window: Window) -> Tensor:
+def _patches(value: Tensor, window: ConvolutionWindow) -> Tensor:
     """(batch, channels times taps, *outputs): what each output of a convolution sees."""
     value = _padded(value, window)
     rank = len(window.kernel)
@@ -135,7 +135,7 @@ def _patches(value: Tensor, window: Window) -> Tensor:
     return value.permute(order).flatten(1, 1 + rank)
 
 
-def _convolution(value: Tensor, weight: Tensor, bias: Tensor, window: Window) -> Tensor:
+def _convolution(value: Tensor, weight: Tensor, bias: Tensor, window: ConvolutionWindow) -> Tensor:
     groups = value.shape[1] // weight.shape[1]
     parts = []
     for part, rows in zip(value.chunk(groups, 1), weight.chunk(groups, 0), strict=True):

@@ -13,14 +13,14 @@ from gnomon.robustness.attacks import (
     FGSM,
     PGD,
     DeepFool,
-    Shrinking,
+    ShrinkingSteps,
     SquareAttack,
     minimal_distance,
     universal_perturbation,
 )
 from gnomon.robustness.attacks.apgd import ascend
-from gnomon.robustness.attacks.base import Victim, dlr, margin, targeted_dlr
-from gnomon.robustness.attacks.minimum import drawn_back
+from gnomon.robustness.attacks.base import AttackedModel, dlr_loss, margin_loss, targeted_dlr_loss
+from gnomon.robustness.attacks.minimum import bisect_to_boundary
 from gnomon.robustness.attacks.square import _heights, _pyramid, _stripes, _window
 from gnomon.robustness.attacks.threat import Threat
 
@@ -84,7 +84,7 @@ def test_apgd_takes_the_steps_of_its_algorithm(norm, steps):
     x = torch.randn(6, 3).double()
     threat = Threat(0.5, norm, -99.0, 99.0)
     start = threat.random(x, torch.Generator().manual_seed(1))
-    with Victim(net).attacked() as victim:
+    with AttackedModel(net).attacked() as victim:
         found = ascend(victim, x, torch.ones(6, dtype=torch.long), start, threat, lambda f, y: f[:, 0], steps)
     for i in range(6):
         wanted = apgd_of_one_example(lambda z: net(z[None])[0, 0], x[i], start[i], 0.5, norm, steps)
@@ -97,12 +97,12 @@ def test_losses_of_attacks_are_those_of_their_equations():
     for i, row in enumerate(f.tolist()):
         own, other, s = row[y[i]], row[target[i]], sorted(row, reverse=True)
         rival = max(v for j, v in enumerate(row) if j != y[i])
-        assert_allclose(margin(f, y)[i], own - rival, rtol=1e-12)
-        assert_allclose(dlr(f, y)[i], -(own - rival) / (s[0] - s[2]), rtol=1e-9)
-        assert_allclose(targeted_dlr(target)(f, y)[i], -(own - other) / (s[0] - (s[2] + s[3]) / 2), rtol=1e-9)
+        assert_allclose(margin_loss(f, y)[i], own - rival, rtol=1e-12)
+        assert_allclose(dlr_loss(f, y)[i], -(own - rival) / (s[0] - s[2]), rtol=1e-9)
+        assert_allclose(targeted_dlr_loss(target)(f, y)[i], -(own - other) / (s[0] - (s[2] + s[3]) / 2), rtol=1e-9)
     two = f[:, :2]
-    assert_allclose(dlr(two, torch.tensor([0, 0])), [5.0 / 5.0, -6.0 / 6.0], rtol=1e-9)
-    assert_allclose(targeted_dlr(torch.tensor([1, 1]))(f[:, :3], torch.tensor([0, 0])), [5.0, -6.0], rtol=1e-12)
+    assert_allclose(dlr_loss(two, torch.tensor([0, 0])), [5.0 / 5.0, -6.0 / 6.0], rtol=1e-9)
+    assert_allclose(targeted_dlr_loss(torch.tensor([1, 1]))(f[:, :3], torch.tensor([0, 0])), [5.0, -6.0], rtol=1e-12)
 
 
 def quadratic():
@@ -142,7 +142,7 @@ def test_the_set_of_a_threat_and_its_directions():
 def test_one_step_of_each_gradient_attack(norm):
     x, y = torch.tensor([[1.0, 0.5]]).double(), torch.tensor([0])
     threat, generator = Threat(0.25, norm, -9.0, 9.0), torch.Generator().manual_seed(0)
-    with Victim(quadratic()).attacked() as victim:
+    with AttackedModel(quadratic()).attacked() as victim:
         f = [0.0, 1.25 - 4, 1.5 - 9]
         p = [math.exp(v) / sum(map(math.exp, f)) for v in f]
         slope = torch.tensor([p[1] * 2 * 1.0 + p[2], p[1] * 2 * 0.5 + p[2]]).double()
@@ -173,8 +173,8 @@ def test_the_nearest_point_on_a_curved_border():
 
 def test_points_are_drawn_back_to_the_border_by_bisection():
     x, z = torch.tensor([[1.0, 0.0]]).double(), torch.tensor([[5.0, 0.0]]).double()
-    with Victim(quadratic()).attacked() as victim:
-        back = drawn_back(victim, x, torch.tensor([0]), z)
+    with AttackedModel(quadratic()).attacked() as victim:
+        back = bisect_to_boundary(victim, x, torch.tensor([0]), z)
     assert 2 < float(back[0, 0]) <= 2 + 4 / 2**12
 
 
@@ -214,10 +214,10 @@ def test_balls_shrink_to_the_threat_from_anywhere_within_the_bounds(monkeypatch)
         assert_allclose(score(scores, torch.tensor([1])), [2.0])  # the best other class less the own one rises
         return start
 
-    monkeypatch.setitem(inspect.unwrap(Shrinking._inwards).__globals__, "ascend", watch)
+    monkeypatch.setitem(inspect.unwrap(ShrinkingSteps._inwards).__globals__, "ascend", watch)
     x, y = torch.zeros(1, 2).double(), torch.tensor([0])
-    with Victim(quadratic()).attacked() as victim:
-        Shrinking(restarts=1, widths=(8.0,)).run(
+    with AttackedModel(quadratic()).attacked() as victim:
+        ShrinkingSteps(restarts=1, widths=(8.0,)).run(
             victim, x, y, Threat(0.1, "inf", -5.0, 5.0), torch.Generator().manual_seed(0)
         )
     assert_allclose([eps for eps, _, _ in seen], [0.1 * 8 ** (1 - k / 6) for k in range(1, 7)], rtol=1e-9)

@@ -14,11 +14,11 @@ from gnomon.robustness.attacks import (
     APGD,
     FGSM,
     PGD,
-    Closest,
     DeepFool,
     MinimumNorm,
-    Sampled,
-    Shrinking,
+    MostVulnerableFirst,
+    SampleFirst,
+    ShrinkingSteps,
     SquareAttack,
     TargetedAPGD,
     attack,
@@ -26,7 +26,7 @@ from gnomon.robustness.attacks import (
     universal_perturbation,
 )
 
-ALL = (FGSM(), PGD(), APGD(), APGD(scale_free=True), TargetedAPGD(), SquareAttack(300), Shrinking(30))
+ALL = (FGSM(), PGD(), APGD(), APGD(scale_free=True), TargetedAPGD(), SquareAttack(300), ShrinkingSteps(30))
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_rounding_is_seen_through_and_the_preflight_says_so(trained):
     check = preflight(masked, (x, y), eps=0.12)
     assert check.masked and "gradients are zero" in check.verdict and check.findings[0].kind == "gradient-masking"
     assert attack(masked, (x, y), eps=0.12, method=PGD(5)).success == 0  # gradients are zero
-    result = robust_accuracy(masked, (x, y), eps=0.12, attacks=(PGD(20), Closest(SquareAttack(100))))
+    result = robust_accuracy(masked, (x, y), eps=0.12, attacks=(PGD(20), MostVulnerableFirst(SquareAttack(100))))
     blind = attack(masked, (x, y), eps=0.12, method=SquareAttack(300))
     assert dict(result.broken)["PGD"] > 5 and result.value <= float((~blind.fooled).double().mean()) + 0.02
     assert not result.trusted and "not reliable" in result.verdict
@@ -156,7 +156,9 @@ def test_square_breaks_what_gradients_do_not_see(trained):
 
     binned = Binned().eval()
     assert preflight(binned, (x, y), eps=0.12).masked
-    result = robust_accuracy(binned, (x, y), eps=0.12, attacks=(FGSM(), Closest(SquareAttack(300), group=10)))
+    result = robust_accuracy(
+        binned, (x, y), eps=0.12, attacks=(FGSM(), MostVulnerableFirst(SquareAttack(300), group=10))
+    )
     assert dict(result.broken)["FGSM"] == 0 and dict(result.broken)["SquareAttack"] > 5 and not result.trusted
 
 
@@ -170,7 +172,7 @@ def test_dear_attacks_end_where_a_group_of_the_closest_withstands(trained):
             return super().run(victim, x, y, threat, generator)
 
     eps = 0.05
-    far = robust_accuracy(net, (x, y), eps=eps, attacks=(APGD(20), Closest(Counting(3), group=10)))
+    far = robust_accuracy(net, (x, y), eps=eps, attacks=(APGD(20), MostVulnerableFirst(Counting(3), group=10)))
     left = int(far.robust.sum()) + dict(far.broken)["PGD"]
     assert left > 30 and 10 <= sum(seen) < left  # it stopped early
     all_of_them = robust_accuracy(net, (x, y), eps=eps, attacks=(APGD(20), PGD(3)))
@@ -180,7 +182,7 @@ def test_dear_attacks_end_where_a_group_of_the_closest_withstands(trained):
 def test_a_sample_decides_whether_the_rest_follows(trained):
     net, x, y = trained
     for eps, follows in ((0.12, True), (1e-4, False)):  # at 1e-4 nothing breaks
-        told = robust_accuracy(net, (x, y), eps=eps, attacks=(Sampled(PGD(5), (PGD(20),), group=20),)).broken
+        told = robust_accuracy(net, (x, y), eps=eps, attacks=(SampleFirst(PGD(5), (PGD(20),), group=20),)).broken
         assert len(told) == (2 if follows else 1) and (told[0][1] > 0) == follows
 
 
@@ -194,7 +196,7 @@ def test_shrinking_balls_find_what_lies_behind_a_flat_neighborhood(norm):
             p.copy_(torch.tensor(v))
     data = torch.full((40, 1), 0.1), torch.zeros(40, dtype=torch.long)
     within = attack(net, data, eps=0.4, norm=norm, method=APGD(20)).success
-    found = attack(net, data, eps=0.4, norm=norm, method=Shrinking(30))
+    found = attack(net, data, eps=0.4, norm=norm, method=ShrinkingSteps(30))
     assert within < 0.5 and found.success == 1 and float(found.sizes.max()) <= 0.4 + 1e-6
 
 
@@ -212,7 +214,7 @@ def test_shrinking_balls_end_where_every_width_has_failed_twice():
         net.weight.zero_()
         net.bias.copy_(torch.tensor([1.0, 0.0]))
 
-    class Counting(Shrinking):
+    class Counting(ShrinkingSteps):
         def _inwards(self, victim, x, *rest):
             starts.append(len(x))
             return super()._inwards(victim, x, *rest)

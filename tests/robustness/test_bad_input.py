@@ -17,14 +17,14 @@ from gnomon.attribution.neurons import neuron_distance
 from gnomon.attribution.regularity import label_regularity
 from gnomon.core.errors import GnomonError
 from gnomon.landscape.averaging import averaging_gain
-from gnomon.landscape.flow import flow_gap
+from gnomon.landscape.flow import gradient_flow_gap
 from gnomon.landscape.implicit import implicit_penalty
 from gnomon.landscape.invisible import invisible_weights
-from gnomon.landscape.norms import rank_path, solution_norms
-from gnomon.landscape.ranges import scale_robustness
+from gnomon.landscape.norms import rank_during_training, solution_norms
+from gnomon.landscape.ranges import initialization_scale_range
 from gnomon.landscape.run_constants import keep_model
-from gnomon.landscape.seed_sensitivity import start_sensitivity
-from gnomon.landscape.shrinkage import shrinkage
+from gnomon.landscape.seed_sensitivity import seed_sensitivity
+from gnomon.landscape.shrinkage import weight_shrinkage
 from gnomon.landscape.slices import convexity
 from gnomon.landscape.smoothness import polyak_constant
 from gnomon.robustness.attacks import FGSM
@@ -46,8 +46,8 @@ def landscape_calls(net, other, x, y, bounds):
         "fisher": lambda: ls.fisher(net, x, y).top(1, steps=2),
         "empirical_fisher": lambda: ls.empirical_fisher(net, x, y).top(1, steps=2),
         "sharpness": lambda: ls.sharpness(net, x, y, steps=2),
-        "sharpness_forms": lambda: ls.sharpness_forms(net, x, y, products=12, steps=2),
-        "nearby_rise": lambda: ls.nearby_rise(net, x, y),
+        "sharpness_variants": lambda: ls.sharpness_variants(net, x, y, products=12, steps=2),
+        "nearby_loss_rise": lambda: ls.nearby_loss_rise(net, x, y),
         "flatness_radius": lambda: ls.flatness_radius(net, x, y, directions=1, products=6),
         "local_entropy": lambda: ls.local_entropy(net, x, y, scope=1e4, draws=2),
         "flat_directions": lambda: ls.flat_directions(net, x, y, examples=4),
@@ -58,23 +58,23 @@ def landscape_calls(net, other, x, y, bounds):
         "loss_between": lambda: ls.loss_between(net, other, x, y, points=3),
         "match_units": lambda: ls.match_units(net, other, x),
         "mode_connectivity": lambda: ls.mode_connectivity(net, other, x, y, points=3),
-        "average": lambda: ls.average([net, other]),
+        "average_models": lambda: ls.average_models([net, other]),
         "averaging_gain": lambda: averaging_gain(three, x, y),
         "run_constants": lambda: ls.run_constants(three, x, y, lr=0.01, products=2),
-        "steps_ahead": lambda: ls.steps_ahead(net, x, y, products=2),
+        "try_gradient_steps": lambda: ls.try_gradient_steps(net, x, y, products=2),
         "polyak_constant": lambda: polyak_constant(net, x, y, lr=1e-3, steps=2, products=2),
-        "flow_gap": lambda: flow_gap(net, x, y, lr=1e-3, steps=2, finer=2),
+        "gradient_flow_gap": lambda: gradient_flow_gap(net, x, y, lr=1e-3, steps=2, finer=2),
         "implicit_penalty": lambda: implicit_penalty(net, x, y, lr=0.01),
         "lr_range": lambda: ls.lr_range(net, x, y, steps=5, batch=4),
-        "scale_robustness": lambda: scale_robustness(net, x, y, scales=(0.3, 1.0), steps=3),
+        "initialization_scale_range": lambda: initialization_scale_range(net, x, y, scales=(0.3, 1.0), steps=3),
         "scale_invariance": lambda: ls.scale_invariance(net, x, y),
-        "shrinkage": lambda: shrinkage(net, x, y, weight_decay=1e-3, k=1, products=2),
+        "weight_shrinkage": lambda: weight_shrinkage(net, x, y, weight_decay=1e-3, k=1, products=2),
         "normalization_importance": lambda: ls.normalization_importance(net, x, y),
         "normalization_smoothing": lambda: ls.normalization_smoothing(net, x, y),
         "parameter_symmetries": lambda: ls.parameter_symmetries(net, x),
         "solution_norms": lambda: solution_norms(net),
-        "rank_path": lambda: rank_path(three),
-        "start_sensitivity": lambda: start_sensitivity(lambda seed: copy.deepcopy(net), (x, y), seeds=(0, 1), steps=2),
+        "rank_during_training": lambda: rank_during_training(three),
+        "seed_sensitivity": lambda: seed_sensitivity(lambda seed: copy.deepcopy(net), (x, y), seeds=(0, 1), steps=2),
         "keep_model": lambda: keep_model(0, net, 0.5),
     }
 
@@ -96,7 +96,7 @@ def geometry_calls(net, other, x, y, bounds):
         "moment_shift": lambda: checks.moment_shift(three, x),
         "normalized_margin": lambda: decisions.normalized_margin(net, x, y),
         "margin_distribution": lambda: robustness.margin_distribution(net, x, y),
-        "margin_path": lambda: decisions.margin_path(three, x, y),
+        "margin_growth": lambda: decisions.margin_growth(three, x, y),
         "noise_sensitivity": lambda: robustness.noise_sensitivity(net, x, y, sigma=0.1, draws=2),
         "lipschitz_bounds": lambda: robustness.lipschitz_bounds(net, x, search=2),
         "operator_norm": lambda: robustness.operator_norm(net, x.shape[1:]),
@@ -114,7 +114,7 @@ def geometry_calls(net, other, x, y, bounds):
         "robust_radius": lambda: robustness.robust_radius(net, pair, method=FGSM(), bounds=bounds),
         "smoothed_radius": lambda: robustness.smoothed_radius(net, pair, samples=20),
         "neuron_distance": lambda: neuron_distance(net, other),
-        "sup_distance": lambda: robustness.sup_distance(net, other, [(0, 1)] * 4, points=16),
+        "supremum_distance": lambda: robustness.supremum_distance(net, other, [(0, 1)] * 4, points=16),
         "variance_shares": lambda: attribution.variance_shares(x.flatten(1), y),
         "separability": lambda: decisions.separability(x.flatten(1), y.clamp_max(1)),
         "label_regularity": lambda: label_regularity(x.flatten(1), y),
@@ -144,7 +144,7 @@ MADE = {
     "linear_map": lambda: nn.Sequential(nn.Linear(4, 3)),
     "receptive_field": lambda: nn.Sequential(nn.Conv2d(1, 2, 2, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(18, 3)),
 }
-for like, others in (("normalization_importance", ["normalization_smoothing"]), ("normalized_margin", ["margin_path"]),
+for like, others in (("normalization_importance", ["normalization_smoothing"]), ("normalized_margin", ["margin_growth"]),
                      ("block_ablation", ["ode_gap"]), ("linear_map", ["operator_norm"])):  # fmt: skip
     MADE |= dict.fromkeys(others, MADE[like])
 """What lies within the premises of some functions, instead of two dense layers."""
@@ -175,8 +175,8 @@ def case(kind, name):
     return net, other, x, y, (0, 9) if kind == "integer inputs" else (0, 1)
 
 
-WEIGHTS_ONLY = {"average", "keep_model", "neuron_distance", "operator_norm", "rank_path", "solution_norms",
-                "sup_distance", "unit_duplicates"}  # fmt: skip
+WEIGHTS_ONLY = {"average_models", "keep_model", "neuron_distance", "operator_norm", "rank_during_training", "solution_norms",
+                "supremum_distance", "unit_duplicates"}  # fmt: skip
 FEATURES = {"label_regularity", "novikoff_bound", "separability", "variance_shares"}
 NO_LABELS = WEIGHTS_ONLY | {
     "invertibility", "invisible_weights", "jacobian_spectrum", "linear_map", "lipschitz_bounds", "match_units",
@@ -187,13 +187,13 @@ BOUNDED = {"attack", "minimal_distance", "output_bounds", "robust_accuracy", "ro
 FUNCTIONS = {
     "attack", "invertibility", "jacobian_spectrum", "linear_map", "lipschitz_bounds", "margin_distribution",
     "minimal_distance", "noise_sensitivity", "operator_norm", "output_bounds", "preflight", "robust_accuracy",
-    "robust_radius", "signal", "smoothed_radius", "sup_distance", "universal_perturbation",
+    "robust_radius", "signal", "smoothed_radius", "supremum_distance", "universal_perturbation",
 }  # fmt: skip
 """Of any function, with parameters or without."""
-COMPARED = {"average", "averaging_gain", "keep_model", "loss_between", "match_units", "mode_connectivity",
+COMPARED = {"average_models", "averaging_gain", "keep_model", "loss_between", "match_units", "mode_connectivity",
             "parameter_symmetries"}  # fmt: skip
 MOVED = set(landscape_calls(*case("", ""))) - COMPARED - {
-    "normalization_importance", "normalization_smoothing", "rank_path", "solution_norms",
+    "normalization_importance", "normalization_smoothing", "rank_during_training", "solution_norms",
 }  # fmt: skip
 """Move the parameters, or differentiate in them."""
 EVERY = set(calls(*case("", "")))

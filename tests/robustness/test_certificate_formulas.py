@@ -11,9 +11,9 @@ from torch import nn
 
 from gnomon.robustness import lipschitz_bounds
 from gnomon.robustness.certificates import output_bounds, smoothed_radius
-from gnomon.robustness.certificates.proofs import Crown, Intervals, LipschitzMargin
-from gnomon.robustness.certificates.region import Region
-from gnomon.robustness.lipschitz.chain import pair_norm, seqlip
+from gnomon.robustness.certificates.proofs import CrownProof, IntervalProof, LipschitzProof
+from gnomon.robustness.certificates.region import PerturbationRegion
+from gnomon.robustness.lipschitz.chain import pair_norm, seqlip_bound
 from gnomon.robustness.lipschitz.network import pair_bounds
 from gnomon.robustness.radii import RobustRadii
 from gnomon.robustness.regions.ball import _draw, patterns_in_ball
@@ -91,14 +91,14 @@ def test_proven_radii_of_a_linear_model_are_exact_and_never_above(norm):
     gaps = [(w[y[i]] - w[j], f[i, y[i]] - f[i, j]) for i in range(6) for j in range(3) if j != y[i]]
     lengths = [float(gap / (g.abs().sum() if norm == "inf" else g.norm())) for g, gap in gaps]
     exact = np.array(lengths).reshape(6, 2).min(1)
-    found = Crown().radii(net, x, y, norm, (-50.0, 50.0)).numpy()
+    found = CrownProof().radii(net, x, y, norm, (-50.0, 50.0)).numpy()
     widest = 100 * (3**0.5 if norm == "2" else 1)
     assert (found <= exact).all() and (found >= exact * (1 - 1e-3) - widest / 2**16).all()
-    near = Crown().radii(net, x, y, norm, (-50.0, 50.0), torch.from_numpy(exact)).numpy()
+    near = CrownProof().radii(net, x, y, norm, (-50.0, 50.0), torch.from_numpy(exact)).numpy()
     assert (near <= exact).all() and (near >= exact * (1 - 1.25 / 2**10 - 1e-3)).all()
     lipschitz = [float(gap / g.norm()) / (3**0.5 if norm == "inf" else 1) for g, gap in gaps]
     assert_allclose(
-        LipschitzMargin().radii(net, x, y, norm, (-50.0, 50.0)),
+        LipschitzProof().radii(net, x, y, norm, (-50.0, 50.0)),
         np.array(lipschitz).reshape(6, 2).min(1) * (1 - 1e-5),
         rtol=1e-9,
     )
@@ -109,19 +109,19 @@ def test_proven_radii_of_a_linear_model_are_exact_and_never_above(norm):
             for j in range(3)
             if j != y[i]
         ]
-        boxes = Intervals().radii(net, x, y, norm, (-50.0, 50.0)).numpy()
+        boxes = IntervalProof().radii(net, x, y, norm, (-50.0, 50.0)).numpy()
         assert_allclose(boxes, np.array(sums).reshape(6, 2).min(1), rtol=1e-3, atol=100 / 2**16)
 
 
 def test_the_least_value_over_a_region_is_that_of_its_corners_or_its_sphere():
     x, a = torch.rand(2, 3).double(), torch.randn(2, 4, 3).double()
     eps = torch.tensor([0.3, 0.6]).double()
-    cube = Region.of(x, eps, "inf", (0.0, 1.0))
+    cube = PerturbationRegion.of(x, eps, "inf", (0.0, 1.0))
     for i in range(2):
         ends = [(max(0.0, float(v - eps[i])), min(1.0, float(v + eps[i]))) for v in x[i]]
         corners = torch.tensor(list(product(*ends))).double()
         assert_allclose(cube.least(a)[i], (a[i] @ corners.T).amin(1), rtol=1e-9)
-    ball = Region.of(x, eps, "2", (-9.0, 9.0))
+    ball = PerturbationRegion.of(x, eps, "2", (-9.0, 9.0))
     assert_allclose(ball.least(a), (a * x[:, None]).sum(2) - eps[:, None] * a.norm(dim=2), rtol=1e-9)
 
 
@@ -133,12 +133,12 @@ def test_chains_of_matrices_are_bounded_by_the_largest_corner(slope):
     bound = pair_norm(b, a, slope)
     norms = [float(torch.linalg.matrix_norm(m, 2)) for m in (a, b)]
     assert exact <= bound + 1e-9 <= norms[0] * norms[1] + 2e-9
-    assert_allclose(seqlip([a, b], [slope]), exact, rtol=1e-9)  # two matrices: all corners are tried
+    assert_allclose(seqlip_bound([a, b], [slope]), exact, rtol=1e-9)  # two matrices: all corners are tried
     whole = max(float(torch.linalg.matrix_norm(c @ d @ b @ e @ a, 2)) for d in corners for e in corners)
     u, s, v = torch.linalg.svd(b)
     left = max(float(torch.linalg.matrix_norm(s.sqrt()[:, None] * (v @ d @ a), 2)) for d in corners)
     right = max(float(torch.linalg.matrix_norm(c @ d @ u * s.sqrt(), 2)) for d in corners)
-    assert_allclose(seqlip([a, b, c], [slope, slope]), left * right, rtol=1e-9)
+    assert_allclose(seqlip_bound([a, b, c], [slope, slope]), left * right, rtol=1e-9)
     assert whole <= left * right + 1e-9
 
 
@@ -164,7 +164,7 @@ def test_lipschitz_bounds_are_products_of_norms_also_through_branches():
     told, w = lipschitz_bounds(chain, torch.randn(5, 3).double()), [p.weight.detach() for p in (chain[0], chain[2])]
     norms = [float(torch.linalg.matrix_norm(m, 2)) for m in w]
     assert_allclose([told.product, *told.layers.values()], [norms[0] * norms[1], *norms], rtol=1e-9)
-    assert_allclose(told.seqlip, seqlip(w, [0.2]), rtol=1e-9)
+    assert_allclose(told.seqlip, seqlip_bound(w, [0.2]), rtol=1e-9)
     assert told.refined == min(told.product, told.seqlip, pair_norm(w[1], w[0], 0.2))
     pairs = pair_bounds(chain, torch.randn(1, 3).double())
     assert_allclose(pairs[0, 1], min(float((w[1][0] - w[1][1]).norm()) * norms[0], 2**0.5 * told.upper), rtol=1e-9)

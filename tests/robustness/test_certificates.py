@@ -11,11 +11,11 @@ from gnomon.core.errors import BudgetError
 from gnomon.robustness import minimal_distance, robust_radius
 from gnomon.robustness.attacks import APGD, FGSM, PGD, DeepFool, MinimumNorm, SquareAttack, TargetedAPGD, attack
 from gnomon.robustness.certificates import output_bounds, smoothed_radius
-from gnomon.robustness.certificates.proofs import Crown, Intervals, LipschitzMargin
+from gnomon.robustness.certificates.proofs import CrownProof, IntervalProof, LipschitzProof
 from tests.oracles.crown import lower
 from tests.robustness.test_attacks import images
 
-PROOFS = (Intervals(), Crown(), LipschitzMargin())
+PROOFS = (IntervalProof(), CrownProof(), LipschitzProof())
 
 
 def network(*sizes):

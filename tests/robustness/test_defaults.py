@@ -9,11 +9,11 @@ from gnomon.robustness.attacks import (
     APGD,
     FGSM,
     PGD,
-    Closest,
     DeepFool,
     MinimumNorm,
-    Sampled,
-    Shrinking,
+    MostVulnerableFirst,
+    SampleFirst,
+    ShrinkingSteps,
     SquareAttack,
     TargetedAPGD,
 )
@@ -22,21 +22,26 @@ from gnomon.robustness.robust import robust_accuracy
 DEFAULTS = {
     "robustness.attacks.apgd.APGD": {"steps": 100, "restarts": 1},
     "robustness.attacks.apgd.TargetedAPGD": {"steps": 100, "targets": 9},
-    "robustness.attacks.closest.Closest": {"group": 50},
-    "robustness.attacks.closest.Sampled": {"group": 50},
+    "robustness.attacks.closest.MostVulnerableFirst": {"group": 50},
+    "robustness.attacks.closest.SampleFirst": {"group": 50},
     "robustness.attacks.deepfool.DeepFool": {"steps": 50, "classes": 10, "overshoot": 0.02},
     "robustness.attacks.gradient.PGD": {"steps": 40, "step": 0.1, "restarts": 1},
     "robustness.attacks.minimum.MinimumNorm": {"steps": 100, "restarts": 1},
-    "robustness.attacks.minimum.drawn_back": {"steps": 12},
+    "robustness.attacks.minimum.bisect_to_boundary": {"steps": 12},
     "robustness.attacks.run.attack": {"bounds": (0, 1)},
     "robustness.attacks.run.minimal_distance": {"bounds": (0, 1)},
-    "robustness.attacks.shrinking.Shrinking": {"steps": 60, "restarts": 18, "widths": (5.0, 2.0, 1.0), "patience": 2},
+    "robustness.attacks.shrinking.ShrinkingSteps": {
+        "steps": 60,
+        "restarts": 18,
+        "widths": (5.0, 2.0, 1.0),
+        "patience": 2,
+    },
     "robustness.attacks.square.SquareAttack": {"queries": 5000, "share": 0.8},
     "robustness.attacks.universal.universal_perturbation": {"bounds": (0, 1), "steps": 100},
     "decisions.calibration.calibration": {"bins": 10, "level": 0.01},
     "robustness.certificates.bounds.linear_bounds": {"most": 4096},
     "robustness.certificates.bounds.output_bounds": {"bounds": (0, 1), "most": 4096},
-    "robustness.certificates.proofs.Crown": {"most": 4096},
+    "robustness.certificates.proofs.CrownProof": {"most": 4096},
     "robustness.certificates.smoothing.smoothed_radius": {"sigma": 0.25, "samples": 1000, "confidence": 0.999},
     "checks.network.depth.ode_gap": {"refine": 4},
     "robustness.distances.noise_sensitivity": {"draws": 20},
@@ -49,7 +54,7 @@ DEFAULTS = {
     "robustness.regions.exact.regions_in_plane": {"radius": 1.0, "pixels": 120},
     "attribution.regularity.label_regularity": {"bins": 20},
     "decisions.separation.linear_capacity": {"draws": 40},
-    "robustness.supremum.sup_distance": {"points": 4096},
+    "robustness.supremum.supremum_distance": {"points": 4096},
 }
 
 
@@ -66,18 +71,20 @@ def test_the_attacks_of_robust_accuracy_stay_as_they_were():
         FGSM(),
         PGD(steps=10, step=0.25),
         APGD(steps=40),
-        Closest(Shrinking(), 100),
-        Closest(TargetedAPGD(steps=40, targets=4), 50),
-        Closest(TargetedAPGD(steps=60, targets=9), 20),
+        MostVulnerableFirst(ShrinkingSteps(), 100),
+        MostVulnerableFirst(TargetedAPGD(steps=40, targets=4), 50),
+        MostVulnerableFirst(TargetedAPGD(steps=60, targets=9), 20),
     ]
-    assert sampled == Sampled(SquareAttack(queries=1000), (SquareAttack(queries=5000),), 50)
+    assert sampled == SampleFirst(SquareAttack(queries=1000), (SquareAttack(queries=5000),), 50)
 
 
 def test_attacks_made_without_arguments_have_these_settings():
-    assert Shrinking().widths == (5.0, 2.0, 1.0)
-    assert (Shrinking().steps, Shrinking().restarts, Shrinking().patience) == (60, 18, 2)
+    assert ShrinkingSteps().widths == (5.0, 2.0, 1.0)
+    assert (ShrinkingSteps().steps, ShrinkingSteps().restarts, ShrinkingSteps().patience) == (60, 18, 2)
     assert (SquareAttack().queries, SquareAttack().share) == (5000, 0.8)
     assert (PGD().steps, PGD().step, PGD().restarts) == (40, 0.1, 1)
     assert (APGD().steps, TargetedAPGD().steps, TargetedAPGD().targets) == (100, 100, 9)
     assert (DeepFool().steps, DeepFool().classes, DeepFool().overshoot) == (50, 10, 0.02)
-    assert MinimumNorm().steps == 100 and Closest(FGSM()).group == 50 and Sampled(FGSM(), ()).group == 50
+    assert (
+        MinimumNorm().steps == 100 and MostVulnerableFirst(FGSM()).group == 50 and SampleFirst(FGSM(), ()).group == 50
+    )

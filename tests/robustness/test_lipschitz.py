@@ -10,7 +10,7 @@ from torch import nn
 
 from gnomon.core import InputError, NotFiniteError, ReadError
 from gnomon.robustness.lipschitz import lipschitz_bounds, operator_norm
-from gnomon.robustness.lipschitz.chain import pair_norm, seqlip
+from gnomon.robustness.lipschitz.chain import pair_norm, seqlip_bound
 from gnomon.robustness.lipschitz.network import pair_bounds
 from gnomon.robustness.lipschitz.operators import matrix_of
 
@@ -86,7 +86,7 @@ def test_seqlip_bounds_every_pattern_of_a_chain(widths, slope):
         for diagonal, matrix in zip(d, w[1:], strict=True):
             product = matrix * diagonal @ product
         exact = max(exact, float(torch.linalg.matrix_norm(product, 2)))
-    bound = seqlip(w, [slope] * (len(w) - 1))
+    bound = seqlip_bound(w, [slope] * (len(w) - 1))
     norms = float(torch.stack([torch.linalg.matrix_norm(m, 2) for m in w]).prod())
     assert exact <= bound * (1 + 1e-9) and bound < 0.95 * norms
 
@@ -146,3 +146,23 @@ def test_the_matrix_of_a_convolution_is_the_dense_one():
     torch.manual_seed(0)
     conv = nn.Conv2d(2, 3, 3, stride=2, padding=1).double()
     assert_allclose(matrix_of(conv, (2, 5, 4)), dense(conv, 5, 4), atol=1e-12)
+
+
+def test_the_descent_of_a_pair_moves_by_the_difference_of_squared_singular_vectors(monkeypatch):
+    """Two values: at balanced scales, and after one step of size sqrt(units) / 2 along the slope; by numpy."""
+    g = torch.Generator().manual_seed(33)
+    b, a = torch.randn(3, 5, generator=g).double(), torch.randn(5, 4, generator=g).double()
+    monkeypatch.setattr("gnomon.robustness.lipschitz.chain.DESCENT_STEPS", 2)
+    left, right = b.numpy(), a.numpy()
+    log_t = np.log(np.linalg.norm(right, axis=1) / np.linalg.norm(left, axis=0)) / 2
+    values = []
+    for _ in range(2):
+        t = np.exp(log_t)
+        v, u = np.linalg.svd(left * t)[2][0], np.linalg.svd(right / t[:, None])[0][:, 0]
+        values.append(np.linalg.norm(left * t, 2) * np.linalg.norm(right / t[:, None], 2))
+        log_t = log_t - 0.5 * np.sqrt(5) * (v**2 - u**2)
+    assert values[1] < 0.99 * values[0] < 0.9 * np.linalg.norm(left, 2) * np.linalg.norm(right, 2)
+    plain = np.linalg.norm(left @ right, 2)
+    for slope in (0.0, 0.2):
+        expected = (1 + slope) / 2 * plain + (1 - slope) / 2 * values[1]
+        assert pair_norm(b, a, slope) == pytest.approx(expected, rel=1e-9)

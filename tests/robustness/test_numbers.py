@@ -17,7 +17,7 @@ from gnomon.robustness.distances import margin_distribution, noise_sensitivity
 from gnomon.robustness.inverse import invertibility
 from gnomon.robustness.jacobian import jacobian_spectrum, linear_map
 from gnomon.robustness.lipschitz.network import lipschitz_bounds, pair_bounds
-from gnomon.robustness.supremum import sup_distance
+from gnomon.robustness.supremum import supremum_distance
 
 G = torch.Generator().manual_seed(0)
 X, Y = torch.randn(6, 3, generator=G).double(), torch.randn(6, 2, generator=G).double()
@@ -50,7 +50,7 @@ def test_noise_adds_the_mean_over_pairs_of_draws_with_squared_loss():
     expected, penalty = rises(net, loss, 0.3, 5, signs)
     found = noise_sensitivity(net, X, Y, sigma=0.3, draws=5, seed=4)
     assert (found.rise, found.penalty) == pytest.approx((expected.mean(), penalty))
-    half = 1.96 * expected.std(ddof=1) / sqrt(5)
+    half = 2.7764451 * expected.std(ddof=1) / sqrt(5)  # Student's t with four degrees of freedom
     assert found.interval.low == pytest.approx(expected.mean() - half)
     assert found.interval.high == pytest.approx(expected.mean() + half)
     assert found.loss == pytest.approx(float(loss(net(X)).detach())) and found.interval.confidence == 0.95
@@ -98,15 +98,15 @@ def test_margins_are_divided_by_the_slope_of_their_own_example():
 
 def test_the_largest_difference_is_bounded_by_half_a_diagonal_of_the_grid():
     """x y on a box of 2 by 1 with 3 by 3 points: corners at distance sqrt(1/4 + 1/16)."""
-    found = sup_distance(lambda p: p[:, 0] * p[:, 1] - 1, lambda p: 0 * p[:, 0], [(0.0, 2.0), (0.0, 1.0)], points=9,
+    found = supremum_distance(lambda p: p[:, 0] * p[:, 1] - 1, lambda p: 0 * p[:, 0], [(0.0, 2.0), (0.0, 1.0)], points=9,
                          lipschitz=3.0)  # fmt: skip
     assert (found.low, found.points) == (1.0, 9)
     assert found.high == pytest.approx(1 + 3 * sqrt(0.25 + 0.0625))
-    assert sup_distance(lambda p: p, lambda p: p, [(0.0, 1.0)], points=5).low == 0.0
-    assert sup_distance(lambda p: p, lambda p: 2 * p, [(0.0, 1.0)], points=5).high == inf
-    assert inspect.signature(sup_distance).parameters["points"].default == 4096
+    assert supremum_distance(lambda p: p, lambda p: p, [(0.0, 1.0)], points=5).low == 0.0
+    assert supremum_distance(lambda p: p, lambda p: 2 * p, [(0.0, 1.0)], points=5).high == inf
+    assert inspect.signature(supremum_distance).parameters["points"].default == 4096
     with pytest.raises(InputError):
-        sup_distance(lambda p: p, lambda p: p, [(1.0, 1.0)])
+        supremum_distance(lambda p: p, lambda p: p, [(1.0, 1.0)])
 
 
 def test_spectra_of_jacobians_are_those_of_numpy():
@@ -217,3 +217,14 @@ def test_the_search_for_a_steep_point_follows_its_own_draws():
     near = torch.tensor([[1.0], [1.5]]).double()  # a standard deviation of 0.35: the first steps have twice that size
     assert lipschitz_bounds(Ramp(), near).lower == pytest.approx(3.0)
     assert inspect.signature(lipschitz_bounds).parameters["search"].default == 30
+
+
+def test_an_inverse_of_zeros_has_no_error():
+    class Double(nn.Linear):
+        def inverse(self, z):
+            return z / 2
+
+    net = Double(2, 2, bias=False).double()
+    with torch.no_grad():
+        net.weight.copy_(2 * torch.eye(2))
+    assert invertibility(net, torch.zeros(3, 2).double()).error == 0.0

@@ -1,6 +1,7 @@
 """Regions against all patterns of signs, each asked whether a point has it; against known counts; and against samples."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 from torch import nn
 
-from gnomon.core import InputError
+from gnomon.core import BudgetError, InputError
 from gnomon.robustness import maximal_regions, patterns_in_ball, regions_in_plane, regions_on_line
 
 
@@ -157,3 +158,32 @@ def test_places_on_a_line_do_not_depend_on_how_many_are_held_at_once(monkeypatch
     parts = regions_in_plane(net, a, torch.stack([b, a + b]), radius=0.3, pixels=6)
     assert whole.count > 20 and plane.count > 20 and parts.count == plane.count
     assert_allclose(parts.areas.sort().values, plane.areas.sort().values, atol=1e-9)
+
+
+def test_a_segment_with_more_than_200_000_pieces_is_refused(monkeypatch):
+    line = sys.modules["gnomon.robustness.regions.exact"]
+    net = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1))
+
+    def pieces(count):
+        monkeypatch.setattr(line, "kink_positions", lambda *_: iter([torch.linspace(0, 1, count).double()]))
+        return line.regions_on_line(net, torch.zeros(1), torch.ones(1))
+
+    assert pieces(200_000).units == 2
+    with pytest.raises(BudgetError, match="over 200000 pieces"):
+        pieces(200_001)
+
+
+def test_a_plane_with_more_than_200_000_cells_is_refused(monkeypatch):
+    plane = sys.modules["gnomon.robustness.regions.exact"]
+    net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+    copy, graph = plane._read(net, torch.zeros(2).double())
+    step = next(step for step in graph.steps if step.kind == "relu")
+    square = torch.tensor([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]).double()
+
+    def cells(count):
+        monkeypatch.setattr(plane, "cut_polygon", lambda cell, z: [cell] * count)
+        return plane._all_cut(graph, step, [square], lambda points: points, 100)
+
+    assert len(cells(200_000)) == 200_000
+    with pytest.raises(BudgetError, match="over 200000 cells"):
+        cells(200_001)

@@ -6,7 +6,7 @@ from torch import nn
 
 from gnomon.attribution.blocks import BlockAblation
 from gnomon.decisions.calibration import Calibration
-from gnomon.decisions.homogeneous import degree
+from gnomon.decisions.homogeneous import homogeneity_degree
 from gnomon.robustness import preflight
 from gnomon.robustness.attacks.threat import Threat
 from gnomon.robustness.inverse import Invertibility
@@ -93,7 +93,7 @@ def test_networks_count_as_homogeneous_and_as_straight_within_rounding():
             return x @ self.w + self.off * (x @ self.w) ** 2
 
     x = torch.eye(3).double()
-    assert [degree(Nearly(off), x) for off in (0.8e-3, 1.3e-3)] == [1, None]
+    assert [homogeneity_degree(Nearly(off), x) for off in (0.8e-3, 1.3e-3)] == [1, None]
     linear_map(Nearly(0.8e-4), x)
     with pytest.raises(ValueError, match="a linear network"):
         linear_map(Nearly(1.3e-4), x)

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from gnomon import InputError
-from gnomon.scattering import frequency_cover, gabor_fit
+from gnomon.scattering import frequency_coverage, gabor_fit
 
 
 def planted(size, seed, channels=1):
@@ -64,12 +64,12 @@ def test_the_sum_over_the_plane_is_that_of_sampled_functions():
     layer = nn.Conv2d(1, 3, 31, bias=False).double()
     sizes = torch.tensor([1.0, 3.0, 0.2])[:, None, None]
     layer.weight.data = (sizes * window * torch.cos((u * xi[:, None, None]).sum(-1) + 0.4))[:, None].double()
-    cover = frequency_cover(gabor_fit(layer), points=64)
+    cover = frequency_coverage(gabor_fit(layer), points=64)
     unit = layer.weight[:, 0] / layer.weight.flatten(1).norm(dim=1)[:, None, None]
     sampled = torch.fft.fftshift(torch.fft.fft2(unit, s=(64, 64)).abs().square().sum(0)).detach()
     apart = (cover.plane / cover.plane.max() - sampled / sampled.max()).abs().max()
     assert float(apart) < 1e-3
-    assert cover.coverage < 0.01 and "holes" in cover.verdict and len(cover.plots()) == 1
+    assert cover.coverage < 0.01 and "gaps" in cover.verdict and len(cover.plots()) == 1
 
 
 def test_what_covers_all_directions_is_said_to_and_other_things_are_refused():
@@ -79,8 +79,8 @@ def test_what_covers_all_directions_is_said_to_and_other_things_are_refused():
     layer = nn.Conv2d(1, 8, 13, bias=False).double()
     waves = torch.cos((u * xi[:, None, None]).sum(-1) + 0.3)
     layer.weight.data = (torch.exp(-u.square().sum(-1) / 8) * waves)[:, None]
-    cover = frequency_cover(gabor_fit(layer))
+    cover = frequency_coverage(gabor_fit(layer))
     assert cover.coverage > 0.8 and "in all directions" in cover.verdict
     assert cover.band == pytest.approx((1.2, 1.2), abs=1e-3)
     with pytest.raises(InputError, match="gabor_fit"):
-        frequency_cover(layer)
+        frequency_coverage(layer)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 from gnomon.core import InputError
-from gnomon.scattering import Scattering1d, WaveletTransform, gabor_fit, report, scattering_moments
+from gnomon.scattering import Scattering1d, WaveletTransform, filter_report, gabor_fit, scattering_moments
 from gnomon.scattering.gabor import _near, _places, _shape, _slopes, _starts, _waves
 
 
@@ -107,9 +107,9 @@ def test_what_explains_nothing_of_several_channels_is_counted():
 def test_kernels_longer_than_the_grid_are_refused_along_either_axis():
     for shape in ((3, 9), (9, 3)):
         with pytest.raises(InputError, match="size=9"):
-            report(nn.Conv2d(1, 1, shape), size=8)
-        assert report(nn.Conv2d(1, 1, shape), size=9).redundancy == 1.0
-    assert report(nn.Conv1d(1, 1, 3)).littlewood_paley.shape == (64,)
+            filter_report(nn.Conv2d(1, 1, shape), size=8)
+        assert filter_report(nn.Conv2d(1, 1, shape), size=9).redundancy == 1.0
+    assert filter_report(nn.Conv1d(1, 1, 3)).littlewood_paley.shape == (64,)
 
 
 def test_moments_of_silence_hold_nothing():

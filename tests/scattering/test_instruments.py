@@ -9,8 +9,8 @@ from gnomon.scattering import (
     Scattering2d,
     deformation_sensitivity,
     energy_by_order,
+    filter_report,
     fourier_modulus,
-    report,
     roto_translation_scattering,
 )
 
@@ -35,7 +35,7 @@ def test_frame_bounds_of_a_convolution_are_singular_values_of_its_matrix():
     layer = nn.Conv2d(2, 3, 3, padding=1, padding_mode="circular", bias=False).double()
     units = torch.eye(2 * 25, dtype=torch.float64).reshape(-1, 2, 5, 5)
     values = torch.linalg.svdvals(layer(units).flatten(1))
-    found = report(layer, size=5)
+    found = filter_report(layer, size=5)
     assert abs(found.upper**0.5 - values[0]) < 1e-10 and abs(found.lower**0.5 - values[-1]) < 1e-10
 
 
@@ -43,7 +43,7 @@ def test_energy_of_wavelet_transforms_is_between_the_frame_bounds():
     from gnomon.scattering.report import _spectra
 
     for scattering in (Scattering2d(2, (16, 16), 8), Scattering1d(4, 128, Q=4)):
-        found = report(scattering)
+        found = filter_report(scattering)
         waves, average = _spectra(scattering)
         x = np.random.default_rng(0).normal(size=average.shape)
         axes = tuple(range(-average.ndim, 0))

@@ -9,9 +9,9 @@ from gnomon.scattering import (
     Scattering1d,
     WaveletTransform,
     energy_by_order,
-    frequency_cover,
+    filter_report,
+    frequency_coverage,
     invert,
-    report,
     roto_translation_scattering,
     scattering_moments,
 )
@@ -53,7 +53,7 @@ def test_moments_their_errors_and_their_share_of_the_energy():
 def test_reports_of_wavelets_and_convolutions():
     transform = Scattering1d(J=3, shape=64, Q=2)
     waves, average = _spectra(transform)
-    found, n = report(transform), waves.shape[1]
+    found, n = filter_report(transform), waves.shape[1]
     mirror = waves[:, (-np.arange(n)) % n]
     kept = average**2 + (waves**2 + mirror**2).sum(0) / 2
     assert_allclose(
@@ -62,7 +62,7 @@ def test_reports_of_wavelets_and_convolutions():
     sides = np.maximum(waves**2, mirror**2).sum(1) / (waves**2 + mirror**2).sum(1)
     assert_allclose([found.analyticity, found.coverage], [sides.mean(), (kept >= kept.max() / 2).mean()], rtol=1e-9)
     layer = nn.Conv1d(4, 6, 3, groups=2).double()
-    told, w = report(layer, size=16), layer.weight.detach().numpy()
+    told, w = filter_report(layer, size=16), layer.weight.detach().numpy()
     values = []
     for k in range(16):
         wave = np.exp(-2j * np.pi * k * np.arange(3) / 16)
@@ -79,7 +79,7 @@ def test_the_cover_of_the_plane_is_a_sum_of_gaussians():
     root = torch.randn(3, 2, 2).double()
     precision = root @ root.mT + torch.eye(2).double() / 2
     fit = GaborFit(frequency, precision, *(torch.zeros(3).double() for _ in range(4)))
-    found = frequency_cover(fit, points=8)
+    found = frequency_coverage(fit, points=8)
 
     def total(w):
         value = 0.0

@@ -28,14 +28,14 @@ def looking_at(*rows, keys):
     ],
 )
 def test_the_share_and_name_of_a_pattern_with_unequal_numbers_of_queries_and_keys(rows, keys, expected):
-    share, name = sequences.alignment(looking_at(*rows, keys=keys))
+    share, name = sequences.alignment_share(looking_at(*rows, keys=keys))
     assert (share, name) == (pytest.approx(expected[0]), expected[1])
 
 
 def test_the_largest_and_smallest_offset_are_among_the_patterns():
     """Only the first query can follow the largest offset, only the last query the smallest; the first of equals wins."""
-    assert sequences.alignment(looking_at([3, 1], [3, 0], [3, 0], [3, 1], keys=4)) == (0.5, "3 after")
-    assert sequences.alignment(looking_at([4, 4, 0], [3, 3, 0], [1, 3, 0], keys=5)) == (
+    assert sequences.alignment_share(looking_at([3, 1], [3, 0], [3, 0], [3, 1], keys=4)) == (0.5, "3 after")
+    assert sequences.alignment_share(looking_at([4, 4, 0], [3, 3, 0], [1, 3, 0], keys=5)) == (
         pytest.approx(1 / 3),
         "2 before",
     )
@@ -43,12 +43,12 @@ def test_the_largest_and_smallest_offset_are_among_the_patterns():
 
 def test_expected_places_are_checked_against_the_number_of_keys():
     weights = looking_at([2, 0], [2, 1], keys=3)
-    assert sequences.alignment(weights, places=[2, 1]) == (0.75, "as given")
-    assert sequences.alignment(weights, places=[-1, 0]) == (0.5, "as given")
-    assert sequences.alignment(weights, places=[0, -1])[0] == 0.0
+    assert sequences.alignment_share(weights, places=[2, 1]) == (0.75, "as given")
+    assert sequences.alignment_share(weights, places=[-1, 0]) == (0.5, "as given")
+    assert sequences.alignment_share(weights, places=[0, -1])[0] == 0.0
     for places in ([3, 0], [-1, -1], [0, 1, 2]):
         with pytest.raises(InputError, match="2 queries and 3 keys"):
-            sequences.alignment(weights, places=places)
+            sequences.alignment_share(weights, places=places)
 
 
 def test_chance_is_the_mean_of_the_best_share_of_random_weights():
@@ -60,5 +60,5 @@ def test_chance_is_the_mean_of_the_best_share_of_random_weights():
         best.append(max((keys == np.array(p)).mean() for p in patterns))
     assert _by_chance((2, 2, 3)) == pytest.approx(np.mean(best), abs=4 * np.std(best) / 20**0.5)
     draws = torch.Generator().manual_seed(0)
-    first = [sequences.alignment(torch.rand((2, 2, 3), generator=draws))[0] for _ in range(20)]
+    first = [sequences.alignment_share(torch.rand((2, 2, 3), generator=draws))[0] for _ in range(20)]
     assert _by_chance((2, 2, 3)) == pytest.approx(np.mean(first), abs=1e-12)

@@ -43,7 +43,7 @@ def test_attention_costs_pairs(need_weights):
     found = sequences.complexity_profile(net, torch.randn(1, 512, 8))
     assert found.parts == pytest.approx((0.0, 8 * 8**2, 4 * 8), rel=1e-9)
     assert found.crossover == pytest.approx(16) and 1.75 < found.power < 2.25
-    assert found.kept_parts[2] >= 2 * 4  # two heads keep their maps
+    assert found.kept_parts[2] >= 2 * 4 * (1 - 1e-12)  # two heads keep their maps
     assert not net.training and all(p.grad is None for p in net.parameters())
 
 
@@ -104,7 +104,7 @@ def test_the_best_of_many_patterns_is_right_by_chance():
 def test_weights_of_any_attention():
     """Additive attention, by its weights: chance where it was never trained."""
     weights = torch.rand(200, 10, 10, generator=torch.Generator().manual_seed(0))
-    share, _ = sequences.alignment(weights, places=list(range(9, -1, -1)))
+    share, _ = sequences.alignment_share(weights, places=list(range(9, -1, -1)))
     assert share == pytest.approx(0.1, abs=4 * (0.09 / 2000) ** 0.5)
     with pytest.raises(InputError, match="10 queries"):
-        sequences.alignment(weights, places=[0, 1])
+        sequences.alignment_share(weights, places=[0, 1])

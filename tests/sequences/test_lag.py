@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import stats
 
-from gnomon.sequences import task_lag
+from gnomon.sequences import lag_of_task
 
 
 def related(n, strength, *, seed=0, classes=None):
@@ -39,7 +39,7 @@ def test_a_relation_is_reported_just_above_the_level_of_its_f_test_over_all_plac
     for factor, expected in ((0.99, None), (1.01, 3)):
         odds = factor * share / (1 - share)
         x, y = related(n, odds / (1 + odds), classes=classes)
-        assert task_lag(x, y) == expected
+        assert lag_of_task(x, y) == expected
 
 
 def test_the_latest_place_with_at_least_half_of_the_largest_share_counts():
@@ -48,31 +48,31 @@ def test_the_latest_place_with_at_least_half_of_the_largest_share_counts():
         other, _ = related(200, share)
         changed = x.clone()
         changed[:, 3, 0] = other[:, 1, 1]
-        assert task_lag(changed, y) == expected
+        assert lag_of_task(changed, y) == expected
 
 
 def test_targets_of_dependent_columns_and_constant_inputs_are_counted_once():
     x, y = related(9, 0.97)
     x[:, 2] = 4.0
     doubled = torch.stack([y, 2 * y + 1, 0 * y], 1)
-    assert task_lag(x, doubled) == task_lag(x, y) == 3
-    assert task_lag(x, torch.zeros(9, 1)) is None
+    assert lag_of_task(x, doubled) == lag_of_task(x, y) == 3
+    assert lag_of_task(x, torch.zeros(9, 1)) is None
 
 
 def test_short_data_give_no_lag():
     x, y = related(40, 0.999)
-    assert task_lag(x, y) == 3
-    assert task_lag(x[:, 1:2], y) is None  # one step
-    assert task_lag(x[:, 1:3], y) == 1
-    assert task_lag(x[:7], y[:7]) is None and task_lag(x[:8], y[:8]) == 3
-    assert task_lag(x[:8, 1], y[:8]) is None and task_lag(x.long(), y) is None
+    assert lag_of_task(x, y) == 3
+    assert lag_of_task(x[:, 1:2], y) is None  # one step
+    assert lag_of_task(x[:, 1:3], y) == 1
+    assert lag_of_task(x[:7], y[:7]) is None and lag_of_task(x[:8], y[:8]) == 3
+    assert lag_of_task(x[:8, 1], y[:8]) is None and lag_of_task(x.long(), y) is None
     exact = y[:, None, None] * torch.tensor([0.0, 1.0, 0.0])[None, :, None]
-    assert task_lag(exact, y) == 1  # explained to rounding
+    assert lag_of_task(exact, y) == 1  # explained to rounding
 
 
 def test_as_many_columns_of_targets_as_examples_allow_no_test():
     generator = torch.Generator().manual_seed(0)
     x, y = torch.zeros(12, 4, 1), torch.randn(12, 10, generator=generator)
     x[:, 2, 0] = y[:, 0]
-    assert task_lag(x, y) is None
-    assert task_lag(x, y[:, :9]) == 1
+    assert lag_of_task(x, y) is None
+    assert lag_of_task(x, y[:, :9]) == 1

@@ -11,9 +11,9 @@ from torch import nn
 
 from gnomon.symmetry import equivariance, equivariant_basis
 from gnomon.symmetry.action import one_parameter_group, quarter_turns, rotations, sample_group, scalings, translations
-from gnomon.symmetry.errors import LayerError, interval_of
+from gnomon.symmetry.errors import LayerError, mean_error_interval
 from gnomon.symmetry.lie import lie_derivatives
-from gnomon.symmetry.parameters import match_units, orbit_leak
+from gnomon.symmetry.parameters import gradient_along_orbit, match_units
 from gnomon.symmetry.strength import accuracy_by_strength, commutator_norm
 
 
@@ -22,14 +22,14 @@ def test_an_interval_of_errors_counts_examples_and_drawn_moves():
     v = values.numpy()
     for drawn in (False, True):
         square = v.mean(0).var(ddof=1) / 9 + (v.mean(1).var(ddof=1) / 4 if drawn else 0)
-        found = interval_of(values, drawn=drawn)
+        found = mean_error_interval(values, drawn=drawn)
         assert_allclose([found.low, found.high], v.mean() + 1.96 * np.array([-1, 1]) * square**0.5, rtol=1e-12)
-    assert interval_of(values - 5 + 0.01).low >= 0
+    assert mean_error_interval(values - 5 + 0.01).low >= 0
 
 
 def test_an_interval_of_errors_covers_as_often_as_it_says():
     draws = 10 + torch.randn(1500, 1, 40, generator=torch.Generator().manual_seed(0))
-    covers = sum(found.low <= 10 <= found.high for found in map(interval_of, draws))
+    covers = sum(found.low <= 10 <= found.high for found in map(mean_error_interval, draws))
     assert 0.92 < covers / 1500 < 0.97  # 95 %, less for the normal quantile with 40 examples; deviation 0.006
 
 
@@ -54,7 +54,7 @@ def test_the_leak_along_the_orbit_is_the_derivative_along_it(bias):
             length = net[0].weight[unit].square().sum() + net[2].weight[:, unit].square().sum()
             length = length + (net[0].bias[unit].square() if bias else 0)
             cosines.append(float(((ends[0] - ends[1]) / 2e-5 / (length.sqrt() * size)).detach()))
-        assert_allclose(orbit_leak(net, loss), max(abs(c) for c in cosines), rtol=1e-6)
+        assert_allclose(gradient_along_orbit(net, loss), max(abs(c) for c in cosines), rtol=1e-6)
 
 
 def test_errors_of_layers_are_means_over_moves_and_examples():
@@ -82,7 +82,7 @@ def test_errors_of_layers_are_means_over_moves_and_examples():
 
 
 def test_a_layer_follows_below_a_thousandth():
-    interval = interval_of(torch.ones(1, 2))
+    interval = mean_error_interval(torch.ones(1, 2))
     follows = [
         LayerError("0", a, interval, b, None).follows for a, b in ((0.9e-3, 1), (1.1e-3, 1), (1, 0.9e-3), (1, None))
     ]

@@ -18,18 +18,18 @@ from gnomon.symmetry import (
     equivariance,
     equivariant_basis,
     flips,
-    haar,
     lie_derivative,
     nearest_convolution,
     nearest_equivariant,
     one_parameter_group,
     permutations,
     quarter_turns,
+    random_orthogonal,
     rotations,
     scalings,
     translations,
 )
-from gnomon.symmetry.action import Action, sample_group
+from gnomon.symmetry.action import GroupAction, sample_group
 from gnomon.symmetry.finite import (
     FiniteGroup,
     convolve,
@@ -43,7 +43,7 @@ from gnomon.symmetry.finite import (
 )
 from gnomon.symmetry.lie import lie_derivatives
 from gnomon.symmetry.linear import nearest_permutation_equivariant
-from gnomon.symmetry.parameters import balance, match_units, orbit_leak, permute_units, rescale_units
+from gnomon.symmetry.parameters import gradient_along_orbit, match_units, permute_units, rescale_units, unit_balance
 from gnomon.symmetry.strength import commutator_norm
 
 GROUPS = {
@@ -152,10 +152,10 @@ def pixels(seed=0):
 
     moves = tuple(lambda x, order=order: reorder(x, order) for order in orders)
     images = lambda h, i, x: reorder(h, orders[i]) if h.dim() == 4 and h.shape[2:] == x.shape[2:] else None  # noqa: E731
-    return Action("orders of pixels", ("first", "second", "third"), moves, images)
+    return GroupAction("orders of pixels", ("first", "second", "third"), moves, images)
 
 
-SIGN = Action("change of sign", ("negative",), (lambda x: -x,), lambda h, _i, _x: -h)
+SIGN = GroupAction("change of sign", ("negative",), (lambda x: -x,), lambda h, _i, _x: -h)
 ACTIONS = (translations([(0, 3), (2, 1)]), quarter_turns(), flips(), pixels(), SIGN)
 POOLED = (nn.AdaptiveAvgPool2d(1), nn.Flatten())
 MAPS = {
@@ -273,36 +273,36 @@ def test_parameters_have_symmetries_that_gradients_respect():
     assert torch.allclose(net(x), permute_units(net, order)(x)) and torch.allclose(
         net(x), rescale_units(net, torch.rand(4) + 0.5, 1)(x)
     )
-    leak = orbit_leak(net, (net(x) - y).square().mean())
+    leak = gradient_along_orbit(net, (net(x) - y).square().mean())
     decayed = (net(x) - y).square().mean() + sum(p.square().sum() for p in net[:1].parameters())
-    assert leak < 1e-12 < 1e-3 < orbit_leak(net, decayed)
+    assert leak < 1e-12 < 1e-3 < gradient_along_orbit(net, decayed)
     drifts = []
     for steps, rate in ((50, 0.02), (100, 0.01), (200, 0.005)):
         copy = rescale_units(net, torch.ones(6))
-        start = balance(copy)
+        start = unit_balance(copy)
         for _ in range(steps):
             grads = torch.autograd.grad((copy(x) - y).square().mean(), list(copy.parameters()))
             with torch.no_grad():
                 for p, g in zip(copy.parameters(), grads, strict=True):
                     p -= rate * g
-        drifts.append(float((balance(copy) - start).abs().max()))
+        drifts.append(float((unit_balance(copy) - start).abs().max()))
     assert 1.5 < drifts[0] / drifts[1] < 2.7 and 1.5 < drifts[1] / drifts[2] < 2.7  # halved with the step: slope 1
     found = match_units(net, permute_units(permute_units(net, order), torch.randperm(4), 1))
     assert found.distance_after < 1e-12 < found.distance_before and torch.allclose(net(x), found.module(x))
 
 
 def test_haar_matrices_are_orthogonal_with_the_moments_of_the_measure():
-    q = haar(3, 4000, special=True, seed=1)
+    q = random_orthogonal(3, 4000, special=True, seed=1)
     trace = q.diagonal(dim1=1, dim2=2).sum(1)
     assert torch.allclose(torch.linalg.det(q), torch.ones(4000).double())
     for moment, value in ((trace, 0.0), (trace.square(), 1.0), (q[:, 0, 0].square(), 1 / 3)):
         assert abs(float(moment.mean()) - value) < 4 * float(moment.std()) / 4000**0.5
-    fixed = haar(3, 1, special=True, seed=9)[0]
+    fixed = random_orthogonal(3, 1, special=True, seed=9)[0]
     from scipy.stats import ks_2samp
 
-    moved = (fixed @ haar(3, 4000, special=True, seed=2))[:, 0, 1]
+    moved = (fixed @ random_orthogonal(3, 4000, special=True, seed=2))[:, 0, 1]
     assert ks_2samp(q[:, 0, 1].numpy(), moved.numpy()).pvalue > 0.001
-    assert abs(float(torch.linalg.det(haar(4, 400)).mean())) < 0.25
+    assert abs(float(torch.linalg.det(random_orthogonal(4, 400)).mean())) < 0.25
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from torch import nn
 import gnomon
 from gnomon import InputError
 from gnomon.symmetry import GroupBatchNorm2d, GroupConv2d, GroupPool, SetLinear, cyclic, dihedral, orbit_average
-from gnomon.symmetry.orbit import plain
+from gnomon.symmetry.orbit import without_group_convolutions
 
 GROUPS = {"C2": cyclic(2), "C4": cyclic(4), "D4": dihedral(4), "D1": dihedral(1)}
 
@@ -103,7 +103,7 @@ def test_the_kernels_of_wide_networks_are_averages_over_the_orbit(name):
     group = GROUPS[name]
     rows = torch.tensor([1.0, -1.0, 1.0, -1.0], dtype=torch.float64)[:, None].expand(4, 4)
     x = torch.stack([rows, rows.T, torch.eye(4, dtype=torch.float64) - 0.25])[:, None]
-    limit = gnomon.limit(plain(wide(group, 8)))
+    limit = gnomon.limit(without_group_convolutions(wide(group, 8)))
     torch.manual_seed(1)
     mean = torch.stack([empirical(wide(group, 64), x) for _ in range(40)]).mean(0)
     expected = orbit_average(limit.nngp, x, group=group)
@@ -135,7 +135,7 @@ def test_sets():
             "x has 3 channels for each group element",
         ),
         (lambda: orbit_average(lambda a, b: a, torch.ones(1, 1, 2, 2), group=cyclic(8)), "images turn exactly by 90"),
-        (lambda: plain(GroupPool(group=cyclic(4), largest=True)), "takes the maximum"),
+        (lambda: without_group_convolutions(GroupPool(group=cyclic(4), largest=True)), "takes the maximum"),
         (lambda: cyclic(0), "n must be a whole number of at least 1"),
     ],
 )

@@ -19,7 +19,7 @@ from gnomon.symmetry.action import (
 )
 from gnomon.symmetry.finite import FiniteGroup, cyclic_group, dihedral_group, irreps, symmetric_group
 from gnomon.symmetry.lie import lie_derivative, lie_derivatives
-from gnomon.symmetry.parameters import match_units, orbit_leak, permute_units
+from gnomon.symmetry.parameters import gradient_along_orbit, match_units, permute_units
 from gnomon.symmetry.strength import commutator_norm
 
 
@@ -205,4 +205,4 @@ def test_reflections_of_a_dihedral_group_come_after_the_rotations():
 
 def test_a_loss_without_gradient_leaks_nothing():
     net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1)).double()
-    assert orbit_leak(net, 0 * net(torch.randn(4, 2).double()).sum()) == 0.0
+    assert gradient_along_orbit(net, 0 * net(torch.randn(4, 2).double()).sum()) == 0.0

@@ -16,7 +16,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.classes import are_classes, one_hot
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.metrics import accuracy
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
@@ -51,7 +51,7 @@ class BlockAblation(Result):
 
     @property
     def verdict(self) -> str:
-        """The range of effects over all blocks."""
+        """States the range of effects over all blocks, in one sentence."""
         text = (
             f"Leaving out one of {len(self.effects)} blocks changes the outputs by {min(self.effects.values()):.1%} to "
             f"{max(self.effects.values()):.1%}"
@@ -69,7 +69,7 @@ class BlockAblation(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """One bar for each block."""
+        """Plots one bar for each block."""
         bars = Bars("effect", list(self.effects), list(self.effects.values()))
         return (Plot("Outputs without one block", (bars,), Axis("relative change")),)
 
@@ -95,7 +95,7 @@ def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
     ('1',)
     """
     check_weights(module)
-    batch = source_of_inputs(x, module).first(MAX_EXAMPLES)
+    batch = as_input_source(x, module).first(MAX_EXAMPLES)
     labels = batch.y if y is None else torch.as_tensor(y)[:MAX_EXAMPLES]
     n = count(batch.x)
     with preserve(module, grad=False):

@@ -22,7 +22,7 @@ from gnomon.attribution.layers import images
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_targets, check_seed, integer
 from gnomon.core.inputs.source import source
-from gnomon.core.metrics import decisions
+from gnomon.core.metrics import predicted_classes
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Result
 
@@ -65,7 +65,7 @@ def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueCo
     if bool((a == b).any()):
         fix = "Pass only images whose shape and texture are of different classes"
         raise InputError("some images have shape and texture of the same class", accepted="cues that disagree", fix=fix)
-    decided = decisions(outputs(module, inputs)).cpu()
+    decided = predicted_classes(outputs(module, inputs)).cpu()
     return CueConflict(*(int(v.sum()) for v in (decided == a, decided == b, (decided != a) & (decided != b))))  # (1)
 
 
@@ -115,7 +115,7 @@ def bag_of_patches_score(
     order = torch.rand(n, tiles.shape[1], generator=draw).argsort(1).to(inputs.device)
     mixed = tiles[torch.arange(n, device=inputs.device)[:, None], order]
     mixed = mixed.reshape(n, h // size, w // size, c, size, size).permute(0, 3, 1, 4, 2, 5).reshape(n, c, h, w)
-    right = [float((decisions(outputs(module, v)).cpu() == target).double().mean()) for v in (inputs, mixed)]
+    right = [float((predicted_classes(outputs(module, v)).cpu() == target).double().mean()) for v in (inputs, mixed)]
     return PatchShuffleAccuracy(*right)  # (2)
 
 

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import freeze_parameters, scores, target_of_each_example
+from gnomon.attribution.targets import freeze_parameters, target_of_each_example, target_scores
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_seed, integer, number
 from gnomon.core.modules.preserve import preserve
@@ -67,7 +67,7 @@ def integrated_gradients(
             total += (slope * inputs.new_tensor(weights[part]).reshape(s.shape)).sum(0)
         values = path * total  # (1)
         with torch.no_grad():
-            ends = [scores(module, point, which) for point in (inputs, start.expand_as(inputs))]
+            ends = [target_scores(module, point, which) for point in (inputs, start.expand_as(inputs))]
     rise = ends[0] - ends[1]
     missed = (values.flatten(1).sum(1) - rise).abs() / values.flatten(1).abs().sum(1).clamp(min=1e-12)
     return Attribution(values, which, "integrated gradients", missed)
@@ -128,7 +128,7 @@ def _slope(module: nn.Module, points: Tensor, which: Tensor) -> Tensor:
     parts, rows = [], rows_at_once(points)
     for piece, goal in zip(points.split(rows), which.split(rows), strict=True):
         z = piece.detach().requires_grad_()
-        made = scores(module, z, goal).sum()
+        made = target_scores(module, z, goal).sum()
         slope = torch.autograd.grad(made, z, allow_unused=True)[0] if made.requires_grad else None
         if slope is None:
             found = "the output does not depend on x in a differentiable way"

@@ -25,7 +25,7 @@ from gnomon.attribution.layers import one_tensor, used_layers
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.capture import activations
+from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 
 __all__ = [
@@ -136,7 +136,7 @@ def information_plane(module: nn.Module, x: Any, y: Any = None, *, bins: int = 3
             fix="Give each input a class",
         )
     cells = integer("bins", bins)
-    kept = activations(module, inputs, used_layers(module, inputs))
+    kept = outputs_of_layers(module, inputs, used_layers(module, inputs))
     found = {name: _plane(h, classes, cells) for name, h in kept.items() if len(h) == len(inputs)}
     about_input, about_target = zip(*found.values(), strict=True)
     return InformationPlane(tuple(found), about_input, about_target, float(np.log(len(inputs))), cells)
@@ -172,7 +172,8 @@ class BottleneckCurve(Result):
     def verdict(self) -> str:
         """Summarizes the result in one sentence."""
         return (
-            f"Below beta = {self.critical:.3g} the best code keeps nothing; the equations hold to {self.residual:.1e}."
+            f"Below the trade-off parameter beta = {self.critical:.3g} the best code keeps no information; the "
+            f"optimality equations hold up to {self.residual:.1e}."
         )
 
     def plots(self) -> tuple[Plot, ...]:

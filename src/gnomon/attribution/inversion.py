@@ -28,11 +28,11 @@ from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
-__all__ = ["Inversion", "invert_layer"]
+__all__ = ["LayerInversion", "invert_layer"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inversion(Result):
+class LayerInversion(Result):
     """Reconstructed inputs, the relative error of their representation, and the signal-to-noise ratio in decibels."""
 
     reconstruction: Tensor = field(repr=False, metadata=HIDDEN)
@@ -42,7 +42,10 @@ class Inversion(Result):
     @property
     def verdict(self) -> str:
         """Summarizes the result in one sentence."""
-        return f"The input is reconstructed with {self.psnr:.1f} dB (representation matched to {self.error:.2%})."
+        return (
+            f"The input is reconstructed with {self.psnr:.1f} dB (error of the matched representation: "
+            f"{self.error:.2%})."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the first reconstructions."""
@@ -55,7 +58,7 @@ class Inversion(Result):
 @names_call
 def invert_layer(
     module: nn.Module, layer: str, x: Any, *, steps: int = 300, tv: float = 0.0, rate: float = 0.05
-) -> Inversion:
+) -> LayerInversion:
     """Reconstructs inputs from the output of a layer, equation (1), starting from gray.
 
     Hypotheses: see the module.
@@ -88,4 +91,4 @@ def invert_layer(
             error = float(((kept[layer] - goal).square().sum() / size).sqrt())
     wide = float(inputs.max() - inputs.min()) or 1.0
     mean = float((z.detach() - inputs).square().mean()) / wide**2
-    return Inversion(z.detach(), error, -10 * log10(max(mean, 1e-16)))  # (2)
+    return LayerInversion(z.detach(), error, -10 * log10(max(mean, 1e-16)))  # (2)

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.checks import as_inputs, check_readable
-from gnomon.core.inputs.source import whole_inputs
-from gnomon.core.modules.capture import activations, capture, layer_names
+from gnomon.core.inputs.source import all_inputs
+from gnomon.core.modules.capture import capture, layer_names, outputs_of_layers
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
@@ -40,8 +40,8 @@ def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
     True
     """
     check_readable(module)
-    inputs = whole_inputs(x, module)
-    return activations(module, inputs, used_layers(module, inputs))  # (1)
+    inputs = all_inputs(x, module)
+    return outputs_of_layers(module, inputs, used_layers(module, inputs))  # (1)
 
 
 def used_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
@@ -67,7 +67,8 @@ def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
     >>> spatial_layers(nn.Sequential(nn.Conv2d(1, 2, 1), nn.Flatten()), torch.ones(1, 1, 3, 3))
     ('0',)
     """
-    names = [name for name, _ in module.named_modules() if name]  # blocks too: they may end in a function
+    # includes blocks, because they may end in a plain function
+    names = [name for name, _ in module.named_modules() if name]
     with preserve(module, grad=False), capture(module, names) as kept:
         run(module, take(x, slice(0, 1)))
         found = tuple(name for name, value in kept.items() if value.dim() == 4)

@@ -25,7 +25,7 @@ from torch.nn import functional
 
 from gnomon.attribution.layers import images, spatial_layers
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import freeze_parameters, scores, target_of_each_example
+from gnomon.attribution.targets import freeze_parameters, target_of_each_example, target_scores
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.capture import capture
 from gnomon.core.modules.outputs import run_to_rows
@@ -93,10 +93,10 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
         if layer is None:
             names = [name for name, _ in module.named_modules() if name]
             with capture(module, names) as kept:
-                total = scores(module, inputs, which).sum()
+                total = target_scores(module, inputs, which).sum()
         else:
             with freeze_parameters(module), _start_gradients_at(module, layer) as kept:
-                total = scores(module, inputs, which).sum()
+                total = target_scores(module, inputs, which).sum()
         maps = {name: h for name, h in kept.items() if h.dim() == 4}
         if not maps:
             found = "no layer has" if layer is None else f"the layer '{layer}' does not have"

@@ -20,7 +20,7 @@ from torch import nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import scores, target_of_each_example
+from gnomon.attribution.targets import target_of_each_example, target_scores
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.modules.preserve import preserve
@@ -52,7 +52,7 @@ def occlusion(
     together = max(1, EXAMPLES_PER_PASS // len(inputs))
     with preserve(module, grad=False):
         which = target_of_each_example(module, inputs, target)
-        before = scores(module, inputs, which)
+        before = target_scores(module, inputs, which)
         total = torch.zeros(inputs.shape, dtype=before.dtype, device=inputs.device)
         seen = torch.zeros(inputs.shape[1:], dtype=before.dtype, device=inputs.device)
         copies = inputs.repeat(together, *(1,) * (inputs.dim() - 1)).reshape(together, *inputs.shape)
@@ -60,7 +60,7 @@ def occlusion(
             part = places[first : first + together]
             for copy, place in zip(copies, part, strict=False):
                 copy[place] = patch
-            made = scores(module, copies[: len(part)].flatten(0, 1), which.repeat(len(part)))
+            made = target_scores(module, copies[: len(part)].flatten(0, 1), which.repeat(len(part)))
             for copy, place, after in zip(copies, part, made.reshape(len(part), -1), strict=False):
                 total[place] += (before - after).reshape(-1, *(1,) * (inputs.dim() - 1))
                 seen[place[1:]] += 1

@@ -28,7 +28,7 @@ from gnomon.attribution.layers import used_layers
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.capture import activations
+from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.record import Record
 
@@ -107,7 +107,7 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
         )
     y = batch.y.unique(return_inverse=True)[1]
     names = list(layers) if layers is not None else used_layers(module, batch.x)
-    kept = activations(module, batch.x, names, keep=pool_positions)
+    kept = outputs_of_layers(module, batch.x, names, keep=pool_positions)
     x = batch.x
     small = isinstance(x, Tensor) and x.is_floating_point() and x[0].numel() <= MAX_FEATURES
     rows = ({"input": pool_positions(x)} if isinstance(x, Tensor) and small else {}) | kept

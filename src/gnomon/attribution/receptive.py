@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -37,7 +37,8 @@ class ReceptiveField(Result):
     (2), at most the ``side`` of the image; ``weight`` is twice the standard deviation of the gradient's position.
 
     >>> ReceptiveField(("0", "1"), (3, 5), (3, 5), (1.2, 1.9), 16).verdict
-    'An output of the last layer sees 5 of 16 pixels (5 by its layers); most of the weight is within 4 of them.'
+    'An output of the last layer sees 5 of 16 pixels (5 by its layers); most of the influence comes from the central 4
+    pixels.'
     """
 
     layers: tuple[str, ...]
@@ -51,8 +52,8 @@ class ReceptiveField(Result):
         """Reports how far the last layer sees."""
         theory = "" if self.theory[-1] is None else f" ({self.theory[-1]} by its layers)"
         return (
-            f"An output of the last layer sees {self.measured[-1]} of {self.side} pixels{theory}; most of the weight "
-            f"is within {2 * self.weight[-1]:.0f} of them."
+            f"An output of the last layer sees {self.measured[-1]} of {self.side} pixels{theory}; most of the "
+            f"influence comes from the central {2 * self.weight[-1]:.0f} pixels."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -82,7 +83,7 @@ def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
     (3, 4, 8)
     """
     check_weights(module)
-    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
     if not isinstance(inputs, Tensor) or inputs.dim() < 3 or not inputs.is_floating_point():
         found = (
             f"the inputs are {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"the inputs are {type(inputs)}"

@@ -25,7 +25,7 @@ from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_targets, integer
 from gnomon.core.metrics import relative_change
-from gnomon.core.modules.capture import activations
+from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Result
 
 __all__ = ["RepresentationReport", "representation_report"]
@@ -103,7 +103,7 @@ def representation_report(
 
 
 def _features(module: nn.Module, layer: str, x: Tensor) -> Tensor:
-    return activations(module, x, (layer,))[layer].flatten(1).double()
+    return outputs_of_layers(module, x, (layer,))[layer].flatten(1).double()
 
 
 def _separation(h: Tensor, y: Tensor) -> float:

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import scores, target_of_each_example
+from gnomon.attribution.targets import target_of_each_example, target_scores
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.modules.copies import copy_module
@@ -31,7 +31,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
 from gnomon.findings import decisions as kinds
 
-__all__ = ["Faithfulness", "Sanity", "deletion_insertion", "sanity_check"]
+__all__ = ["Faithfulness", "SanityCheck", "deletion_insertion", "sanity_check"]
 
 MAX_RANK_CORRELATION = 0.7
 """Mean rank correlation above which a map does not depend on the model; unrelated maps are near 0."""
@@ -41,10 +41,10 @@ Method = Callable[..., Attribution]
 
 
 @dataclass(frozen=True, slots=True)
-class Sanity(Result):
+class SanityCheck(Result):
     """Similarity (1) of the maps of a model to the maps with shuffled weights, or after training on random labels.
 
-    >>> Sanity("gradient", 0.1).depends_on_model, Sanity("edges", 0.95).findings[0].kind
+    >>> SanityCheck("gradient", 0.1).depends_on_model, SanityCheck("edges", 0.95).findings[0].kind
     (True, 'map-ignores-model')
     """
 
@@ -76,7 +76,7 @@ class Sanity(Result):
 def sanity_check(
     method: Method, module: nn.Module, x: Any, target: Any = None, *, draws: int = 3, seed: int = 0,
     random_labels: nn.Module | None = None,
-) -> Sanity:  # fmt: skip
+) -> SanityCheck:  # fmt: skip
     """Compares maps of a model with maps of the same model with shuffled weights, equation (1).
 
     ``random_labels`` is the same architecture trained on shuffled labels, if available.
@@ -85,7 +85,7 @@ def sanity_check(
     Cost: ``draws`` + 1 calls of the method.
 
     >>> sanity_check(lambda net, x, target: Attribution(x.abs(), target, "edges"), nn.Linear(8, 2), torch.rand(6, 8))
-    Sanity: 'edges' does not depend on the model: ...
+    SanityCheck: 'edges' does not depend on the model: ...
     """
     inputs = one_tensor(x, module, whole=True)
     which = target_of_each_example(module, inputs, target)
@@ -101,7 +101,7 @@ def sanity_check(
     labels = (
         None if random_labels is None else rank_correlation(own.values, method(random_labels, inputs, which).values)
     )
-    return Sanity(own.method, sum(alike) / len(alike), labels)  # (1)
+    return SanityCheck(own.method, sum(alike) / len(alike), labels)  # (1)
 
 
 def shuffle_parameters(module: nn.Module, draw: torch.Generator) -> nn.Module:
@@ -187,5 +187,5 @@ def deletion_insertion(
                 first = torch.zeros_like(flat, dtype=torch.bool).scatter(1, order[:, :k], True).reshape(inputs.shape)
                 hidden = ~first if name == "insertion" else first
                 seen = torch.where(hidden, inputs.new_tensor(float(cover)), inputs)
-                curves[name].append(float(scores(module, seen, attribution.target).mean()))  # (2)
+                curves[name].append(float(target_scores(module, seen, attribution.target).mean()))  # (2)
     return Faithfulness(tuple(shares), *(tuple(curves[name]) for name in ("deletion", "insertion", "random")))

@@ -18,7 +18,7 @@ from gnomon.attribution.gradient import integrated_gradients
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.probes import LayerProbes, layer_probe
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.sanity import Sanity, sanity_check
+from gnomon.attribution.sanity import SanityCheck, sanity_check
 from gnomon.attribution.shortcut import Shortcuts, shortcuts
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.source import source
@@ -35,7 +35,7 @@ class ContactSheet(Result):
     """Maps of some examples with their sanity check, shortcuts, frequencies (images only) and probes of layers."""
 
     attribution: Attribution
-    sanity: Sanity
+    sanity: SanityCheck
     shortcuts: Shortcuts
     probes: LayerProbes
     mask: FourierMask | None

@@ -37,13 +37,13 @@ from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, number
 from gnomon.core.inputs.source import source
-from gnomon.core.metrics import decisions
+from gnomon.core.metrics import predicted_classes
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.core.results.record import Record
 from gnomon.findings import decisions as kinds
 
-__all__ = ["Reliance", "Shortcuts", "shortcuts"]
+__all__ = ["FeatureReliance", "Shortcuts", "shortcuts"]
 
 MAX_EXAMPLES = 1024
 """Maximum number of examples used."""
@@ -60,13 +60,13 @@ NEIGHBOR_COUNT = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Reliance(Record):
+class FeatureReliance(Record):
     """A feature or frequency: the decisions (1) lost without it, its accuracy (2) alone, and two p-values.
 
     ``apart`` is the p-value for standing out in the data; ``p`` is the larger of ``apart`` and the p-value for (1).
     Both are multiplied by twice the number of candidates.
 
-    >>> Reliance("pixel (0, 0)", 0.7, 1.0, 1e-12, 1e-9).name
+    >>> FeatureReliance("pixel (0, 0)", 0.7, 1.0, 1e-12, 1e-9).name
     'pixel (0, 0)'
     """
 
@@ -84,7 +84,7 @@ class Shortcuts(Result):
     ``level`` bounds the probability of a report on data in which no candidate stands out.
     """
 
-    reliance: tuple[Reliance, ...]
+    reliance: tuple[FeatureReliance, ...]
     accuracy: float
     chance: float
     level: float
@@ -189,7 +189,7 @@ class _Trial:
     correct: int
 
 
-def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: float, tests: int) -> Reliance:
+def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: float, tests: int) -> FeatureReliance:
     """Runs the two tests for a feature."""
     from scipy.stats import beta, binom
 
@@ -204,7 +204,7 @@ def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: floa
     stands_out = tests * float(binom.sf(trial.correct - 1, n, bound)) if bound < 1 else 1.0
     carries = tests * float(binom.sf(trial.lost - 1, used, MAX_LOST_DECISIONS))
     shares = trial.lost / max(used, 1), trial.correct / n
-    return Reliance(trial.name, *shares, min(1.0, stands_out), min(1.0, max(stands_out, carries)))
+    return FeatureReliance(trial.name, *shares, min(1.0, stands_out), min(1.0, max(stands_out, carries)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,7 +271,7 @@ def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
     coded = pairs.theirs.unique(return_inverse=True)[1]
     parts = torch.stack([theirs.real, theirs.imag], 1).reshape(n, 2 * c, h, w)
     ratio = torch.stack([separation(parts[:, j].flatten(1), coded) for j in range(2 * c)]).amax(0).reshape(h, w)
-    alike = [0, size[1] // 2] if size[1] % 2 == 0 else [0]  # columns that store w and -w
+    alike = [0, size[1] // 2] if size[1] % 2 == 0 else [0]  # columns that contain both w and -w
     ratio[h // 2 + 1 :, alike] = 0.0
     ratio[0, 0] = 0.0
     found = []
@@ -289,7 +289,7 @@ def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
 
 
 def _decide(module: nn.Module, x: Tensor) -> Tensor:
-    return decisions(outputs(module, x))
+    return predicted_classes(outputs(module, x))
 
 
 def _pixel(i: int, shape: torch.Size) -> tuple[str, tuple[float, ...]]:

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import one_tensor, used_layers
 from gnomon.attribution.probes import pool_positions
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.modules.capture import activations
+from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Axis, Image, Plot, Result
 
 __all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes"]
@@ -95,7 +95,7 @@ def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimila
     tables = []
     for net in (first, second):
         inputs = one_tensor(x, net, whole=True)
-        kept = activations(net, inputs, used_layers(net, inputs), keep=pool_positions)
+        kept = outputs_of_layers(net, inputs, used_layers(net, inputs), keep=pool_positions)
         tables.append({name: _kernel(h) for name, h in kept.items() if len(h) == len(inputs)})
     rows = [torch.stack(list(table.values())) for table in tables]
     return LayerSimilarity(tuple(tables[0]), tuple(tables[1]), (rows[0] @ rows[1].T).float())  # (1)

@@ -11,15 +11,15 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import as_numbers
 from gnomon.core.modules.outputs import run_to_rows
 
-__all__ = ["target_of_each_example", "freeze_parameters", "scores"]
+__all__ = ["target_of_each_example", "freeze_parameters", "target_scores"]
 
 
-def scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
+def target_scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
     """Returns the output of each example at its target, with gradients.
 
     Cost: one forward pass.
 
-    >>> scores(nn.Identity(), torch.eye(2), torch.tensor([0, 0])).tolist()
+    >>> target_scores(nn.Identity(), torch.eye(2), torch.tensor([0, 0])).tolist()
     [1.0, 0.0]
     """
     made = run_to_rows(module, x)
@@ -55,7 +55,7 @@ def freeze_parameters(module: nn.Module) -> Iterator[None]:
 def target_of_each_example(module: nn.Module, x: Tensor, target: Any) -> Tensor:
     """Returns the target of each example: the given one, or the index of the largest output.
 
-    `scores` raises an error for a target that is not an output.
+    `target_scores` raises an error for a target that is not an output.
 
     Cost: one forward pass if no target is given.
 

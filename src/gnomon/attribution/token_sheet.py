@@ -28,7 +28,7 @@ from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.occlusion import occlusion
 from gnomon.attribution.probes import LayerProbes, layer_probe
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.sanity import Sanity, sanity_check
+from gnomon.attribution.sanity import SanityCheck, sanity_check
 from gnomon.attribution.tokens import token_attribution
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.source import source
@@ -49,7 +49,7 @@ class TokenSheet(Result):
     """Attributions of some sequences, their sanity check, shares (1) by token, sequences as text, probes of layers."""
 
     attribution: Attribution
-    sanity: Sanity
+    sanity: SanityCheck
     shares: dict[str, float]
     lines: tuple[str, ...]
     probes: LayerProbes

@@ -69,7 +69,7 @@ def token_attribution(
 
 
 class _After(nn.Module):
-    """The module as a function of the output of its embedding; repeated batches read the tokens again."""
+    """The module as a function of its embedding's output; repeated batches read the tokens again."""
 
     def __init__(self, module: nn.Module, embedding: nn.Embedding, tokens: Tensor) -> None:
         super().__init__()

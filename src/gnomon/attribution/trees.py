@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer
-from gnomon.core.metrics import decisions
+from gnomon.core.metrics import predicted_classes
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
@@ -68,7 +68,7 @@ def surrogate_tree(
     from sklearn.tree import DecisionTreeClassifier, export_text
 
     inputs = one_tensor(x, module, whole=True)
-    decided = decisions(outputs(module, inputs))
+    decided = predicted_classes(outputs(module, inputs))
     order = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(check_seed(seed)))
     cut = max(1, 2 * len(order) // 3)
 

@@ -23,7 +23,7 @@ from gnomon.attribution.probes import pool_positions
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.capture import activations, capture
+from gnomon.core.modules.capture import capture, outputs_of_layers
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Image, Plot, Result
@@ -32,7 +32,7 @@ from gnomon.core.results.plain import HIDDEN
 __all__ = [
     "DirectionSemantics",
     "TopActivating",
-    "Visualization",
+    "UnitVisualization",
     "direction_semantics",
     "top_activating",
     "visualize_unit",
@@ -40,7 +40,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Visualization(Result):
+class UnitVisualization(Result):
     """The input that excites a unit most, and the activation it reaches."""
 
     image: Tensor = field(repr=False, metadata=HIDDEN)
@@ -62,7 +62,7 @@ class Visualization(Result):
 def visualize_unit(
     module: nn.Module, layer: str, unit: int | Tensor, *, shape: tuple[int, ...], steps: int = 200, l2: float = 0.05,
     tv: float = 0.0, rate: float = 0.1, seed: int = 0,
-) -> Visualization:  # fmt: skip
+) -> UnitVisualization:  # fmt: skip
     """Finds the input that excites a unit (a number) or a direction (a vector) of a layer most, equation (1).
 
     Hypotheses: see the module.
@@ -89,7 +89,7 @@ def visualize_unit(
             rough = sum(x.diff(dim=axis).square().mean() for axis in range(2, x.dim())) if x.dim() == 4 else 0.0
             (x.grad,) = torch.autograd.grad(penalty * x.square().sum() + smooth * rough - value, x)  # (1)
             optimizer.step()
-    return Visualization(x.detach()[0], values[-1], values[0])
+    return UnitVisualization(x.detach()[0], values[-1], values[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +126,7 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
     """
     check_readable(module)
     batch = source(data, module=module).whole()
-    h = activations(module, batch.x, (layer,), keep=pool_positions)[layer]
+    h = outputs_of_layers(module, batch.x, (layer,), keep=pool_positions)[layer]
     return _top(h, _vector(direction, h.shape[1]).to(h), batch.y, integer("k", k))
 
 
@@ -166,7 +166,7 @@ def direction_semantics(
     batch = source(data, module=module).whole()
     if batch.y is None or batch.y.is_floating_point():
         raise InputError("the data have no classes", accepted="examples with classes", fix="Pass (inputs, classes)")
-    h = activations(module, batch.x, (layer,), keep=pool_positions)[layer]
+    h = outputs_of_layers(module, batch.x, (layer,), keep=pool_positions)[layer]
     draw = torch.Generator().manual_seed(check_seed(seed))
     spread = h.std(0) > 1e-9 * h.abs().max()
     basis = torch.eye(h.shape[1], dtype=h.dtype)[spread][:directions]

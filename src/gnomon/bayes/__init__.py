@@ -6,7 +6,7 @@ Does not contain: Gaussian processes of wide networks (`gnomon.dynamics`, `gnomo
 May import: adapter, core, findings, training.
 """
 
-from gnomon.bayes.density import Density
+from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.diagnostics import effective_sample_size, r_hat
 from gnomon.bayes.dropout import dropout_predictive
 from gnomon.bayes.ensemble import deep_ensemble
@@ -17,7 +17,7 @@ from gnomon.bayes.sample import sample
 from gnomon.bayes.samplers import HMC, Langevin, Metropolis, StochasticGradient
 
 __all__ = [
-    "Density",
+    "LogDensityWithGradient",
     "HMC",
     "Langevin",
     "Metropolis",

@@ -3,7 +3,7 @@
 A function from one point (d,) to log p up to a constant becomes one from points (chains, d) to values and gradients.
 If torch can vectorize the function over chains (vmap), it does; otherwise the function is called for each chain.
 
->>> p = Density.of(lambda x: -x.square().sum() / 2, torch.zeros(2, 3))
+>>> p = LogDensityWithGradient.of(lambda x: -x.square().sum() / 2, torch.zeros(2, 3))
 >>> value, gradient = p(torch.tensor([[1.0, 2.0, 2.0]]).double())
 >>> value.tolist(), gradient.tolist()
 ([-4.5], [[-1.0, -2.0, -2.0]])
@@ -20,15 +20,15 @@ from torch.func import grad_and_value, vmap
 from gnomon.core.errors import InputError
 from gnomon.core.results.record import Record
 
-__all__ = ["Density", "LogDensity"]
+__all__ = ["LogDensityWithGradient", "LogDensity"]
 
 LogDensity = Callable[[Tensor], Tensor]
 """A function from a point (d,) to the logarithm of a density, up to a constant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Density(Record):
-    """Values and gradients of a log density at several points; created by `Density.of`, which validates it."""
+class LogDensityWithGradient(Record):
+    """Values and gradients of a log density at several points; created by its method ``of``, which validates it."""
 
     function: LogDensity
     mapped: bool
@@ -47,7 +47,7 @@ class Density(Record):
         )
 
     @classmethod
-    def of(cls, function: LogDensity, start: Float[Tensor, "c d"]) -> "Density":
+    def of(cls, function: LogDensity, start: Float[Tensor, "c d"]) -> "LogDensityWithGradient":
         """Returns the density after a test call at the starting points."""
         start = start.double()
         try:

@@ -13,7 +13,7 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import most_serious_first
 from gnomon.findings import theory as kinds
 
-__all__ = ["Draws"]
+__all__ = ["PosteriorDraws"]
 
 MAX_R_HAT = 1.01
 """Largest R-hat at which chains count as one distribution, as [vehtari2021rank] recommend."""
@@ -24,14 +24,15 @@ SHOWN_COORDINATES = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Draws(Result):
+class PosteriorDraws(Result):
     """Draws (chains, draws, coordinates) after warm-up, how they were made, and their cost.
 
     ``accepted`` is the mean probability of acceptance (1 for samplers without rejection), ``divergences`` counts paths
     whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included. ``stopped``
     is "finished" or "interrupted".
 
-    >>> draws = Draws(torch.randn(4, 500, 2, generator=torch.Generator().manual_seed(0)), "exact", 1.0, 0, 0, 0)
+    >>> draws = PosteriorDraws(torch.randn(4, 500, 2, generator=torch.Generator().manual_seed(0)), "exact", 1.0, 0, 0,
+    ...     0)
     >>> draws.converged, bool((draws.mean.abs() < 4 * draws.error).all())
     (True, True)
     """

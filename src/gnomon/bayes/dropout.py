@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
-from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.layer_classes import DROPOUTS
 from gnomon.core.modules.outputs import outputs, run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -84,7 +84,7 @@ def dropout_predictive(
     parts = [part for part in module.modules() if isinstance(part, DROPOUTS)]
     if not parts:
         raise InputError("the module has no dropout layer", accepted="at least one dropout layer", fix="Add nn.Dropout")
-    inputs = whole_inputs(x, module)
+    inputs = all_inputs(x, module)
 
     def as_output(f: Tensor) -> Tensor:
         return f.double().softmax(1) if probabilities else f.double()

@@ -17,10 +17,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.bayes.predictive import Predictive, from_outputs
+from gnomon.bayes.predictive import PosteriorPrediction, from_outputs
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
-from gnomon.core.inputs.checks import as_inputs, check_kind, check_module, check_seed, integer, number
+from gnomon.core.inputs.checks import as_inputs, check_module, check_seed, check_type, integer, number
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve, random_state
@@ -29,7 +29,7 @@ from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training import CrossEntropy, Run, train
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.native import Choice
+from gnomon.training.native import OptimizerChoice
 
 __all__ = ["DeepEnsemble", "deep_ensemble"]
 
@@ -63,7 +63,7 @@ class DeepEnsemble(Result):
         return (Plot("Training of the members", lines, Axis("step"), Axis("loss", log=True), self.verdict),)
 
     @names_call
-    def predictive(self, x: Any) -> Predictive:
+    def predictive(self, x: Any) -> PosteriorPrediction:
         """Returns the mean prediction and the disagreement of the members; equation (1)."""
         outputs = []
         for model in self.models:
@@ -83,7 +83,7 @@ def deep_ensemble(
     members: int = 5,
     noise: float = 1.0,
     loss: Loss | None = None,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     steps: int = 1000,
     batch: int | None = None,
     seed: int = 0,
@@ -122,9 +122,9 @@ def deep_ensemble(
     True
     """
     if isinstance(make, nn.Module):
-        cure = "Pass a function that makes a new one, such as lambda: nn.Sequential(...)"
-        raise InputError(f"make is one {type(make).__name__}", accepted="a new network for each member", fix=cure)
-    check_kind("make", make, Callable, cure="Pass a function that returns a new network")
+        fix = "Pass a function that makes a new one, such as lambda: nn.Sequential(...)"
+        raise InputError(f"make is one {type(make).__name__}", accepted="a new network for each member", fix=fix)
+    check_type("make", make, Callable, fix="Pass a function that returns a new network")
     members, noise = integer("members", members, least=2), number("noise", noise, above=0)
     first, runs = check_seed(seed), []
     for i in range(members):

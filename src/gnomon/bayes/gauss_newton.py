@@ -22,14 +22,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import jacrev
 
-from gnomon.adapter.losses import AbstractAxesLoss
+from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.preserve import preserve
 
-__all__ = ["diagonal", "rows"]
+__all__ = ["gauss_newton_diagonal", "gauss_newton_rows"]
 
 EXAMPLES_PER_PASS = 64
 """Number of examples in one pass."""
@@ -42,14 +42,14 @@ Met = tuple[nn.Linear, Tensor, Tensor]
 """A layer, its input, and its output."""
 
 
-def rows(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Iterator[Float[Tensor, "m p"]]:
+def gauss_newton_rows(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Iterator[Float[Tensor, "m p"]]:
     """Yields batches of the rows A; equation (1).
 
     Cost: the derivatives of all outputs.
 
     >>> from gnomon.bayes.posterior import module_posterior
     >>> posterior = module_posterior(nn.Linear(2, 1), (torch.ones(3, 2), torch.zeros(3)))
-    >>> torch.cat(list(rows(posterior, posterior.start))).tolist()[0]
+    >>> torch.cat(list(gauss_newton_rows(posterior, posterior.start))).tolist()[0]
     [1.0, 1.0, 1.0]
     """
     return _rows(posterior, center, torch.arange(len(center)))
@@ -71,14 +71,15 @@ def _rows(posterior: ModulePosterior, center: Tensor, chosen: Tensor) -> Iterato
         yield torch.einsum("nkj,nkp->njp", roots, derivatives).flatten(0, 1) / posterior.noise  # (1)
 
 
-def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
+def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
     """Returns the diagonal of G: by (2) for linear layers, from rows for all other parameters.
 
-    Cost: for linear layers k gradients of all examples, k being the number of outputs; for others as `rows`.
+    Cost: for linear layers k gradients of all examples, k being the number of outputs; for others as
+    `gauss_newton_rows`.
 
     >>> from gnomon.bayes.posterior import module_posterior
     >>> posterior = module_posterior(nn.Linear(2, 1), (torch.tensor([[1.0, 2.0], [0.0, 3.0]]), torch.zeros(2)))
-    >>> diagonal(posterior, posterior.start).tolist()
+    >>> gauss_newton_diagonal(posterior, posterior.start).tolist()
     [1.0, 13.0, 2.0]
     """
     total = torch.zeros_like(center)
@@ -169,7 +170,7 @@ def _near(a: Tensor, b: Tensor) -> bool:
 
 @contextmanager
 def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
-    """Records input and output of layers in a pass; the output of the last call if there are several."""
+    """Records the input and output of layers in a pass; the last call counts if there are several."""
     met: dict[str, Met] = {}
 
     def keep(name: str) -> Any:
@@ -192,11 +193,11 @@ def _pieces(x: Inputs, size: int) -> Iterator[Inputs]:
 
 @torch.no_grad()
 def _roots(posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor) -> Tensor:
-    """R with R R^T the second derivative of the loss in the outputs of each example."""
+    """Square roots R of the Hessian of the loss in the outputs: R R^T = Hessian, for each example."""
     outputs = posterior.outputs(center, piece).double()
     n, k = outputs.shape
     loss = posterior.objective.loss
-    if isinstance(loss, AbstractAxesLoss):
+    if isinstance(loss, AbstractLossWithAxes):
         return loss.root(outputs, y) * sqrt(loss.observations(y) / n)
     if posterior.binary:
         return (outputs.sigmoid() * (-outputs).sigmoid()).sqrt()[:, :, None]  # R R^T = p (1 - p)

@@ -25,9 +25,9 @@ from jaxtyping import Float
 from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 
-from gnomon.adapter.losses import AbstractAxesLoss
-from gnomon.bayes.draws import Draws
-from gnomon.bayes.gauss_newton import diagonal, rows
+from gnomon.adapter.losses import AbstractLossWithAxes
+from gnomon.bayes.draws import PosteriorDraws
+from gnomon.bayes.gauss_newton import gauss_newton_diagonal, gauss_newton_rows
 from gnomon.bayes.posterior import ModulePosterior, module_posterior
 from gnomon.core.errors import BudgetError, InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer, number
@@ -94,7 +94,7 @@ class Laplace(Result):
         return seen if len(inverse) == len(self.center) else seen + unseen
 
     @names_call
-    def sample(self, draws: int = 100, *, seed: int = 0) -> Draws:
+    def sample(self, draws: int = 100, *, seed: int = 0) -> PosteriorDraws:
         """Returns independent draws of the parameters, for `gnomon.bayes.predictive`."""
         draws = integer("draws", draws)
         needed = 3 * 8 * draws * len(self.center)
@@ -110,7 +110,7 @@ class Laplace(Result):
             along = z @ self.vectors
             across = (z - along @ self.vectors.T) / self.prior_precision**0.5
             moved = (along * narrow) @ self.vectors.T + (across if len(narrow) < len(self.center) else 0)
-        return Draws((self.center + moved)[None], "Laplace", 1.0, 0, 0, 0)
+        return PosteriorDraws((self.center + moved)[None], "Laplace", 1.0, 0, 0, 0)
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the evidence over the precision of the prior."""
@@ -163,7 +163,7 @@ def laplace(
     if structure not in ("full", "diagonal", "low rank"):
         raise out_of_range("structure", '"full", "low rank" or "diagonal"', structure)
     posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
-    known = isinstance(posterior.objective.loss, Squared | CrossEntropy | AbstractAxesLoss)
+    known = isinstance(posterior.objective.loss, Squared | CrossEntropy | AbstractLossWithAxes)
     if not known and not posterior.binary:
         accepted = "Squared(), CrossEntropy(), or for one output Logistic() or BCEWithLogitsLoss() without weights"
         raise InputError(f"the loss must be {accepted}, but it is {posterior.objective.name}")
@@ -198,13 +198,13 @@ def _spectrum(
     """Eigenvalues and vectors of G, or its diagonal and None; uses A A^T if there are fewer rows than parameters."""
     p = len(center)
     if structure == "diagonal":
-        return diagonal(posterior, center), None
+        return gauss_newton_diagonal(posterior, center), None
     if structure == "full" and len(posterior) * posterior.width >= p:
         total = torch.zeros(p, p, dtype=torch.float64)
-        for batch in rows(posterior, center):
+        for batch in gauss_newton_rows(posterior, center):
             total += batch.T @ batch  # (1)
         return torch.linalg.eigh(total)
-    every = torch.cat(list(rows(posterior, center)))
+    every = torch.cat(list(gauss_newton_rows(posterior, center)))
     most = min(every.shape) if rank is None else min(integer("rank", rank), *every.shape)
     values, inner = torch.linalg.eigh(every @ every.T)
     values, inner = values[-most:], inner[:, -most:]
@@ -216,8 +216,8 @@ def _check_size(posterior: ModulePosterior, center: Tensor, structure: str) -> N
     """Raises an error if memory is too small for p^2 numbers ("full") or p n k numbers ("low rank")."""
     p, n = len(center), len(posterior)
     if structure == "full" and p > MAX_PARAMETERS_FULL:
-        cure = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"
-        raise BudgetError(f"{p:,} parameters need {8e-9 * p**2:.1f} GB. {cure}")
+        fix = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"
+        raise BudgetError(f"{p:,} parameters need {8e-9 * p**2:.1f} GB. {fix}")
     k = posterior.width
     needed = 2 * 8 * p * n * k  # the rows, and the vectors made of them
     if structure == "low rank" and needed > SHARE_OF_FREE_MEMORY * free_bytes():

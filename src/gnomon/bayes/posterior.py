@@ -18,17 +18,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.adapter.losses import AbstractAxesLoss
+from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable, integer, number
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import AbstractSource, source
 from gnomon.core.losses import CrossEntropy, Logistic
-from gnomon.core.modules.kernels import plain_kernels
+from gnomon.core.modules.kernels import use_differentiable_layers
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.modules.preserve import preserve, set_mode
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]
@@ -46,7 +46,7 @@ class ModulePosterior:
         self, module: nn.Module, objective: Objective, parameters: Any, prior_std: float, noise: float
     ) -> None:
         self.module, self.objective, self.prior_std, self.noise = module, objective, prior_std, noise
-        self._f = Pure.of(module, parameters)
+        self._f = PureFunction.of(module, parameters)
         self._data = objective.at(torch.arange(len(objective)))
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ class ModulePosterior:
     def observations(self) -> int:
         """The number of observed targets: one for each example, or for each position that has a label."""
         loss = self.objective.loss
-        return loss.observations(self._data[1]) if isinstance(loss, AbstractAxesLoss) else len(self)
+        return loss.observations(self._data[1]) if isinstance(loss, AbstractLossWithAxes) else len(self)
 
     @property
     def width(self) -> int:
@@ -103,7 +103,7 @@ class ModulePosterior:
 
     def outputs(self, vector: Float[Tensor, " p"], x: Inputs) -> Float[Tensor, "n k"]:
         """Returns the outputs of the module with these parameters."""
-        with set_mode(self.module, "eval"), plain_kernels(self.module):
+        with set_mode(self.module, "eval"), use_differentiable_layers(self.module):
             return self._f(x, self._leaves(vector))
 
     def _value(self, vector: Tensor, x: Inputs, y: Tensor) -> Tensor:

@@ -20,21 +20,21 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.bayes.draws import Draws
+from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_inputs, check_kind, integer
+from gnomon.core.inputs.checks import as_inputs, check_type, integer
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.results import Axis, Plot, Result, Scatter
 
-__all__ = ["Predictive", "predictive"]
+__all__ = ["PosteriorPrediction", "predictive"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Predictive(Result):
+class PosteriorPrediction(Result):
     """Means (n, k) or class probabilities, and the two parts of the uncertainty of each example, (1) or (2).
 
-    >>> print(Predictive(torch.zeros(2, 1), torch.tensor([1.0, 5.0]), torch.tensor([1.0, 1.0]), False))
+    >>> print(PosteriorPrediction(torch.zeros(2, 1), torch.tensor([1.0, 5.0]), torch.tensor([1.0, 1.0]), False))
     75% of the uncertainty comes from not knowing the parameters: more data would reduce it.
     """
 
@@ -47,8 +47,8 @@ class Predictive(Result):
     def verdict(self) -> str:
         """Says which part is larger, and so whether more data would help."""
         share = float(self.epistemic.mean() / (self.epistemic + self.aleatoric).mean().clamp(min=1e-300))
-        cure = "more data would reduce it" if share > 0.5 else "more data would hardly reduce it"
-        return f"{share:.0%} of the uncertainty comes from not knowing the parameters: {cure}."
+        fix = "more data would reduce it" if share > 0.5 else "more data would hardly reduce it"
+        return f"{share:.0%} of the uncertainty comes from not knowing the parameters: {fix}."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots both parts of the uncertainty, a point for each example."""
@@ -59,7 +59,7 @@ class Predictive(Result):
 
 
 @names_call
-def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 200) -> Predictive:
+def predictive(posterior: ModulePosterior, draws: PosteriorDraws, x: Any, *, most: int = 200) -> PosteriorPrediction:
     """Returns the mean prediction over draws of a module's parameters, with epistemic and aleatoric uncertainty.
 
         f(x) = mean_i f(w_i; x)                                                                            (1)
@@ -83,14 +83,14 @@ def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 
     >>> bool(abs(float(result.epistemic) / exact - 1) < 0.3), float(result.aleatoric)
     (True, 0.25)
     """
-    check_kind("posterior", posterior, ModulePosterior, cure="Pass what module_posterior(module, data) returns")
-    check_kind("draws", draws, Draws, cure="Pass what sample(posterior, start) returns")
+    check_type("posterior", posterior, ModulePosterior, fix="Pass what module_posterior(module, data) returns")
+    check_type("draws", draws, PosteriorDraws, fix="Pass what sample(posterior, start) returns")
     inputs = as_inputs(x, posterior.module)
     vectors, wanted = draws.values.flatten(0, 1), len(posterior.start)
     if vectors.shape[1] != wanted or len(vectors) < 2:
         found = f"there are {len(vectors)} draws of {vectors.shape[1]} numbers; the module has {wanted} parameters"
-        cure = "Pass what sample(posterior, posterior.start) returns"
-        raise InputError(found, accepted="at least two draws of all parameters", fix=cure)
+        fix = "Pass what sample(posterior, posterior.start) returns"
+        raise InputError(found, accepted="at least two draws of all parameters", fix=fix)
     vectors = vectors[:: max(1, len(vectors) // integer("most", most))]
     with torch.no_grad():
         outputs = torch.stack([posterior.outputs(w, inputs) for w in vectors]).double()
@@ -98,12 +98,12 @@ def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 
     return from_outputs(outputs, posterior.noise, classes)
 
 
-def from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> Predictive:
+def from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> PosteriorPrediction:
     """Computes (1) or (2) from the outputs of several networks."""
     if not classes:
         epistemic = outputs.var(0).sum(1)
         aleatoric = torch.full_like(epistemic, noise**2 * outputs.shape[2])
-        return Predictive(outputs.mean(0), epistemic, aleatoric, False)  # (1)
+        return PosteriorPrediction(outputs.mean(0), epistemic, aleatoric, False)  # (1)
     p = outputs.softmax(2) if outputs.shape[2] > 1 else torch.cat([1 - outputs.sigmoid(), outputs.sigmoid()], 2)
     inside = torch.special.entr(p).sum(2).mean(0)
-    return Predictive(p.mean(0), torch.special.entr(p.mean(0)).sum(1) - inside, inside, True)  # (2)
+    return PosteriorPrediction(p.mean(0), torch.special.entr(p.mean(0)).sum(1) - inside, inside, True)  # (2)

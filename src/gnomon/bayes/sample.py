@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.bayes.density import Density, LogDensity
-from gnomon.bayes.draws import Draws
+from gnomon.bayes.density import LogDensity, LogDensityWithGradient
+from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.samplers import HMC, AbstractSampler
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_kind, check_seed, integer
+from gnomon.core.inputs.checks import as_numbers, check_seed, check_type, integer
 
 __all__ = ["sample"]
 
@@ -26,7 +26,7 @@ def sample(
     warmup: int = 500,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> Draws:
+) -> PosteriorDraws:
     """Returns draws of several Markov chains whose stationary distribution is a density known up to a factor.
 
         q(x) P(x' | x) = q(x') P(x | x')   for the density q and the chain P                             (1)
@@ -55,10 +55,10 @@ def sample(
     chains, draws = integer("chains", chains), integer("draws", draws)
     warmup = integer("warmup", warmup, least=0)
     sampler = HMC() if method is None else method
-    check_kind("method", sampler, AbstractSampler, cure="Pass HMC(), Langevin() or Metropolis()")
+    check_type("method", sampler, AbstractSampler, fix="Pass HMC(), Langevin() or Metropolis()")
     generator = torch.Generator().manual_seed(check_seed(seed))
     points = _points(start, chains, generator)
-    density = Density.of(log_density, points)
+    density = LogDensityWithGradient.of(log_density, points)
     return sampler.run(density, points, draws, warmup, generator, progress)
 
 

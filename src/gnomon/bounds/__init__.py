@@ -7,45 +7,53 @@ May import: core, findings, training.
 
 from gnomon.bounds.barron import barron_norm
 from gnomon.bounds.capacity import vc_bound
-from gnomon.bounds.cushions import cushions
-from gnomon.bounds.descents import epoch_wise, sample_wise
+from gnomon.bounds.cushions import layer_cushions
+from gnomon.bounds.descents import epoch_wise_double_descent, sample_wise_double_descent
 from gnomon.bounds.double_descent import double_descent
 from gnomon.bounds.gap import generalization_gap
 from gnomon.bounds.learning_curve import learning_curve
-from gnomon.bounds.memorization import forgetting, kernel_influence, memorization
+from gnomon.bounds.memorization import forgetting_events, kernel_influence, memorization
 from gnomon.bounds.noise_fit import noise_fit
-from gnomon.bounds.norms import norms
+from gnomon.bounds.norms import layer_norms
 from gnomon.bounds.output_margins import output_margins
-from gnomon.bounds.pacbayes import FreshPrior, GivenPrior, LearnedPrior, catoni, certify, mcallester, seeger
-from gnomon.bounds.replaced import replace_one
+from gnomon.bounds.pacbayes import (
+    LearnedPrior,
+    NewWeightsPrior,
+    OwnWeightsPrior,
+    catoni_bound,
+    certify,
+    mcallester_bound,
+    seeger_bound,
+)
+from gnomon.bounds.replaced import replace_one_gap
 from gnomon.bounds.scaling import scaling_law
 from gnomon.bounds.stability import ridge_stability
 from gnomon.bounds.weight_bounds import generalization_bounds
 
 __all__ = [
-    "FreshPrior",
-    "GivenPrior",
+    "NewWeightsPrior",
+    "OwnWeightsPrior",
     "LearnedPrior",
     "barron_norm",
-    "catoni",
+    "catoni_bound",
     "certify",
-    "cushions",
+    "layer_cushions",
     "double_descent",
-    "epoch_wise",
-    "forgetting",
+    "epoch_wise_double_descent",
+    "forgetting_events",
     "generalization_bounds",
     "generalization_gap",
     "kernel_influence",
     "learning_curve",
-    "mcallester",
+    "mcallester_bound",
     "memorization",
     "noise_fit",
-    "norms",
+    "layer_norms",
     "output_margins",
-    "replace_one",
+    "replace_one_gap",
     "ridge_stability",
-    "sample_wise",
+    "sample_wise_double_descent",
     "scaling_law",
-    "seeger",
+    "seeger_bound",
     "vc_bound",
 ]

@@ -40,10 +40,10 @@ class BarronNorm(Result):
 
     @property
     def verdict(self) -> str:
-        """The norm, and how many hidden units it requires."""
+        """States the norm, and how many hidden units it requires, in one sentence."""
         return (
-            f"The Barron norm is {self.norm:.4g}: {self.units(0.1 * self.norm)} units are enough for an error of a "
-            f"tenth of it, and {self.units(0.01 * self.norm)} for a hundredth."
+            f"The Barron norm is {self.norm:.4g}: {self.units(0.1 * self.norm)} hidden units are enough for an error "
+            f"of a tenth of the norm, and {self.units(0.01 * self.norm)} for a hundredth."
         )
 
     def plots(self) -> tuple[Plot, ...]:

@@ -45,7 +45,7 @@ class BiasVariance(Result):
 
     @property
     def verdict(self) -> str:
-        """Which part is larger."""
+        """Says in one sentence which part is larger."""
         share = self.variance / max(self.error, 1e-300)
         fix = "More data or regularization helps." if share > 0.5 else "A larger model or longer training helps."
         return f"{share:.0%} of the test error is variance between {self.draws} training samples. {fix}"

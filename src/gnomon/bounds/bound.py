@@ -16,7 +16,7 @@ Reference: [jiang2020fantastic] on bounds compared with measured gaps.
 
 from dataclasses import dataclass
 
-from gnomon.core.results import Axis, Bars, Definition, Hypothesis, Plot, Reference, Result, Value
+from gnomon.core.results import Axis, Bars, Hypothesis, Plot, QuantityDefinition, Reference, Result, Value
 
 __all__ = ["Bound"]
 
@@ -35,7 +35,7 @@ class Bound(Result):
     factors: tuple[Value, ...]
     delta: float
     hypotheses: tuple[Hypothesis, ...] = ()
-    definition: Definition = Definition("", "")
+    definition: QuantityDefinition = QuantityDefinition("", "")
     measured: Value | None = None
     order: bool = False
 
@@ -66,7 +66,7 @@ class Bound(Result):
         up_to = " up to constants and logarithms" if self.order else f" at confidence {1 - self.delta:.3g}"
         says = "which is vacuous because it is above 1" if self.vacuous else "which is below 1, so it is not vacuous"
         measured = "" if self.measured is None else f"; measured: {float(self.measured.value):.2%}"
-        broken = f" An assumption does not hold: {self.broken[0].statement}." if self.broken else ""
+        broken = f" This assumption of the bound does not hold: {self.broken[0].statement}." if self.broken else ""
         if self.holds is False:
             broken += " The measured value is above the bound: do not use this bound."
         return (

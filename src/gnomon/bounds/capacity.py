@@ -16,7 +16,7 @@ Hypotheses: independent examples; losses in [0, 1]; in (8) a Lipschitz loss, |x|
 Reference: [sauer1972density] for (1), [vapnik1971uniform] for (2), [bartlett2019nearly] for (3),
 [bartlett2002rademacher] for (4) to (7), [arora2019fine] for (8).
 
->>> sauer(10, 2)                                                            # 1 + 10 + 45
+>>> sauer_bound(10, 2)                                                            # 1 + 10 + 45
 56
 """
 
@@ -33,16 +33,16 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
-from gnomon.core.results import Definition, Hypothesis, Interval, Result, Value
+from gnomon.core.results import Hypothesis, Interval, QuantityDefinition, Result, Value
 
 __all__ = [
-    "Rademacher",
+    "RademacherComplexity",
     "kernel_rademacher",
     "linear_rademacher",
-    "massart",
+    "massart_bound",
     "min_norm_bound",
-    "network_dimension",
-    "sauer",
+    "network_vc_dimension",
+    "sauer_bound",
     "vc_bound",
 ]
 
@@ -51,13 +51,13 @@ CONFIDENCE_LEVEL = 0.95
 
 
 @names_call
-def sauer(m: int, dimension: int) -> int:
+def sauer_bound(m: int, dimension: int) -> int:
     """Returns the maximum number of ways in which a class of this VC dimension labels m points; equation (1).
 
     Hypotheses: none.
     Reference: [sauer1972density].
 
-    >>> sauer(3, 5) == 2**3                                                 # below the dimension: all of them
+    >>> sauer_bound(3, 5) == 2**3                                                 # below the dimension: all of them
     True
     """
     m, dimension = (integer(k, v, least=0) for k, v in (("m", m), ("dimension", dimension)))
@@ -70,23 +70,23 @@ def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
 
     Args:
         n: number of examples.
-        ways: number of ways to label them, such as ``sauer(n, dimension)``.
+        ways: number of ways to label them, such as ``sauer_bound(n, dimension)``.
         delta: the probability that the difference is larger.
 
     Hypotheses: independent examples.
     Reference: [vapnik1971uniform].
 
-    >>> round(vc_bound(10_000, sauer(10_000, 2)), 3)
+    >>> round(vc_bound(10_000, sauer_bound(10_000, 2)), 3)
     0.27...
     """
     n, delta = integer("n", n), number("delta", delta, above=0, below=1)
     if not ways >= 1:
-        raise InputError(f"ways is {ways}", accepted="at least one way to label", fix="Pass sauer(n, dimension)")
+        raise InputError(f"ways is {ways}", accepted="at least one labeling", fix="Pass sauer(n, dimension)")
     return sqrt(32 * (log(ways) + log(8 / delta)) / n)  # (2)
 
 
 @names_call
-def network_dimension(module: nn.Module) -> float:
+def network_vc_dimension(module: nn.Module) -> float:
     """The order of the VC dimension of a ReLU network, equation (3) without its constant: p L ln p.
 
     Pseudo-dimensions of its real outputs are of the same order.
@@ -94,7 +94,7 @@ def network_dimension(module: nn.Module) -> float:
     Hypotheses: piecewise linear activations; p weights that are all free.
     Reference: [bartlett2019nearly], Theorem 7.
 
-    >>> round(network_dimension(nn.Linear(99, 1)), 3) == round(100 * log(100), 3)
+    >>> round(network_vc_dimension(nn.Linear(99, 1)), 3) == round(100 * log(100), 3)
     True
     """
     check_module(module)
@@ -104,20 +104,20 @@ def network_dimension(module: nn.Module) -> float:
 
 
 @names_call
-def massart(m: int, ways: float) -> float:
+def massart_bound(m: int, ways: float) -> float:
     """Bounds the Rademacher complexity of a class that labels m points in ``ways`` ways; equation (6).
 
     Hypotheses: values in [-1, 1].
     Reference: [bartlett2002rademacher].
 
-    >>> massart(8, 1.0)                                                     # one labeling: nothing to fit
+    >>> massart_bound(8, 1.0)                                                     # one labeling: nothing to fit
     0.0
     """
     return sqrt(2 * log(ways) / integer("m", m))  # (6)
 
 
 @dataclass(frozen=True, slots=True)
-class Rademacher(Result):
+class RademacherComplexity(Result):
     """Holds the complexity of a class on given points with its interval, a closed-form bound, and the gap (7)."""
 
     value: float
@@ -134,13 +134,14 @@ class Rademacher(Result):
     def verdict(self) -> str:
         """The result in one sentence."""
         return (
-            f"On {self.examples} points the class follows random signs with correlation {self.value:.3g} "
-            f"({self.interval}); the closed form is at most {self.closed:.3g}."
+            f"On {self.examples} points the best function of the class has a correlation with random signs of "
+            f"{self.value:.3g} "
+            f"({self.interval}); the formula's upper bound is {self.closed:.3g}."
         )
 
 
 @names_call
-def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> Rademacher:
+def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> RademacherComplexity:
     """Computes the empirical Rademacher complexity of linear functions with |w| <= radius; equation (4).
 
     Hypotheses: none.
@@ -161,7 +162,7 @@ def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: i
 @names_call
 def kernel_rademacher(
     kernel: Float[Tensor, "n n"], radius: float = 1.0, *, draws: int = 1000, seed: int = 0
-) -> Rademacher:
+) -> RademacherComplexity:
     """Computes the empirical Rademacher complexity of functions of kernel norm at most radius; equation (5).
 
     Hypotheses: a symmetric positive semidefinite kernel.
@@ -227,7 +228,7 @@ def min_norm_bound(
             "the diagonal of the kernel is constant" if unit else "the diagonal of the kernel is not constant",
         ),
     )
-    words = Definition(
+    words = QuantityDefinition(
         "2 sqrt(y^T K^-1 y / n) + 3 sqrt(ln(2 / delta) / (2 n))", "error of the min-norm fit", "arora2019fine"
     )
     seen = None if test is None else _wrong(test[0].double() @ weights, test[1])
@@ -252,7 +253,7 @@ def _exact(n: int, draws: int) -> bool:
     return n <= 20 and 2 ** (n - 1) <= draws
 
 
-def _estimate(sizes: Tensor, closed: float, n: int) -> Rademacher:
+def _estimate(sizes: Tensor, closed: float, n: int) -> RademacherComplexity:
     exact = _exact(n, len(sizes)) and len(sizes) == 2 ** (n - 1)
     mean, half = float(sizes.mean()), 0.0 if exact else 1.96 * float(sizes.std()) / len(sizes) ** 0.5
-    return Rademacher(mean, Interval(mean - half, mean + half, CONFIDENCE_LEVEL), closed, n, len(sizes))
+    return RademacherComplexity(mean, Interval(mean - half, mean + half, CONFIDENCE_LEVEL), closed, n, len(sizes))

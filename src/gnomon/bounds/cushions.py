@@ -1,4 +1,4 @@
-"""Noise stability of a trained network: the cushions of its layers, which make it compressible.
+"""Measures how well a trained network tolerates noise at each layer (cushions), which makes it compressible.
 
 With x_i the outputs of layer i before its activation, a_i after it, and J_ij the Jacobian of x_j with respect to x_i:
 
@@ -16,7 +16,7 @@ Reference: [arora2018stronger], definitions 4 to 6.
 >>> net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.ReLU(), nn.Linear(2, 2, bias=False))
 >>> for layer in (net[0], net[2]):
 ...     _ = nn.init.eye_(layer.weight)
->>> found = cushions(net, torch.ones(1, 2))
+>>> found = layer_cushions(net, torch.ones(1, 2))
 >>> [round(value, 4) for value in found.layer]                                   # |x| / (sqrt(2) |x|)
 [0.7071, 0.7071]
 """
@@ -30,14 +30,14 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_inputs, check_readable
 from gnomon.core.results import Axis, Bars, Plot, Result
 
-__all__ = ["Cushions", "cushions"]
+__all__ = ["LayerCushions", "layer_cushions"]
 
 SHAPELESS = (nn.ReLU, nn.Flatten, nn.Dropout, nn.Identity)
 
 
 @dataclass(frozen=True, slots=True)
-class Cushions(Result):
-    """Holds the cushions (1) and (2) of each Linear layer, the contraction (3), and the largest output norm."""
+class LayerCushions(Result):
+    """Holds how much noise each Linear layer tolerates: cushions (1) and (2), contraction (3), and the output norm."""
 
     names: tuple[str, ...]
     layer: tuple[float, ...]
@@ -47,7 +47,7 @@ class Cushions(Result):
 
     @property
     def total(self) -> float:
-        """sum_i c^2 / (mu_i mu_i>)^2: the part of the compression bound that depends on the weights."""
+        """The part of the compression bound that depends on the weights: sum_i c^2 / (mu_i mu_i>)^2."""
         pairs = zip(self.layer, self.interlayer, strict=True)
         return sum((self.contraction / (a * b)) ** 2 if a * b > 0 else float("inf") for a, b in pairs)
 
@@ -56,26 +56,26 @@ class Cushions(Result):
         """The result in one sentence."""
         worst = min(range(len(self.layer)), key=lambda i: self.layer[i] * self.interlayer[i])
         return (
-            f"Layer '{self.names[worst]}' has the smallest cushion: {self.layer[worst]:.3g}, and from there "
-            f"to the output {self.interlayer[worst]:.3g}."
+            f"Layer '{self.names[worst]}' survives noise worst: its layer cushion is {self.layer[worst]:.3g}, its "
+            f"interlayer cushion (to the output) {self.interlayer[worst]:.3g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the cushions of each layer."""
         bars = (Bars("layer", self.names, self.layer), Bars("to the output", self.names, self.interlayer))
         words = "The larger, the better a layer's signals survive noise, and the better it can be compressed."
-        return (Plot("Cushions", bars, Axis("cushion"), caption=words),)
+        return (Plot("LayerCushions", bars, Axis("cushion"), caption=words),)
 
 
 @names_call
-def cushions(module: nn.Module, x: Tensor) -> Cushions:
+def layer_cushions(module: nn.Module, x: Tensor) -> LayerCushions:
     """Measures the layer and interlayer cushions of a ReLU network on some inputs; equations (1) to (3).
 
     Hypotheses: a ``nn.Sequential`` of Linear layers and ReLU (Flatten, Dropout and Identity are allowed).
     Reference: [arora2018stronger].
     Cost: for each input the products of all weight matrices between two layers.
 
-    >>> cushions(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), torch.randn(5, 3)).names
+    >>> layer_cushions(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), torch.randn(5, 3)).names
     ('0', '2')
     """
     check_readable(module)
@@ -111,11 +111,13 @@ def cushions(module: nn.Module, x: Tensor) -> Cushions:
         float((b.norm(dim=1) / (b * m).norm(dim=1)).nan_to_num(1.0, torch.inf).max())
         for b, m in list(zip(before, masks, strict=True))[:-1]
     ]
-    return Cushions(tuple(names), tuple(own), tuple(inter), max([1.0, *shrunk]), float(before[-1].norm(dim=1).max()))
+    return LayerCushions(
+        tuple(names), tuple(own), tuple(inter), max([1.0, *shrunk]), float(before[-1].norm(dim=1).max())
+    )
 
 
 def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[Tensor]) -> float:
-    """Computes (2) over all later layers, with the Jacobian as a product of masks and weights."""
+    """Computes the interlayer cushion (2) from a layer to the output."""
     x = before[i]
     least = x.shape[1] ** -0.5  # j = i: the Jacobian is the identity
     jacobian = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)

@@ -12,7 +12,8 @@ Reference: [nakkiran2020deep].
 >>> def least_norm(x, y, seed):
 ...     v = torch.linalg.lstsq(x, y, driver="gelsd").solution
 ...     return lambda inputs: inputs @ v
->>> found = sample_wise(least_norm, [10, 20, 40, 80, 160], (x, x @ w + 0.5 * torch.randn(160, generator=g)), (z, z @ w))
+>>> found = sample_wise_double_descent(least_norm, [10, 20, 40, 80, 160], (x, x @ w + 0.5 * torch.randn(160,
+...     generator=g)), (z, z @ w))
 >>> found.peak, found.threshold                                            # as many rows as features
 (40, 40)
 """
@@ -31,13 +32,13 @@ from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.training import Adam, train
-from gnomon.training.native import Choice
+from gnomon.training.native import OptimizerChoice
 
-__all__ = ["epoch_wise", "sample_wise"]
+__all__ = ["epoch_wise_double_descent", "sample_wise_double_descent"]
 
 
 @names_call
-def sample_wise(
+def sample_wise_double_descent(
     fit: Callable[..., Callable[[Any], Tensor]], sizes: Sequence[int], data: Any, test: Any, *, repetitions: int = 3
 ) -> DoubleDescent:
     """Fits the same model to more and more examples and looks for a peak of the test error; equation (1).
@@ -57,7 +58,8 @@ def sample_wise(
 
     >>> def mean(x, y, seed):
     ...     return lambda inputs: y.mean() + 0 * inputs[:, 0]
-    >>> sample_wise(mean, [2, 4, 8], (torch.zeros(8, 1), torch.ones(8)), (torch.zeros(2, 1), torch.ones(2))).test
+    >>> sample_wise_double_descent(mean, [2, 4, 8], (torch.zeros(8, 1), torch.ones(8)), (torch.zeros(2, 1),
+    ...     torch.ones(2))).test
     (0.0, 0.0, 0.0)
     """
     wanted = _growing(sizes)
@@ -80,13 +82,13 @@ def sample_wise(
 
 
 @names_call
-def epoch_wise(
+def epoch_wise_double_descent(
     factory: Callable[[int], nn.Module],
     epochs: Sequence[int],
     data: Any,
     test: Any,
     *,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     batch: int = 32,
     repetitions: int = 3,
 ) -> DoubleDescent:
@@ -101,14 +103,15 @@ def epoch_wise(
         batch: examples in a batch.
         repetitions: number of networks.
 
-    Errors are defined as in `sample_wise`.
+    Errors are defined as in `sample_wise_double_descent`.
 
     Hypotheses: none.
     Reference: [nakkiran2020deep].
     Cost: a training run for each repetition.
 
     >>> x, y = torch.eye(4), torch.tensor([0, 1, 0, 1])
-    >>> found = epoch_wise(lambda seed: nn.Linear(4, 2), [1, 10, 100], (x, y), (x, y), optimizer=Adam(0.1), batch=4)
+    >>> found = epoch_wise_double_descent(lambda seed: nn.Linear(4, 2), [1, 10, 100], (x, y), (x, y),
+    ...     optimizer=Adam(0.1), batch=4)
     >>> found.test[-1], found.along
     (0.0, 'epochs')
     """

@@ -42,7 +42,7 @@ class ExcessRisk(Result):
 
     @property
     def verdict(self) -> str:
-        """The measured excess and its bound."""
+        """States the measured excess and its bound, in one sentence."""
         return (
             f"The chosen model errs {self.excess:.1%} more than the best candidate; the bound is {self.bound:.1%} "
             f"({self.estimation:.1%} because training and test errors differ, {self.optimization:.1%} because another "

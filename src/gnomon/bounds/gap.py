@@ -29,7 +29,7 @@ from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
-from gnomon.training.evaluate import by_targets
+from gnomon.training.evaluate import loss_for_targets
 
 __all__ = ["GeneralizationGap", "generalization_gap"]
 
@@ -55,7 +55,7 @@ class GeneralizationGap(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether there is a significant gap."""
+        """Says in one sentence whether there is a significant gap."""
         if 0 in self.interval:
             return f"No significant gap: the loss is {self.train:.3g} on training and {self.test:.3g} on test examples."
         errors = "" if self.error_gap is None else f", {self.error_gap:+.1%} in error rate"
@@ -104,7 +104,7 @@ def _losses(module: nn.Module, data: Any) -> tuple[Tensor, float | None]:
     """Returns the loss of each example, and the error rate if targets are classes."""
     x, y = source(data, module=module).pair()
     f = outputs(module, x).double()
-    loss = by_targets(y)
+    loss = loss_for_targets(y)
     targets = loss.targets(y, outputs=f.shape[1]).double().reshape(len(f), -1)
     if targets.shape != f.shape:
         found = f"targets of shape {tuple(y.shape)} and {f.shape[1]} outputs"

@@ -25,14 +25,14 @@ from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.training import Adam, train
 
-__all__ = ["Hardness", "dataset_hardness"]
+__all__ = ["DatasetHardness", "dataset_hardness"]
 
 
 @dataclass(frozen=True, slots=True)
-class Hardness(Result):
+class DatasetHardness(Result):
     """Share of random labels, and the median normalized margin (1) after training on them.
 
-    >>> Hardness((0.0, 1.0), (2.0, 0.5)).advantage
+    >>> DatasetHardness((0.0, 1.0), (2.0, 0.5)).advantage
     4.0
     """
 
@@ -47,7 +47,10 @@ class Hardness(Result):
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
-        return f"True labels leave {self.advantage:.2g} times the normalized margin of random ones (1: hard as noise)."
+        return (
+            f"With true labels the normalized margin is {self.advantage:.2g} times as large as with random labels (1: "
+            f"as hard as noise)."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the margin over the share of random labels."""
@@ -64,7 +67,7 @@ def dataset_hardness(
     steps: int = 400,
     lr: float = 3e-3,
     seed: int = 0,
-) -> Hardness:
+) -> DatasetHardness:
     """Trains the same network on labels with increasing noise and compares its normalized margins; equation (1).
 
     Args:
@@ -97,4 +100,4 @@ def dataset_hardness(
         run = train(net, x, labels, optimizer=Adam(lr), steps=steps, seed=seed)
         found = output_margins(run.model, (x, labels), start=start)
         margins.append(float(found.normalized.median()))  # (1)
-    return Hardness(tuple(float(s) for s in shares), tuple(margins))
+    return DatasetHardness(tuple(float(s) for s in shares), tuple(margins))

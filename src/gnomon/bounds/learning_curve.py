@@ -43,7 +43,7 @@ from torch import Tensor
 from gnomon.bounds.scaling import ScalingLaw, scaling_law
 from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.checks import integer, number
-from gnomon.core.inputs.classes import numbers
+from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
 from gnomon.findings import theory as kinds
 
@@ -137,7 +137,7 @@ def learning_curve(
     1.0
     """
     k, n = kernel.double(), len(kernel)
-    targets = numbers(y).double()
+    targets = targets_as_numbers(y).double()
     targets = targets.reshape(len(targets), -1)
     if n < MIN_ROWS or len(targets) != n:
         found = f"the kernel has {n} rows and y {len(targets)}"
@@ -190,7 +190,7 @@ class _Known:
         d1, s2 = float(share.sum()), float(share.square().sum())
         left = float((ridge / (self.values + ridge)).sum())
         k = ridge / left
-        slope = -(d1 - s2) / ridge  # of D1 in s
+        slope = -(d1 - s2) / ridge  # derivative of D1 with respect to s
         dk = 1 / left + ridge * slope / left**2
         return d1, k, d1 + k * slope / dk
 

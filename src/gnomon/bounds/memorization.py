@@ -24,19 +24,26 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.bounds.capacity import Rademacher
-from gnomon.bounds.scaling import student
+from gnomon.bounds.capacity import RademacherComplexity
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_module, check_seed, integer, number
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
+from gnomon.core.metrics import student_quantile
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Histogram, Interval, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training import Adam, train
 
-__all__ = ["Forgetting", "Memorization", "forgetting", "kernel_influence", "memorization", "network_rademacher"]
+__all__ = [
+    "ForgettingEvents",
+    "Memorization",
+    "forgetting_events",
+    "kernel_influence",
+    "memorization",
+    "network_rademacher",
+]
 
 EVALUATIONS = 40
 """Number of evaluations during a run."""
@@ -81,7 +88,10 @@ class Memorization(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots training accuracy over steps."""
         lines = (Line("true labels", self.steps, self.true), Line("random labels", self.steps, self.random))
-        words = "A network that fits random labels could memorize; that it generalizes has other reasons than its size."
+        words = (
+            "A network that fits random labels could memorize the data, so its small size does not explain why it "
+            "generalizes."
+        )
         return (Plot("Random labels", lines, Axis("step"), Axis("training accuracy"), words),)
 
 
@@ -130,7 +140,7 @@ def memorization(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Forgetting(Result):
+class ForgettingEvents(Result):
     """Holds how often each example was forgotten, equation (2), and whether it was ever right."""
 
     events: Tensor = field(metadata=HIDDEN)
@@ -156,13 +166,13 @@ class Forgetting(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots a histogram of how often examples were forgotten."""
         marks = (Histogram.of("examples", self.events.double(), bins=20),)
-        return (Plot("Forgetting", marks, Axis("times forgotten"), Axis("examples"), self.verdict),)
+        return (Plot("ForgettingEvents", marks, Axis("times forgotten"), Axis("examples"), self.verdict),)
 
 
 @names_call
-def forgetting(
+def forgetting_events(
     module: nn.Module, data: Any, *, steps: int = 300, batch: int = 32, lr: float = 1e-3, seed: int = 0
-) -> Forgetting:
+) -> ForgettingEvents:
     """Trains a copy and counts how often each example goes from right to wrong between evaluations; equation (2).
 
     Hypotheses: none.
@@ -170,7 +180,7 @@ def forgetting(
     Cost: a training run, and a forward pass on all examples at each of forty evaluations.
 
     >>> x, y = torch.eye(4), torch.tensor([0, 1, 0, 1])
-    >>> forgetting(nn.Linear(4, 2), (x, y), steps=40, batch=4, lr=0.3).never
+    >>> forgetting_events(nn.Linear(4, 2), (x, y), steps=40, batch=4, lr=0.3).never
     1.0
     """
     check_module(module)
@@ -188,7 +198,7 @@ def forgetting(
     train(module, x, y, optimizer=Adam(lr), steps=steps, batch=size, record=looks, watch={"look": look}, seed=seed)
     right = torch.stack(seen)
     events = (right[:-1] & ~right[1:]).sum(0)  # (2)
-    return Forgetting(events, right.any(0), steps)
+    return ForgettingEvents(events, right.any(0), steps)
 
 
 @names_call
@@ -215,7 +225,7 @@ def kernel_influence(
 @names_call
 def network_rademacher(
     factory: Callable[[int], nn.Module], x: Any, *, draws: int = 5, steps: int = 200, lr: float = 3e-3, seed: int = 0
-) -> Rademacher:
+) -> RademacherComplexity:
     """Measures how well new networks fit random signs: equation (1) over several draws, with a 95 % interval.
 
     Training does not reach the supremum, so the value is a lower bound of the complexity of the class.
@@ -250,8 +260,8 @@ def network_rademacher(
             raise InputError(found, accepted="two outputs, one for each sign", fix="Give the last layer two outputs")
         reached.append(2 * float((made.argmax(1) == labels).double().mean()) - 1)  # (1)
     values = torch.tensor(reached, dtype=torch.float64)
-    mean, half = float(values.mean()), student(draws - 1) * float(values.std()) / draws**0.5
-    return Rademacher(mean, Interval(mean - half, mean + half, 0.95), 1.0, n, draws)
+    mean, half = float(values.mean()), student_quantile(draws - 1) * float(values.std()) / draws**0.5
+    return RademacherComplexity(mean, Interval(mean - half, mean + half, 0.95), 1.0, n, draws)
 
 
 def _classes(data: Any) -> tuple[Any, Tensor]:

@@ -22,7 +22,7 @@ from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training import train
-from gnomon.training.native import Choice
+from gnomon.training.native import OptimizerChoice
 
 __all__ = ["NoiseFit", "noise_fit"]
 
@@ -43,10 +43,11 @@ class NoiseFit(Result):
 
     @property
     def verdict(self) -> str:
-        """When the clean labels were learned, and how many wrong labels were fitted later."""
+        """Says in one sentence when clean labels were learned and how many wrong labels were fitted later."""
         i = self.steps.index(self.best)
         return (
-            f"At step {self.best} {self.clean[i]:.0%} of the clean and {self.noise[i]:.0%} of the wrong labels are "
+            f"Best step: {self.best}. There, {self.clean[i]:.0%} of the clean and {self.noise[i]:.0%} of the wrong "
+            f"labels are "
             f"fitted; at the end {self.noise[-1]:.0%} of the wrong ones."
         )
 
@@ -65,7 +66,7 @@ def noise_fit(
     *,
     clean: Any,
     steps: int = 500,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     batch: int | None = None,
     seed: int = 0,
 ) -> NoiseFit:

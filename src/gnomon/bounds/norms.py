@@ -16,7 +16,7 @@ Reference: [bartlett2017spectrally] for (1), [neyshabur2015norm] for (2) and (4)
 >>> from torch import nn
 >>> layer = nn.Linear(2, 2, bias=False)
 >>> _ = nn.init.eye_(layer.weight)
->>> found = norms(layer)[0]
+>>> found = layer_norms(layer)[0]
 >>> found.spectral, round(found.stable_rank, 9), round(found.frobenius**2, 6)
 (1.0, 2.0, 2.0)
 """
@@ -32,7 +32,7 @@ from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS, AVERAGE_POOLS, MAX_POOLS
 from gnomon.core.results.record import Record
 
-__all__ = ["LayerNorms", "norms", "path_norm"]
+__all__ = ["LayerNorms", "layer_norms", "path_norm"]
 
 SUMMING = (*AFFINE_LAYERS, *MAX_POOLS, *AVERAGE_POOLS, nn.ReLU, nn.LeakyReLU, nn.Flatten, nn.Dropout, nn.Identity)
 """Layers that map sums over paths to sums over paths, if weights are squared and inputs are not negative."""
@@ -64,7 +64,7 @@ class LayerNorms(Record):
 
 
 @names_call
-def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms, ...]:
+def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms, ...]:
     """Computes the norms of all Linear and convolution layers, equations (1) to (3), in the order of the module.
 
     Args:
@@ -75,7 +75,7 @@ def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms
     Reference: [bartlett2017spectrally], [neyshabur2015norm].
     Cost: for a layer of m inputs and n outputs about (m + n) min(m, n)^2 operations.
 
-    >>> [layer.name for layer in norms(nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Conv2d(1, 1, 3)))]
+    >>> [layer.name for layer in layer_norms(nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Conv2d(1, 1, 3)))]
     ['0', '2']
     """
     check_readable(module)
@@ -123,8 +123,8 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
     >>> net = nn.Sequential(nn.Linear(1, 2, bias=False), nn.ReLU(), nn.Linear(2, 1, bias=False))
     >>> for p in net.parameters():
     ...     _ = nn.init.constant_(p, 2.0)
-    >>> path_norm(net, (1,)) == (2 * 2**2 * 2**2) ** 0.5                        # two paths of 2 * 2 each
-    True
+    >>> round(path_norm(net, (1,)) ** 2, 6)  # two paths of 2 * 2 each: 2 * 2^2 * 2^2
+    32.0
     """
     check_readable(module)
     squared = copy_module(module).double().eval()
@@ -134,7 +134,7 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
         ones = torch.ones(1, *shape, dtype=torch.float64)
         none, out, twice = squared(0 * ones), squared(ones), squared(2 * ones)  # (4)
     pooled = any(isinstance(part, MAX_POOLS) for part in squared.modules())
-    affine = pooled or torch.allclose(twice - out, out - none, rtol=1e-9)  # as sums over paths are in their inputs
+    affine = pooled or torch.allclose(twice - out, out - none, rtol=1e-9)  # sums over paths are affine in the inputs
     odd = [(name, part) for name, part in module.named_modules() if not (isinstance(part, SUMMING) or _has_parts(part))]
     if odd or not affine or bool((out < 0).any()):
         found = f"'{odd[0][0]}' is a {type(odd[0][1]).__name__}" if odd else "the outputs are not sums over paths"

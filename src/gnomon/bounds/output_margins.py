@@ -25,7 +25,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.bounds.norms import LayerNorms, norms
+from gnomon.bounds.norms import LayerNorms, layer_norms
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.checks import check_readable
@@ -84,7 +84,7 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
 
     Hypotheses: integer classes, an output for each.
     Reference: [bartlett2017spectrally].
-    Cost: one forward pass, and the cost of `norms`.
+    Cost: one forward pass, and the cost of `layer_norms`.
 
     >>> x = torch.eye(2)
     >>> output_margins(nn.Linear(2, 2), (x, torch.tensor([0, 1]))).values.shape
@@ -97,7 +97,7 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
         found = f"the module has {made.shape[1]} outputs and the targets are {y.dtype} of shape {tuple(y.shape)}"
         raise InputError(found, accepted="an output for each class", fix="Pass integer classes and an output for each")
     values = class_margins(made, y.long())
-    layers = norms(module, start)
+    layers = layer_norms(module, start)
     size = float(sum(t.double().square().sum() for t in tensors(x) if t.is_floating_point()) ** 0.5)
     return OutputMargins(values, spectral_complexity(layers), size, layers)
 

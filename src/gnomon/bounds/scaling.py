@@ -4,7 +4,12 @@ it.
     error(n) = a n^-b + c,    a, b > 0,  c >= 0                                                                   (1)
 
 The points are fitted in logarithms by least squares, by one search over c; the interval of b is from the residuals, by
-Student's t, at the fitted c and widened to the range of those c that fit the points as well (F test).
+Student's t, at the fitted c and widened to the range of those c that fit the points as well (F test). The interval of
+the error that would be measured at another size m contains the laws of all these c, each with the half width
+
+    t s sqrt(1 + 1 / N + (log m - mean log n)^2 / sum_i (log n_i - mean log n)^2)    of its logarithm             (2)
+
+for N points and the standard deviation s of their logarithms around the law.
 
 Hypotheses: errors of the points that are independent in logarithms.
 Reference: [hestness2017deep], [draper1998applied] for the interval.
@@ -16,12 +21,13 @@ Reference: [hestness2017deep], [draper1998applied] for the interval.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
+from math import exp, log, sqrt
 
 import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
+from gnomon.core.metrics import student_quantile
 from gnomon.core.results import Axis, Interval, Line, Plot, Result, Scatter, Value
 
 __all__ = ["ScalingLaw", "scaling_law"]
@@ -76,15 +82,12 @@ class ScalingLaw(Result):
                 found, accepted=f"at most {MAX_EXTRAPOLATION:g} times the last point", fix="Measure at larger sizes"
             )
         value = self.scale * size**-self.exponent + self.floor  # (1)
-        last = self.sizes[-1]
-        ends = [
-            self.floor + (value - self.floor) * (max(size / last, last / size)) ** side * exp(sign * 2 * self.scatter)
-            for side, sign in (
-                (self.exponent - self.exponent_interval.high, -1),
-                (self.exponent - self.exponent_interval.low, 1),
-            )
-        ]
-        low, high = min(ends), max(ends)
+        fits = _fit_offsets(self.sizes, self.errors)
+        told = [exp(offset) * size**slope + c for slope, offset, c in fits.near]
+        x = torch.tensor(self.sizes, dtype=torch.float64).log()
+        far = float((log(size) - x.mean()).square() / (x - x.mean()).square().sum())
+        half = student_quantile(fits.freedom) * self.scatter * sqrt(1 + 1 / len(x) + far)  # (2)
+        low, high = min(told) * exp(-half), max(told) * exp(half)
         return Value(f"error at {size:g}", value, Interval(low, high, CONFIDENCE_LEVEL), "estimate")
 
     @property
@@ -123,24 +126,39 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
     if len(pairs) < 3 or any(not s > 0 or not e > 0 for s, e in pairs):
         found = f"there are {len(pairs)} points" if len(pairs) < 3 else "a size or an error is not positive"
         raise InputError(found, accepted="at least three positive sizes and errors", fix="Pass more points")
-    n, e = (torch.tensor(column, dtype=torch.float64) for column in zip(*pairs, strict=True))
-    tries = float(e.min()) * torch.linspace(0.0, 0.99, OFFSET_CANDIDATES, dtype=torch.float64)
-    fits = [_line(n.log(), (e - c).log()) for c in tries.tolist()]
-    # residuals in the logarithm of the whole error, so that different c are compared on one scale
-    losses = [_loss(n, e, slope, offset, c) for (slope, offset, _), c in zip(fits, tries.tolist(), strict=True)]
-    best = min(range(len(fits)), key=lambda i: losses[i])
-    freedom = max(1, len(pairs) - 3)
-    allowed = losses[best] * (1 + _f_quantile(freedom) / freedom) + 1e-18
-    near = [i for i in range(len(fits)) if losses[i] <= allowed]
-    t = student(freedom)
-    half = t * fits[best][2]
-    slopes = [-fits[i][0] for i in near]
-    interval = Interval(min(slopes) - half, max(slopes) + half, CONFIDENCE_LEVEL)
-    slope, offset, _ = fits[best]
-    reason = _reason(pairs, interval)
-    scatter = (losses[best] / freedom) ** 0.5
     points = tuple(s for s, _ in pairs), tuple(e for _, e in pairs)
-    return ScalingLaw(exp(offset), -slope, float(tries[best]), interval, *points, scatter, reason)
+    fits = _fit_offsets(*points)
+    half = student_quantile(fits.freedom) * fits.slope_error
+    slopes = [-slope for slope, _, _ in fits.near]
+    interval = Interval(min(slopes) - half, max(slopes) + half, CONFIDENCE_LEVEL)
+    slope, offset, floor = fits.best
+    return ScalingLaw(exp(offset), -slope, floor, interval, *points, fits.scatter, _reason(pairs, interval))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fits:
+    """Lines (slope, offset, c) in logarithms: the best one, and all whose c fits the points as well."""
+
+    best: tuple[float, float, float]
+    near: tuple[tuple[float, float, float], ...]
+    slope_error: float
+    scatter: float
+    freedom: int
+
+
+def _fit_offsets(sizes: tuple[float, ...], errors: tuple[float, ...]) -> _Fits:
+    """Fits a line for each candidate of c and keeps those that the F test does not reject."""
+    n, e = (torch.tensor(column, dtype=torch.float64) for column in (sizes, errors))
+    tries = (float(e.min()) * torch.linspace(0.0, 0.99, OFFSET_CANDIDATES, dtype=torch.float64)).tolist()
+    fits = [_line(n.log(), (e - c).log()) for c in tries]
+    # residuals in the logarithm of the whole error, so that different c are compared on one scale
+    losses = [_loss(n, e, slope, offset, c) for (slope, offset, _), c in zip(fits, tries, strict=True)]
+    best = min(range(len(fits)), key=lambda i: losses[i])
+    freedom = max(1, len(sizes) - 3)
+    allowed = losses[best] * (1 + _f_quantile(freedom) / freedom) + 1e-18
+    lines = [(slope, offset, c) for (slope, offset, _), c in zip(fits, tries, strict=True)]
+    near = tuple(line for line, loss in zip(lines, losses, strict=True) if loss <= allowed)
+    return _Fits(lines[best], near, fits[best][2], (losses[best] / freedom) ** 0.5, freedom)
 
 
 def _reason(pairs: list[tuple[float, float]], interval: Interval) -> str:
@@ -170,13 +188,6 @@ def _line(x: Tensor, y: Tensor) -> tuple[float, float, float]:
 def _loss(n: Tensor, e: Tensor, slope: float, offset: float, c: float) -> float:
     told = torch.exp(offset + slope * n.log()) + c
     return float((told.log() - e.log()).square().sum())
-
-
-def student(freedom: int) -> float:
-    """Returns the two-sided 95 % quantile of Student's t."""
-    from scipy.stats import t  # slow to import
-
-    return float(t.ppf((1 + CONFIDENCE_LEVEL) / 2, freedom))
 
 
 def _f_quantile(freedom: int) -> float:

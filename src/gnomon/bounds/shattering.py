@@ -46,7 +46,7 @@ class Shattering(Result):
         return f"Training fits all {self.labelings} random labelings of up to {self.capacity} examples."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Share of fitted labelings over the number of examples."""
+        """Plots the share of fitted labelings over the number of examples."""
         line = Line("fitted labelings", self.sizes, self.shares)
         return (Plot("Random labelings that are fitted", (line,), Axis("examples", log=True), Axis("share")),)
 

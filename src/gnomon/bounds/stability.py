@@ -27,13 +27,13 @@ from torch import Tensor
 from gnomon.bounds.bound import Bound
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import number
-from gnomon.core.results import Definition, Hypothesis, Interval, Result, Value
+from gnomon.core.results import Hypothesis, Interval, QuantityDefinition, Result, Value
 
-__all__ = ["Stability", "ridge_stability"]
+__all__ = ["RidgeStability", "ridge_stability"]
 
 
 @dataclass(frozen=True, slots=True)
-class Stability(Result):
+class RidgeStability(Result):
     """Holds the uniform stability (1), the largest measured change (2), and the bound (3) on the mean squared error."""
 
     uniform: float
@@ -58,7 +58,7 @@ def ridge_stability(
     decay: float,
     delta: float = 0.05,
     test: tuple[Float[Tensor, "t n"], Float[Tensor, " t"]] | None = None,
-) -> Stability:
+) -> RidgeStability:
     """Computes the stability of kernel ridge regression with penalty a |f|^2, bounded and measured; equations (1) to
     (3).
 
@@ -98,12 +98,12 @@ def ridge_stability(
             "the kernel is positive semidefinite", bool(torch.linalg.eigvalsh((k + k.mT) / 2)[0] > -1e-8 * q**2)
         ),
     )
-    words = Definition(
+    words = QuantityDefinition(
         "R_n + 2 b + (4 n b + L) sqrt(ln(1 / delta) / (2 n))", "mean squared error", "bousquet2002stability"
     )
     seen = None if test is None else _test((test[0].double() @ alpha - test[1].double().reshape(-1)).square())
     bound = Bound("uniform stability", sum(float(p.value) for p in parts), parts, delta, premises, words, seen)  # (3)
-    return Stability(uniform, Value("largest change of a loss", change), training, bound)
+    return RidgeStability(uniform, Value("largest change of a loss", change), training, bound)
 
 
 def _test(losses: Tensor) -> Value:

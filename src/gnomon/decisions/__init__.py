@@ -6,20 +6,20 @@ May import: core, findings, training.
 """
 
 from gnomon.decisions.calibration import calibration
-from gnomon.decisions.homogeneous import margin_path, normalized_margin
+from gnomon.decisions.homogeneous import margin_growth, normalized_margin
 from gnomon.decisions.margins import margins
 from gnomon.decisions.separation import linear_capacity, novikoff_bound, separability
-from gnomon.decisions.temperature import distill, smoothed_gap, temperature
+from gnomon.decisions.temperature import best_temperature, distill, label_smoothing_gap
 
 __all__ = [
     "calibration",
     "distill",
     "linear_capacity",
-    "margin_path",
+    "margin_growth",
     "margins",
     "normalized_margin",
     "novikoff_bound",
     "separability",
-    "smoothed_gap",
-    "temperature",
+    "label_smoothing_gap",
+    "best_temperature",
 ]

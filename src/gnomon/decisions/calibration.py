@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.metrics import decisions
+from gnomon.core.metrics import predicted_classes
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.findings import decisions as kinds
 
@@ -107,7 +107,7 @@ def calibration(
     >>> calibration(torch.tensor([[0.75, 0.25]] * 4), torch.tensor([0, 0, 0, 1]), bins=1).error
     0.0
     """
-    confidence, right = p.max(1).values.double(), (decisions(p) == labels).double()
+    confidence, right = p.max(1).values.double(), (predicted_classes(p) == labels).double()
     rows, error = [], 0.0
     for part in confidence.argsort().chunk(min(bins, len(p))):
         mean, share = float(confidence[part].mean()), float(right[part].mean())

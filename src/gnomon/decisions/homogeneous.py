@@ -33,14 +33,14 @@ from gnomon.core.metrics import checked_margins, class_margins
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = [
-    "MarginPath",
+    "MarginGrowth",
     "NormalizedMargin",
-    "degree",
-    "margin_path",
+    "homogeneity_degree",
+    "margin_growth",
     "normalized_margin",
 ]
 
@@ -76,7 +76,7 @@ class NormalizedMargin(Result):
 
 
 @dataclass(frozen=True, slots=True)
-class MarginPath(Result):
+class MarginGrowth(Result):
     """Holds normalized and smooth margins (1) at each checkpoint."""
 
     margins: tuple[float, ...]
@@ -85,7 +85,7 @@ class MarginPath(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the margin grew."""
+        """Says in one sentence whether the margin grew."""
         word = "grew" if self.smooth[-1] > self.smooth[0] else "did not grow"
         return f"The smooth margin {word}, from {self.smooth[0]:.3g} to {self.smooth[-1]:.3g}."
 
@@ -96,14 +96,15 @@ class MarginPath(Result):
         return (Plot("Normalized margin", marks, Axis("checkpoint"), Axis("margin"), self.verdict),)
 
 
-def degree(module: nn.Module, x: Inputs) -> int | None:
+def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
     """Returns the degree L with f(c w) = c^L f(w) for c = 1/2 and 2, or None if the network is not homogeneous.
 
     Hypotheses: none. Reference: [lyu2020gradient].
     Cost: three forward passes.
 
     >>> net = nn.Sequential(nn.Linear(2, 4, bias=False), nn.ReLU(), nn.Linear(4, 1, bias=False))
-    >>> degree(net, torch.eye(2)), degree(nn.Sequential(nn.Linear(2, 4), nn.Tanh()), torch.eye(2))
+    >>> homogeneity_degree(net, torch.eye(2)), homogeneity_degree(nn.Sequential(nn.Linear(2, 4), nn.Tanh()),
+    ...     torch.eye(2))
     (2, None)
     """
     base = outputs(module, x).double()
@@ -153,14 +154,14 @@ def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMar
 
 
 @names_call
-def margin_path(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> MarginPath:
+def margin_growth(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> MarginGrowth:
     """Computes normalized margins of a homogeneous network at checkpoints of a run; equation (1).
 
     Hypotheses: see the module. Reference: [lyu2020gradient].
     Cost: a forward pass for each checkpoint, and three more.
 
     >>> net = nn.Linear(1, 1, bias=False)
-    >>> margin_path([net, net], torch.ones(1, 1), torch.tensor([1])).degree
+    >>> margin_growth([net, net], torch.ones(1, 1), torch.tensor([1])).degree
     1
     """
     if not checkpoints:
@@ -168,7 +169,7 @@ def margin_path(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> Marg
     inputs, labels, power = _check(checkpoints[-1], x, y)
     rows = [(_margins(module, inputs, labels), _norm(module) ** power) for module in checkpoints]
     hard = tuple(float(m.min()) / size for m, size in rows)
-    return MarginPath(hard, tuple(-float(torch.logsumexp(-m, 0)) / size for m, size in rows), power)
+    return MarginGrowth(hard, tuple(-float(torch.logsumexp(-m, 0)) / size for m, size in rows), power)
 
 
 def _check(module: nn.Module, x: Any, y: Any) -> tuple[Inputs, Tensor, int]:
@@ -176,7 +177,7 @@ def _check(module: nn.Module, x: Any, y: Any) -> tuple[Inputs, Tensor, int]:
     inputs, labels = source(x, y, module=module).pair()
     if labels.is_floating_point() or labels.dim() != 1:
         raise InputError("the targets are not classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
-    power = degree(module, take(inputs, slice(0, 64)))
+    power = homogeneity_degree(module, take(inputs, slice(0, 64)))
     if power is None:
         fix = "Leave out biases and normalization, and use relu units"
         raise InputError("f(c w) is not a power of c times f(w)", accepted="a homogeneous network", fix=fix)
@@ -202,7 +203,7 @@ def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm
         .flatten()[:MAX_SUPPORT_VECTORS]
     )
     with preserve(module):
-        f = Pure.of(module, "*")
+        f = PureFunction.of(module, "*")
         leaves, rows = list(f.leaves.values()), []
         for i in near.tolist():
             margin = class_margins(f(take(x, slice(i, i + 1))), y[i : i + 1])[0]

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.metrics import binomial_interval, decisions
+from gnomon.core.metrics import binomial_interval, predicted_classes
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 
@@ -80,7 +80,7 @@ def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
     """
     own = p.gather(1, labels[:, None]).squeeze(1)
     values = own - p.scatter(1, labels[:, None], -1.0).max(1).values  # (1)
-    right = int((decisions(p) == labels).sum())
+    right = int((predicted_classes(p) == labels).sum())
     hardest = own.topk(min(NAMED_EXAMPLES, len(own)), largest=False).indices
     return Margins(values, right, tuple(hardest.tolist()))
 

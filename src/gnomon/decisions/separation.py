@@ -72,7 +72,7 @@ class NovikoffBound(Result):
 
     @property
     def verdict(self) -> str:
-        """How hard the problem is with these features."""
+        """Says in one sentence how hard the problem is with these features."""
         if self.margin <= 0:
             return "No plane through the origin separates the classes: a perceptron never stops."
         return f"A perceptron on these features makes at most {self.mistakes:.0f} mistakes (margin {self.margin:.3g})."
@@ -98,10 +98,10 @@ class LinearCapacity(Result):
 
     @property
     def verdict(self) -> str:
-        """The effective dimension of the features."""
+        """States the effective dimension of the features, in one sentence."""
         found = self.dimension
         size = f"more than {self.points[-1] / 2:.0f}" if found == inf else f"about {found:.1f}"
-        return f"The {self.features} features separate random labels like {size} dimensions."
+        return f"The {self.features} features separate random labels like {size} independent features would."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the share over the number of points."""

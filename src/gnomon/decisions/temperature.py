@@ -11,7 +11,7 @@ Hypotheses: for (1) held-out examples that are independent; for (2) logits that 
 Reference: [guo2017calibration] for (1), [szegedy2016rethinking] for (2), [hinton2015distilling] for (3) and (4).
 
 >>> import torch
->>> round(smoothed_gap(0.1, 10), 4) == round(float(torch.tensor(0.91 / 0.01).log()), 4)
+>>> round(label_smoothing_gap(0.1, 10), 4) == round(float(torch.tensor(0.91 / 0.01).log()), 4)
 True
 """
 
@@ -33,13 +33,13 @@ from gnomon.findings import decisions as kinds
 from gnomon.training import Adam, train
 
 __all__ = [
-    "Distilled",
+    "DistilledStudent",
     "Temperature",
     "best_score_factor",
     "distill",
     "distillation_loss",
-    "smoothed_gap",
-    "temperature",
+    "label_smoothing_gap",
+    "best_temperature",
 ]
 
 TEMPERATURES = (0.01, 100.0)
@@ -81,7 +81,7 @@ class Temperature(Result):
 
 
 @names_call
-def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:
+def best_temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:
     """Fits the temperature that maximizes the likelihood of held-out labels, equation (1), with an interval.
 
     The interval contains all temperatures whose likelihood is not rejected at 5 % by the likelihood-ratio test.
@@ -91,7 +91,7 @@ def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temp
     Cost: some 200 passes over the logits.
 
     >>> p = torch.tensor([[0.8, 0.2]] * 5)
-    >>> round(temperature(3 * p.log(), torch.tensor([0, 0, 0, 0, 1])).value, 2)              # three times too sure
+    >>> round(best_temperature(3 * p.log(), torch.tensor([0, 0, 0, 0, 1])).value, 2)              # three times too sure
     3.0
     """
     if logits.shape[1] < 2 or int(labels.min()) < 0 or int(labels.max()) >= logits.shape[1]:
@@ -159,7 +159,7 @@ def _crossing(loss: Callable[[float], float], top: float, inside: float, outside
 
 
 @names_call
-def smoothed_gap(smoothing: float, classes: int) -> float:
+def label_smoothing_gap(smoothing: float, classes: int) -> float:
     """Returns the gap between the right logit and the others after training with label smoothing; equation (2).
 
         gap = ln((1 - s + s / k) / (s / k))                                                                      (2)
@@ -167,7 +167,7 @@ def smoothed_gap(smoothing: float, classes: int) -> float:
     Hypotheses: logits that are free at each example.
     Reference: [szegedy2016rethinking].
 
-    >>> smoothed_gap(0.5, 2) == log(3)
+    >>> label_smoothing_gap(0.5, 2) == log(3)
     True
     """
     s, k = number("smoothing", smoothing, above=0, below=1), integer("classes", classes, least=2)
@@ -191,7 +191,7 @@ def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Distilled(Result):
+class DistilledStudent(Result):
     """Holds a student trained by distillation, how often it agrees with the teacher, and the divergence."""
 
     student: nn.Module
@@ -203,8 +203,8 @@ class Distilled(Result):
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
-        same = f"Student and teacher choose the same class in {self.agreement:.1%} of cases"
-        return f"{same}; divergence {self.divergence:.3g}."
+        same = f"The student network and its teacher choose the same class in {self.agreement:.1%} of cases"
+        return f"{same}; the Kullback-Leibler divergence is {self.divergence:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the loss (3) over recorded steps."""
@@ -215,7 +215,7 @@ class Distilled(Result):
 @names_call
 def distill(
     teacher: nn.Module, student: nn.Module, x: Any, *, t: float = 2.0, steps: int = 500, lr: float = 3e-3, seed: int = 0
-) -> Distilled:
+) -> DistilledStudent:
     """Trains a copy of the student to match the teacher's softened probabilities, without labels; equation (3).
 
     Hypotheses: both have an output for each class.
@@ -240,4 +240,4 @@ def distill(
     agreement = float((made.argmax(1) == told.argmax(1)).double().mean())
     entropy = distillation_loss(told, told)
     divergence = float(distillation_loss(made, told) - entropy)
-    return Distilled(run.model, agreement, max(0.0, divergence), tuple(float(v) for v in run.loss), t)
+    return DistilledStudent(run.model, agreement, max(0.0, divergence), tuple(float(v) for v in run.loss), t)

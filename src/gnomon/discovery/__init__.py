@@ -10,9 +10,9 @@ from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import FiniteDifferences, LocalPolynomial, Spectral, TotalVariation
 from gnomon.discovery.discover import discover
 from gnomon.discovery.distillation import distill, extrapolation_gap
-from gnomon.discovery.forms import Pointwise, WeakForm
+from gnomon.discovery.forms import PointwiseForm, WeakForm
 from gnomon.discovery.ode import discover_implicit, discover_ode
-from gnomon.discovery.recovery import recovery
+from gnomon.discovery.recovery import law_recovery
 from gnomon.discovery.regression import TermSelection, bic_path
 from gnomon.discovery.residual import model_residual, pde_residual
 from gnomon.discovery.simulation import simulate
@@ -20,7 +20,7 @@ from gnomon.discovery.simulation import simulate
 __all__ = [
     "FiniteDifferences",
     "Library",
-    "Pointwise",
+    "PointwiseForm",
     "LocalPolynomial",
     "TermSelection",
     "Spectral",
@@ -34,6 +34,6 @@ __all__ = [
     "extrapolation_gap",
     "model_residual",
     "pde_residual",
-    "recovery",
+    "law_recovery",
     "simulate",
 ]

@@ -20,7 +20,7 @@ from typing import Any
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results.record import Record
-from gnomon.discovery.term import Term, TermFactor, parse, product
+from gnomon.discovery.term import Term, TermFactor, parse_term, product
 
 __all__ = ["Library"]
 
@@ -50,7 +50,7 @@ class Library(Record):
     def terms(self, fields: Sequence[str], space: str, *, modulus: bool = False) -> tuple[Term, ...]:
         """Returns all terms for these fields over these directions of space; ``modulus`` for complex fields."""
         if self.only:
-            found = [parse(text) for text in self.only]
+            found = [parse_term(text) for text in self.only]
         else:
             degree = integer("degree", self.degree, least=0)
             order = integer("order", self.order, least=0) if space else 0
@@ -59,7 +59,7 @@ class Library(Record):
                 if self.products
                 else self._table(fields, space, degree, order, modulus)
             )
-        found += [parse(text) for text in self.extra]
+        found += [parse_term(text) for text in self.extra]
         if not self.only:
             given = (*self.known, *self.functions)
             found += [product(TermFactor(name), TermFactor(f)) for f in fields for name in given]

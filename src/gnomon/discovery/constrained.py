@@ -9,7 +9,7 @@ Hypotheses: relations that do not contradict each other.
 Reference: [loiseau2018constrained].
 Cost: one small least-squares problem, and one for each replicate of the bootstrap.
 
->>> relation("x_t[y] + 2*y_t[x*y] = 0.5")
+>>> parse_constraint("x_t[y] + 2*y_t[x*y] = 0.5")
 ({('x_t', 'y'): 1.0, ('y_t', 'x*y'): 2.0}, 0.5)
 """
 
@@ -22,11 +22,11 @@ from scipy.linalg import null_space
 
 from gnomon.core.errors import InputError
 from gnomon.discovery.equation import Equation
-from gnomon.discovery.forms import System
+from gnomon.discovery.forms import RegressionSystem
 from gnomon.discovery.regression import TermSelection
-from gnomon.discovery.term import Term, parse
+from gnomon.discovery.term import Term, parse_term
 
-__all__ = ["constrain", "relation"]
+__all__ = ["fit_with_constraints", "parse_constraint"]
 
 Relation = tuple[dict[tuple[str, str], float], float]
 """Weights of coefficients by target and term, and what their sum must be."""
@@ -35,10 +35,10 @@ PIECE = re.compile(
 )
 
 
-def relation(text: str) -> Relation:
-    """Reads a relation from text.
+def parse_constraint(text: str) -> Relation:
+    """Parses a linear constraint on coefficients from text.
 
-    >>> relation("u_t[u_xx] = u_t[u_yy]")
+    >>> parse_constraint("u_t[u_xx] = u_t[u_yy]")
     ({('u_t', 'u_xx'): 1.0, ('u_t', 'u_yy'): -1.0}, 0.0)
     """
     left, equal, right = text.replace(" ", "").partition("=")
@@ -52,7 +52,7 @@ def relation(text: str) -> Relation:
                 break
             value = sign * (-1.0 if found["sign"] == "-" else 1.0) * float(found["weight"] or 1)
             if found["target"]:
-                key = (found["target"], parse(found["term"]).name)
+                key = (found["target"], parse_term(found["term"]).name)
                 weights[key] = weights.get(key, 0.0) + value
             else:
                 constant -= value
@@ -60,16 +60,16 @@ def relation(text: str) -> Relation:
         if place < len(side):
             equal = ""
     if not equal or not weights:
-        cure = "Write relations such as 'x_t[y] + y_t[x] = 0'"
-        raise InputError(f"the constraint {text!r} cannot be read", accepted="a linear relation", fix=cure)
+        fix = "Write relations such as 'x_t[y] + y_t[x] = 0'"
+        raise InputError(f"the constraint {text!r} cannot be read", accepted="a linear relation", fix=fix)
     return weights, constant
 
 
-def constrain(
-    equations: Sequence[Equation], systems: Sequence[System], groups: Sequence[tuple[Term, ...]],
+def fit_with_constraints(
+    equations: Sequence[Equation], systems: Sequence[RegressionSystem], groups: Sequence[tuple[Term, ...]],
     texts: Sequence[str], selection: TermSelection
 ) -> tuple[Equation, ...]:  # fmt: skip
-    """Returns equations whose coefficients solve (1).
+    """Fits equations whose coefficients satisfy linear constraints; equation (1).
 
     Cost: see the module.
 
@@ -81,7 +81,7 @@ def constrain(
     >>> [round(float(e.coefficients[0]), 3) for e in law.equations]
     [2.0, -2.0]
     """
-    relations = [relation(text) for text in texts]
+    relations = [parse_constraint(text) for text in texts]
     group = {term.name: j for j, terms in enumerate(groups) for term in terms}
     places = {equation.target: e for e, equation in enumerate(equations)}
     for weights, _ in relations:
@@ -105,7 +105,7 @@ class _Solver:
     """Solves (1) in the null space of the relations, from moments of each block of rows."""
 
     def __init__(
-        self, systems: Sequence[System], kept: Sequence[tuple[int, int]], rows: np.ndarray, right: np.ndarray
+        self, systems: Sequence[RegressionSystem], kept: Sequence[tuple[int, int]], rows: np.ndarray, right: np.ndarray
     ) -> None:
         self.start = np.linalg.lstsq(rows, right, rcond=None)[0] if len(rows) else np.zeros(len(kept))
         if len(rows) and np.abs(rows @ self.start - right).max() > 1e-9 * max(1.0, float(np.abs(right).max())):
@@ -122,9 +122,9 @@ class _Solver:
                 inside = system.blocks == block
                 self.gram[np.ix_([block], own, own)] = a[inside].conj().T @ a[inside]
                 self.cross[block, own] = a[inside].conj().T @ y[inside]
-        self.best = self._solved(np.ones(count))
+        self.best = self._solve(np.ones(count))
 
-    def _solved(self, times: np.ndarray) -> np.ndarray:
+    def _solve(self, times: np.ndarray) -> np.ndarray:
         gram, cross = np.tensordot(times, self.gram, 1), np.tensordot(times, self.cross, 1)
         inner = self.free.T @ gram @ self.free
         moved = np.linalg.lstsq(inner, self.free.T @ (cross - gram @ self.start), rcond=1e-14)[0]
@@ -135,13 +135,13 @@ class _Solver:
         count = len(self.gram)
         draw = np.random.default_rng(abs(selection.seed))
         drawn = [np.bincount(draw.integers(count, size=count), minlength=count) for _ in range(selection.replicates)]
-        solved = [self._solved(times.astype(float)) for times in drawn]
+        solved = [self._solve(times.astype(float)) for times in drawn]
         return np.std(solved, axis=0) if solved else np.full(len(self.best), np.nan)
 
 
 def _update(
     e: int, equations: Sequence[Equation], groups: Sequence[tuple[Term, ...]], kept: Sequence[tuple[int, int]],
-    best: np.ndarray, spread: np.ndarray, system: System,
+    best: np.ndarray, spread: np.ndarray, system: RegressionSystem,
 ) -> Equation:  # fmt: skip
     own = [i for i, (place, _) in enumerate(kept) if place == e]
     plain = complex if np.iscomplexobj(best) else float

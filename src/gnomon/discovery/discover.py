@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_kind, integer
+from gnomon.core.inputs.checks import check_type, integer
 from gnomon.core.machine.threads import single_threaded_products
 from gnomon.discovery.candidates import Library
-from gnomon.discovery.constrained import constrain
+from gnomon.discovery.constrained import fit_with_constraints
 from gnomon.discovery.equation import Equation, Residuals
-from gnomon.discovery.forms import AbstractForm, System, WeakForm
+from gnomon.discovery.forms import AbstractRegressionForm, RegressionSystem, WeakForm
 from gnomon.discovery.grid import GridData, read
 from gnomon.discovery.record import Discovery
 from gnomon.discovery.refinement import refine_equations
 from gnomon.discovery.regression import RegressionMoments, TermSelection, choice, path
 from gnomon.discovery.stability import resample_terms
-from gnomon.discovery.term import Term, parse
+from gnomon.discovery.term import Term, parse_term
 
 __all__ = ["discover"]
 
@@ -40,7 +40,7 @@ MIN_SINGULAR_VALUE_SHARE = 1e-9
 
 @names_call
 def discover(
-    u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractForm | None = None,
+    u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractRegressionForm | None = None,
     selection: TermSelection | None = None, time_order: int = 1, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
     """Finds the partial differential equation that data on a grid follow, equation (1).
@@ -67,18 +67,18 @@ def discover(
     'u_t = -1*u_x'
     """
     lib = Library() if library is None else library
-    check_kind("library", lib, Library, cure="Pass gnomon.discovery.Library(...)")
+    check_type("library", lib, Library, fix="Pass gnomon.discovery.Library(...)")
     data = read(u, dx, dt, known=lib.known, functions=lib.functions)
     return search(data, lib, form or WeakForm(), selection or TermSelection(), time_order, constraints)
 
 
 def search(
-    data: GridData, library: Library, form: AbstractForm, selection: TermSelection, time_order: int,
+    data: GridData, library: Library, form: AbstractRegressionForm, selection: TermSelection, time_order: int,
     constraints: Sequence[str]
 ) -> Discovery:  # fmt: skip
     """Returns the equation of each field of validated data."""
-    check_kind("form", form, AbstractForm, cure="Pass WeakForm() or Pointwise()")
-    check_kind("selection", selection, TermSelection, cure="Pass gnomon.discovery.TermSelection(...)")
+    check_type("form", form, AbstractRegressionForm, fix="Pass WeakForm() or Pointwise()")
+    check_type("selection", selection, TermSelection, fix="Pass gnomon.discovery.TermSelection(...)")
     order = integer("time_order", time_order)
     terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex)
     groups = group_terms(terms, library.tied)
@@ -89,11 +89,13 @@ def search(
             check_columns(systems[-1].columns, [_name(group) for group in groups])
             found.append(fit(f"{name}_{'t' * order}", systems[-1], groups, selection.checked()))
         if constraints:
-            return Discovery(constrain(found, systems, groups, tuple(constraints), selection), data)
+            return Discovery(fit_with_constraints(found, systems, groups, tuple(constraints), selection), data)
         return Discovery(tuple(refine_equations(found, data, form, groups, selection, order)), data)
 
 
-def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: TermSelection) -> Equation:
+def fit(
+    target: str, system: RegressionSystem, groups: Sequence[tuple[Term, ...]], selection: TermSelection
+) -> Equation:
     """Returns the sparse equation of one system, with its bootstrap and its residuals."""
     moments = RegressionMoments.of(system.columns, system.target, system.independent)
     known = path(moments, selection)
@@ -115,7 +117,7 @@ def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selecti
 
 
 def _residuals(
-    system: System, support: tuple[int, ...], misfit: float, moments: RegressionMoments, names: list[str]
+    system: RegressionSystem, support: tuple[int, ...], misfit: float, moments: RegressionMoments, names: list[str]
 ) -> Residuals:
     chosen, y = list(support), system.target
     first = np.arange(len(y)) % 2 == 0 if system.count < 2 else system.blocks < (system.count + 1) // 2
@@ -135,9 +137,9 @@ def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
     norms = np.linalg.norm(columns, axis=0)
     zero = [name for name, norm in zip(names, norms, strict=True) if norm <= 1e-14 * norms.max()]
     if zero:
-        cure = "Leave them out with Library(only=...), or lower degree and order"
+        fix = "Leave them out with Library(only=...), or lower degree and order"
         raise InputError(
-            f"the terms {', '.join(zero)} vanish on these data", accepted="terms that do not vanish", fix=cure
+            f"the terms {', '.join(zero)} vanish on these data", accepted="terms that do not vanish", fix=fix
         )
     short = np.linalg.qr(columns / norms, mode="r") if len(columns) > len(names) else columns / norms
     _, sizes, right = np.linalg.svd(short, full_matrices=False)
@@ -145,13 +147,13 @@ def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
         vector = np.abs(right[-1])
         involved = [name for name, v in zip(names, vector, strict=True) if v > 0.05 * vector.max()]
         found = f"on these data the terms {', '.join(involved)} depend on each other"
-        cure = "Leave one of them out with Library(only=...), or take data with more variety"
-        raise InputError(found, accepted="independent terms", fix=cure)
+        fix = "Leave one of them out with Library(only=...), or take data with more variety"
+        raise InputError(found, accepted="independent terms", fix=fix)
 
 
 def group_terms(terms: Sequence[Term], tied: Sequence[Sequence[str]]) -> list[tuple[Term, ...]]:
     """Returns the terms, with terms that share a coefficient grouped together."""
-    ties = [tuple(parse(text) for text in tie) for tie in tied]
+    ties = [tuple(parse_term(text) for text in tie) for tie in tied]
     unknown = [t.name for tie in ties for t in tie if t not in terms]
     if unknown:
         found = f"the tied terms {', '.join(unknown)} are not in the library"
@@ -160,12 +162,12 @@ def group_terms(terms: Sequence[Term], tied: Sequence[Sequence[str]]) -> list[tu
     return [(term,) for term in terms if term not in bound] + ties
 
 
-def _merge(system: System, terms: Sequence[Term], groups: Sequence[tuple[Term, ...]]) -> System:
+def _merge(system: RegressionSystem, terms: Sequence[Term], groups: Sequence[tuple[Term, ...]]) -> RegressionSystem:
     if len(groups) == len(terms):
         return system
     place = {term: i for i, term in enumerate(terms)}
     columns = np.stack([system.columns[:, [place[t] for t in group]].sum(1) for group in groups], 1)
-    return System(columns, system.target, system.blocks, system.independent)
+    return RegressionSystem(columns, system.target, system.blocks, system.independent)
 
 
 def _name(group: tuple[Term, ...]) -> str:

@@ -24,14 +24,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_inputs, check_kind, check_readable
+from gnomon.core.inputs.checks import as_inputs, check_readable, check_type
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
 from gnomon.discovery.discover import check_columns, fit, group_terms
 from gnomon.discovery.equation import Equation
-from gnomon.discovery.forms.base import System, block_numbers
+from gnomon.discovery.forms.base import RegressionSystem, block_numbers
 from gnomon.discovery.forms.pointwise import SKIPPED_EDGE_SHARE, values_of
 from gnomon.discovery.grid import GridData, step
 from gnomon.discovery.regression import TermSelection
@@ -55,7 +55,7 @@ class Distillation(Result):
     @property
     def verdict(self) -> str:
         """Summarizes the result in one sentence."""
-        known = "is, up to its errors," if self.fidelity > 0.95 else "is only partly"
+        known = "computes, up to its errors," if self.fidelity > 0.95 else "computes only in part"
         return f"The network {known} {self.equation}; this explains {self.fidelity:.2%} of its variation."
 
     def plots(self) -> tuple[Plot, ...]:
@@ -84,10 +84,10 @@ def distill(
     (('1', 'x1', 'x2'), 1.0)
     """
     check_readable(module)
-    check_kind("library", library, Library, cure="Pass gnomon.discovery.Library(...)")
+    check_type("library", library, Library, fix="Pass gnomon.discovery.Library(...)")
     inputs = as_inputs(x, module)
     if not isinstance(inputs, Tensor) or inputs.dim() < 2:
-        raise InputError("x is no table", accepted="rows of numbers or fields", fix="Pass a tensor (n, ...)")
+        raise InputError("x is not a table", accepted="rows of numbers or fields", fix="Pass a tensor (n, ...)")
     found = outputs(module, inputs).double().cpu().numpy()
     rows = inputs.reshape(len(inputs), -1).double().cpu().numpy()
     data, target, keep = _fields(rows, found, dx) if dx is not None else _columns(rows, found)
@@ -96,7 +96,7 @@ def distill(
     columns = np.stack([values_of(data, term, rule, rule, cache)[keep].ravel() for term in terms], 1)
     check_columns(columns, [term.name for term in terms])
     count = min(BOOTSTRAP_BLOCKS, len(columns))
-    system = System(columns, target[keep].ravel(), block_numbers((len(columns),), (count,)), float(len(rows)))
+    system = RegressionSystem(columns, target[keep].ravel(), block_numbers((len(columns),), (count,)), float(len(rows)))
     law = fit("network", system, group_terms(terms, ()), selection or TermSelection(floor=MIN_OPERATOR_SHARE))
     chosen = columns[:, [[t.name for t in terms].index(name) for name in law.terms]]
     rest = system.target - chosen @ np.asarray(law.coefficients)
@@ -114,8 +114,8 @@ def _fields(rows: np.ndarray, found: np.ndarray, dx: Any) -> tuple[GridData, np.
 
 def _columns(rows: np.ndarray, found: np.ndarray) -> tuple[GridData, np.ndarray, tuple[slice, ...]]:
     if found.shape[1] != 1:
-        cure = "Pass a module with one output, or dx for fields"
-        raise InputError(f"the network has {found.shape[1]} outputs", accepted="one number for each row", fix=cure)
+        fix = "Pass a module with one output, or dx for fields"
+        raise InputError(f"the network has {found.shape[1]} outputs", accepted="one number for each row", fix=fix)
     return GridData({f"x{i + 1}": rows[:, i] for i in range(rows.shape[1])}, {"t": 1.0}), found[:, 0], (slice(None),)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from gnomon.core.results import Interval
 from gnomon.core.results.record import Record
 from gnomon.discovery.regression import CandidateTerms
-from gnomon.discovery.term import parse
+from gnomon.discovery.term import parse_term
 
 __all__ = ["Equation", "Residuals"]
 
@@ -63,13 +63,13 @@ class Equation(Record):
 
     def coefficient(self, term: str) -> float | complex:
         """Returns the coefficient of a term, or 0 if the equation does not contain it."""
-        return dict(zip(self.terms, self.coefficients, strict=True)).get(parse(term).name, 0.0)
+        return dict(zip(self.terms, self.coefficients, strict=True)).get(parse_term(term).name, 0.0)
 
     @property
     def latex(self) -> str:
         """The equation in LaTeX."""
-        right = [f"{number(c)}\\, {parse(t).latex}" for c, t in zip(self.coefficients, self.terms, strict=True)]
-        return f"{parse(self.target).latex} = " + _join(right)
+        right = [f"{number(c)}\\, {parse_term(t).latex}" for c, t in zip(self.coefficients, self.terms, strict=True)]
+        return f"{parse_term(self.target).latex} = " + _join(right)
 
     def __str__(self) -> str:
         right = [

@@ -63,8 +63,8 @@ class GridData(Record):
         if symbol in self.functions:
             return np.asarray(self.functions[symbol](*self.fields.values()))
         names = ", ".join([*self.fields, *self.known, *self.functions])
-        cure = f"Use the symbols {names}, or give '{symbol}' in Library(known=...) or Library(functions=...)"
-        raise InputError(f"the symbol '{symbol}' is not known", accepted="terms of known symbols", fix=cure)
+        fix = f"Use the symbols {names}, or give '{symbol}' in Library(known=...) or Library(functions=...)"
+        raise InputError(f"the symbol '{symbol}' is not known", accepted="terms of known symbols", fix=fix)
 
 
 def read(
@@ -81,12 +81,12 @@ def read(
     shape = shapes.pop()
     space = len(shape) - 1
     if not 0 <= space <= 3:
-        cure = "Pass an array with the axes (x, time), (x, y, time) or (x, y, z, time)"
-        raise InputError(f"u has {len(shape)} axes", accepted="one to three axes of space, and time last", fix=cure)
+        fix = "Pass an array with the axes (x, time), (x, y, time) or (x, y, z, time)"
+        raise InputError(f"u has {len(shape)} axes", accepted="one to three axes of space, and time last", fix=fix)
     gaps = dx if isinstance(dx, tuple | list) else (dx,) * space
     if len(gaps) != space:
-        cure = f"Pass dx as a tuple of {space} steps"
-        raise InputError(f"dx has {len(gaps)} steps and u {space} axes of space", accepted="a step for each", fix=cure)
+        fix = f"Pass dx as a tuple of {space} steps"
+        raise InputError(f"dx has {len(gaps)} steps and u {space} axes of space", accepted="a step for each", fix=fix)
     letters = "xyz"[:space]
     steps = {letter: step(gap, n, f"d{letter}") for letter, gap, n in zip(letters, gaps, shape, strict=False)}
     steps["t"] = step(dt, shape[-1], "dt")
@@ -107,8 +107,8 @@ def step(gap: Any, n: int, name: str) -> float:
         gaps = np.diff(values)
         if np.abs(gaps - gaps.mean()).max() > MAX_STEP_VARIATION * abs(gaps.mean()):
             found = f"the steps of {name} go from {gaps.min():.4g} to {gaps.max():.4g}"
-            cure = "Interpolate u to equal steps first, for instance with scipy.interpolate.make_interp_spline"
-            raise InputError(found, accepted="a uniform grid", fix=cure)
+            fix = "Interpolate u to equal steps first, for instance with scipy.interpolate.make_interp_spline"
+            raise InputError(found, accepted="a uniform grid", fix=fix)
         values = gaps.mean()
     found_step = float(values.reshape(-1)[0]) if values.ndim else float(values)
     if not found_step > 0:
@@ -141,6 +141,6 @@ def _align(values: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
         np.broadcast_to(spread, shape)
     except ValueError as reason:
         found = f"'{name}' has the shape {values.shape} and the fields {shape}"
-        cure = "Give it at all points, or at all points of space"
-        raise InputError(found, accepted="a value at each point", fix=cure) from reason
+        fix = "Give it at all points, or at all points of space"
+        raise InputError(found, accepted="a value at each point", fix=fix) from reason
     return spread

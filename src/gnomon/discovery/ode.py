@@ -25,7 +25,7 @@ from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial
 from gnomon.discovery.discover import check_columns, fit, search
 from gnomon.discovery.equation import Equation
-from gnomon.discovery.forms import AbstractForm, System, WeakForm
+from gnomon.discovery.forms import AbstractRegressionForm, RegressionSystem, WeakForm
 from gnomon.discovery.forms.base import block_numbers
 from gnomon.discovery.forms.pointwise import SKIPPED_EDGE_SHARE, values_of
 from gnomon.discovery.grid import GridData, read
@@ -39,7 +39,7 @@ __all__ = ["discover_implicit", "discover_ode"]
 @names_call
 def discover_ode(
     x: Any, dt: Any, *, names: Sequence[str] | None = None, library: Library | None = None,
-    form: AbstractForm | None = None, selection: TermSelection | None = None, constraints: Sequence[str] = (),
+    form: AbstractRegressionForm | None = None, selection: TermSelection | None = None, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
     """Finds the system (1) that a trajectory (times, variables) follows; variables are x, y, z by default.
 
@@ -90,20 +90,20 @@ def discover_implicit(
     blocks = block_numbers((len(columns),), (min(16, len(columns)),))
     ways = _ways(data, columns, terms, blocks, selection or TermSelection())
     if not ways:
-        cure = "Raise degree, or sample more finely"
-        raise InputError("no product with a derivative is explained by the others", accepted="a law", fix=cure)
+        fix = "Raise degree, or sample more finely"
+        raise InputError("no product with a derivative is explained by the others", accepted="a law", fix=fix)
     system, rest, target = min(ways, key=lambda way: way[0])[1:]
     return fit(target, system, [(term,) for term in rest], selection or TermSelection())
 
 
 def _ways(
     data: GridData, columns: np.ndarray, terms: Sequence[Term], blocks: np.ndarray, selection: TermSelection
-) -> list[tuple[float, System, list[Term], str]]:
-    """Yields every left side of (2) whose law contains a derivative, with its criterion."""
+) -> list[tuple[float, RegressionSystem, list[Term], str]]:
+    """Yields every left side of (2) whose law contains a derivative, with its selection criterion."""
     found = []
     for left, term in enumerate(terms):
         others = [j for j in range(len(terms)) if j != left]
-        system = System(columns[:, others], columns[:, left], blocks, 16.0)
+        system = RegressionSystem(columns[:, others], columns[:, left], blocks, 16.0)
         best = choice(RegressionMoments.of(system.columns, system.target, 16.0), selection)
         rest = [terms[j] for j in others]
         if any(t.derived for t in (term, *(rest[j] for j in best.support))) and best.support:
@@ -115,8 +115,8 @@ def _name(x: Any, names: Sequence[str] | None) -> dict[str, np.ndarray]:
     values = np.asarray(x.detach().cpu() if hasattr(x, "detach") else x)
     table = values[:, None] if values.ndim == 1 else values
     if table.ndim != 2:
-        cure = "Pass a table (times, variables)"
-        raise InputError(f"x has the shape {values.shape}", accepted="a trajectory", fix=cure)
+        fix = "Pass a table (times, variables)"
+        raise InputError(f"x has the shape {values.shape}", accepted="a trajectory", fix=fix)
     known = names or (
         tuple("xyz"[: table.shape[1]]) if table.shape[1] <= 3 else [f"x{i + 1}" for i in range(table.shape[1])]
     )

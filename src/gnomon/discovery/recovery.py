@@ -20,14 +20,14 @@ from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.discover import discover
 
-__all__ = ["Recovery", "recovery"]
+__all__ = ["LawRecovery", "law_recovery"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recovery(Result):
+class LawRecovery(Result):
     """The relative error of each coefficient of a law, and the found terms that do not belong to it.
 
-    >>> print(Recovery({"u_xx": 0.02}, ("u^2",), 0.01))
+    >>> print(LawRecovery({"u_xx": 0.02}, ("u^2",), 0.01))
     With noise of 1 % the coefficients are off by 2 % on average, and u^2 is found but does not belong to the law.
     """
 
@@ -58,10 +58,10 @@ class Recovery(Result):
 
 
 @names_call
-def recovery(
+def law_recovery(
     fields: Any, dx: Any, dt: Any, law: Mapping[str, complex], *, library: Library | None = None, noise: float = 0.0,
     seed: int = 0,
-) -> Recovery:  # fmt: skip
+) -> LawRecovery:  # fmt: skip
     """Discovers the equation of the first field in data with added noise, and compares it with the law.
 
         error = mean |c' - c| / |c|                                                                        (1)
@@ -80,7 +80,7 @@ def recovery(
 
     >>> x, t = np.linspace(0, 10, 100), np.linspace(0, 2, 60)
     >>> moving = np.exp(-(x[:, None] - 4 - t) ** 2) + np.exp(-2 * (x[:, None] - 6 - t) ** 2)
-    >>> found = recovery(moving, x, t, {"u_x": -1.0}, library=Library(degree=1, order=2))
+    >>> found = law_recovery(moving, x, t, {"u_x": -1.0}, library=Library(degree=1, order=2))
     >>> found.wrong, found.error < 0.01
     ((), True)
     """
@@ -90,4 +90,4 @@ def recovery(
     noisy = {k: v + noise * np.std(np.real(v)) * draw.standard_normal(np.shape(v)) for k, v in named.items()}
     found = discover(noisy, dx, dt, library=library).equations[0]
     errors = {term: abs(found.coefficient(term) - c) / abs(c) for term, c in law.items()}  # (1)
-    return Recovery(errors, tuple(term for term in found.terms if term not in law), noise)
+    return LawRecovery(errors, tuple(term for term in found.terms if term not in law), noise)

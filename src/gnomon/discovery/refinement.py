@@ -11,11 +11,11 @@ Cost: for each doubling a product of the data with short matrices for every term
 
 >>> from gnomon.discovery.equation import Residuals
 >>> from gnomon.discovery.forms import WeakForm
->>> from gnomon.discovery.term import parse
+>>> from gnomon.discovery.term import parse_term
 >>> x, t = np.linspace(0, 2 * np.pi, 128, endpoint=False), np.linspace(0, 1, 100)
 >>> data = GridData({"u": np.sin(x[:, None] - t) + np.sin(3 * (x[:, None] - t))}, {"x": x[1], "t": t[1]})
 >>> rough = Equation("u_t", ("u_x",), (-1.01,), (0.01,), {}, (), Residuals(1e-9, 1e-9, "", 0.0))
->>> terms = [(parse("u_x"),)]
+>>> terms = [(parse_term("u_x"),)]
 >>> rough, = refine_equations([rough], data, WeakForm(), terms, TermSelection(), 1)
 >>> abs(rough.coefficients[0] + 1) < 1e-9
 True
@@ -27,7 +27,7 @@ from dataclasses import replace
 import numpy as np
 
 from gnomon.discovery.equation import Equation
-from gnomon.discovery.forms import AbstractForm, System
+from gnomon.discovery.forms import AbstractRegressionForm, RegressionSystem
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.regression import TermSelection
 from gnomon.discovery.stability import resample_terms
@@ -40,7 +40,7 @@ MAX_MISFIT_OF_CLEAN_DATA = 1e-4
 
 
 def refine_equations(
-    found: Sequence[Equation], data: GridData, form: AbstractForm, groups: Sequence[tuple[Term, ...]],
+    found: Sequence[Equation], data: GridData, form: AbstractRegressionForm, groups: Sequence[tuple[Term, ...]],
     selection: TermSelection, order: int
 ) -> list[Equation]:  # fmt: skip
     """Returns equations with the coefficients of wider bumps while these lower (1); unchanged if there is noise.
@@ -69,15 +69,17 @@ def refine_equations(
     return best
 
 
-def _of(system: System, kept: Sequence[tuple[Term, ...]], equation: Equation) -> System:
+def _of(system: RegressionSystem, kept: Sequence[tuple[Term, ...]], equation: Equation) -> RegressionSystem:
     """Returns the columns of an equation's own groups of terms."""
     ends = np.cumsum([0, *(len(group) for group in kept)])
     own = [k for k, group in enumerate(kept) if group[0].name in equation.terms]
     columns = np.stack([system.columns[:, ends[k] : ends[k + 1]].sum(1) for k in own], 1)
-    return System(columns, system.target, system.blocks, system.independent)
+    return RegressionSystem(columns, system.target, system.blocks, system.independent)
 
 
-def _again(equation: Equation, system: System, kept: Sequence[tuple[Term, ...]], selection: TermSelection) -> Equation:
+def _again(
+    equation: Equation, system: RegressionSystem, kept: Sequence[tuple[Term, ...]], selection: TermSelection
+) -> Equation:
     weights = np.linalg.lstsq(system.columns, system.target, rcond=None)[0]
     spread = resample_terms(system, tuple(range(system.columns.shape[1])), selection)[1]
     own = [group for group in kept if group[0].name in equation.terms]

@@ -26,7 +26,7 @@ from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results.record import Record
 from gnomon.discovery.elimination import elimination_order
 
-__all__ = ["CandidateTerms", "TermSelection", "bic_path", "stridge"]
+__all__ = ["CandidateTerms", "TermSelection", "bic_path", "thresholded_ridge"]
 
 
 MIN_INDEPENDENT_ROWS = 2.718
@@ -122,14 +122,14 @@ class RegressionMoments(Record):
         )  # (3)
 
 
-def stridge(moments: RegressionMoments, tolerance: float, ridge: float) -> tuple[int, ...]:
-    """The support that sequential thresholded ridge (1) ends at; the tolerance is a share of the target's norm.
+def thresholded_ridge(moments: RegressionMoments, tolerance: float, ridge: float) -> tuple[int, ...]:
+    """Returns the terms that sequential thresholded ridge (1) keeps; the tolerance is a share of the target's norm.
 
     Hypotheses: columns of unit norm.
     Reference: [rudy2017data], Algorithm 1.
     Cost: a linear system of the library's size for each round.
 
-    >>> stridge(RegressionMoments.of(np.eye(3), np.array([1.0, 0.01, 0.0]), 3.0), 0.1, 0.0)
+    >>> thresholded_ridge(RegressionMoments.of(np.eye(3), np.array([1.0, 0.01, 0.0]), 3.0), 0.1, 0.0)
     (0,)
     """
     support = tuple(range(len(moments.cross)))
@@ -146,7 +146,7 @@ def stridge(moments: RegressionMoments, tolerance: float, ridge: float) -> tuple
 def bic_path(
     columns: np.ndarray, target: np.ndarray, selection: TermSelection | None = None
 ) -> tuple[CandidateTerms, ...]:
-    """The best candidate (3) of each size among all supports that (1) and (2) pass through, from large to small.
+    """Returns the best candidate (3) of each size among all term sets that (1) and (2) pass through.
 
     Hypotheses: as in the module; every row counts as independent.
     Reference: [schwarz1978estimating].
@@ -163,7 +163,9 @@ def path(moments: RegressionMoments, selection: TermSelection) -> tuple[Candidat
     order = elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
     supports = {tuple(sorted(order[k:])) for k in range(len(order) + 1)}  # (2)
     if selection.thresholds > 1:
-        supports |= {stridge(moments, float(t), selection.ridge) for t in np.geomspace(1e-4, 1, selection.thresholds)}
+        supports |= {
+            thresholded_ridge(moments, float(t), selection.ridge) for t in np.geomspace(1e-4, 1, selection.thresholds)
+        }
     best: dict[int, CandidateTerms] = {}
     for support in supports:
         candidate = moments.candidate(support, selection.floor)
@@ -175,7 +177,7 @@ def path(moments: RegressionMoments, selection: TermSelection) -> tuple[Candidat
 def choice(
     moments: RegressionMoments, selection: TermSelection, known: tuple[CandidateTerms, ...] | None = None
 ) -> CandidateTerms:
-    """The best candidate of the path, then of its neighbors: one term more, one less, or one exchanged."""
+    """Returns the best candidate of the path after trying to add, remove or exchange one term."""
     best = min(known or path(moments, selection), key=lambda candidate: candidate.criterion)
     while True:
         bases = [best.support, *(tuple(i for i in best.support if i != j) for j in best.support)]

@@ -29,7 +29,7 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
 from gnomon.discovery.forms.pointwise import values_of
 from gnomon.discovery.grid import read
-from gnomon.discovery.term import Term, TermFactor, parse_sum
+from gnomon.discovery.term import Term, TermFactor, parse_equation_side
 
 __all__ = ["PDEResidual", "model_residual", "pde_residual"]
 
@@ -74,7 +74,7 @@ def pde_residual(
     data = read(u, dx, dt)
     rules = space or FiniteDifferences(6), time or FiniteDifferences(6)
     cache: dict[tuple[str, str], np.ndarray] = {}
-    parts = [c * values_of(data, term, *rules, cache) for c, term in parse_sum(equation)]
+    parts = [c * values_of(data, term, *rules, cache) for c, term in parse_equation_side(equation)]
     return _measure(equation, parts)
 
 
@@ -96,8 +96,8 @@ def model_residual(module: nn.Module, x: Any, equation: str, *, letters: str = "
     check_readable(module)
     points = as_inputs(x, module)
     if not isinstance(points, Tensor) or points.dim() != 2 or points.shape[1] != len(letters):
-        cure = f"Pass points with the columns {', '.join(letters)}, or name them in letters"
-        raise InputError("the points do not have a column for each letter", accepted="points (n, letters)", fix=cure)
+        fix = f"Pass points with the columns {', '.join(letters)}, or name them in letters"
+        raise InputError("the points do not have a column for each letter", accepted="points (n, letters)", fix=fix)
     with preserve(module):
         z = points.clone().requires_grad_()
         outputs = run_to_rows(module, z)
@@ -105,7 +105,7 @@ def model_residual(module: nn.Module, x: Any, equation: str, *, letters: str = "
             found = f"{outputs.shape[1]} outputs and {len(fields)} fields"
             raise InputError(found, accepted="an output for each field", fix="Name the outputs in fields")
         known = {(name, ""): outputs[:, i] for i, name in enumerate(fields)}
-        parts = [c * _value(term, known, z, letters) for c, term in parse_sum(equation)]
+        parts = [c * _value(term, known, z, letters) for c, term in parse_equation_side(equation)]
         return _measure(equation, [part.detach().double().cpu().numpy() for part in parts])
 
 
@@ -121,8 +121,8 @@ def _derive(factor: TermFactor, known: dict[tuple[str, str], Tensor], z: Tensor,
     if factor.symbol in letters and not factor.derivative:
         return z[:, letters.index(factor.symbol)]
     if (factor.symbol, "") not in known or set(factor.derivative) - set(letters):
-        cure = "Name columns in letters and outputs in fields"
-        raise InputError(f"'{factor.name}' is not known", accepted="terms of fields and columns", fix=cure)
+        fix = "Name columns in letters and outputs in fields"
+        raise InputError(f"'{factor.name}' is not known", accepted="terms of fields and columns", fix=fix)
     made = ""
     for letter in factor.derivative:
         below, made = made, made + letter

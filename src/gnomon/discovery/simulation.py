@@ -23,7 +23,7 @@ from gnomon.core.results import Axis, Image, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.grid import GridData
-from gnomon.discovery.term import Term, parse
+from gnomon.discovery.term import Term, parse_term
 
 __all__ = ["Simulation", "simulate"]
 
@@ -69,7 +69,10 @@ class Simulation(Result):
         if not np.isfinite(self.error):
             first = self.times[int(np.argmax(~np.isfinite(self.errors)))]
             return f"The simulated equation blows up at time {first:.3g}: it is wrong, or the data are not periodic."
-        return f"Run from the first time of the data, the equation stays within {self.error:.2%} of their RMS."
+        return (
+            f"Simulated from the first time of the data, the equation stays within {self.error:.2%} of the root mean "
+            f"square of the data."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots data and simulation as images (one direction of space), and their distance over time."""
@@ -103,8 +106,8 @@ def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation
     if data is None:
         raise InputError("the data were not kept", accepted="data to start from", fix="Call discover again")
     if any(e.target != f"{name}_t" for e, name in zip(equations, data.fields, strict=True)):
-        cure = "Write it as a system with the velocity as a second field"
-        raise InputError(f"the equation is for {equations[0].target}", accepted="first order in time", fix=cure)
+        fix = "Write it as a system with the velocity as a second field"
+        raise InputError(f"the equation is for {equations[0].target}", accepted="first order in time", fix=fix)
     _check_periodic(data)
     machine = _Machine(equations, data)
     state = {name: np.fft.fftn(values[..., 0]) for name, values in data.fields.items()}
@@ -121,7 +124,7 @@ def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation
 
 
 class _Machine:
-    """One step of (1); terms are sorted into L and N once."""
+    """Takes one time step of (1); terms are sorted into linear and nonlinear parts once."""
 
     def __init__(self, equations: Sequence[Equation], data: GridData) -> None:
         self.data, shape = data, data.shape[:-1]
@@ -137,7 +140,7 @@ class _Machine:
         self.rest: dict[str, list[tuple[complex, Term]]] = {name: [] for name in data.fields}
         for name, equation in zip(data.fields, equations, strict=True):
             for text, c in zip(equation.terms, equation.coefficients, strict=True):
-                term = parse(text)
+                term = parse_term(text)
                 one = term.factors[0] if len(term.factors) == 1 else None
                 if one is not None and one.symbol == name and one.power == 1:
                     self.linear[name] += c * self._symbol(one.derivative)
@@ -148,7 +151,7 @@ class _Machine:
         return np.prod([1j * self.waves[letter] for letter in by], axis=0) if by else np.ones_like(self.smooth)
 
     def advance(self, state: dict[str, np.ndarray], h: float, i: int) -> dict[str, np.ndarray]:
-        """From one time of the data to the next, in as many steps as the fastest wave needs."""
+        """Advances from one time of the data to the next, in as many steps as the fastest wave needs."""
         size = max(float(np.abs(np.fft.ifftn(v)).max()) for v in state.values())
         top = max([float(np.abs(w).max()) for w in self.waves.values()], default=1.0)
         rate = max((abs(c) * _speed(term, size, top) for terms in self.rest.values() for c, term in terms), default=0.0)
@@ -189,7 +192,7 @@ class _Machine:
 
 
 def _speed(term: Term, size: float, top: float) -> float:
-    """How fast a term can change the field, for the length of a step: |u|^(degree - 1) w^(order)."""
+    """How fast a term can change the field, which limits the step size: |u|^(degree - 1) w^(order)."""
     degree = sum(factor.power for factor in term.factors)
     order = sum(len(factor.derivative) * factor.power for factor in term.factors)
     return float(size ** max(degree - 1, 0) * (2 / 3 * top) ** order)
@@ -203,8 +206,8 @@ def _check_periodic(data: GridData) -> None:
             jump = np.sqrt(np.mean(ends**2)) / max(typical, 1e-300)  # a field may be zero
             if jump > MAX_JUMP_IN_STEPS:
                 found = f"'{name}' differs between the ends of {letter} by {jump:.0f} typical steps"
-                cure = "Simulate such data with a solver that knows their boundary conditions"
-                raise InputError(found, accepted="a field that is periodic in space", fix=cure)
+                fix = "Simulate such data with a solver that knows their boundary conditions"
+                raise InputError(found, accepted="a field that is periodic in space", fix=fix)
 
 
 def _thin(values: np.ndarray) -> np.ndarray:

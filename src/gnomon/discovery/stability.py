@@ -8,7 +8,7 @@ Reference: [meinshausen2010stability], (1).
 Cost: one product per block for the moments; then small matrices only.
 
 >>> rows = np.random.default_rng(0).standard_normal((200, 3))
->>> system = System(rows, 2 * rows[:, 0], np.arange(200) // 10, 200.0)
+>>> system = RegressionSystem(rows, 2 * rows[:, 0], np.arange(200) // 10, 200.0)
 >>> resample_terms(system, (0,), TermSelection(replicates=20))[0].tolist()
 [1.0, 0.0, 0.0]
 """
@@ -16,11 +16,13 @@ Cost: one product per block for the moments; then small matrices only.
 import numpy as np
 
 from gnomon.discovery.elimination import elimination_order
-from gnomon.discovery.forms.base import System
+from gnomon.discovery.forms.base import RegressionSystem
 from gnomon.discovery.regression import MIN_INDEPENDENT_ROWS, TermSelection
 
 
-def resample_terms(system: System, support: tuple[int, ...], selection: TermSelection) -> tuple[np.ndarray, np.ndarray]:
+def resample_terms(
+    system: RegressionSystem, support: tuple[int, ...], selection: TermSelection
+) -> tuple[np.ndarray, np.ndarray]:
     """Inclusion probabilities (1) of all terms, and standard deviations of the coefficients on a support, for (2)."""
     terms = system.columns.shape[1]
     if not selection.replicates:

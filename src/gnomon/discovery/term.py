@@ -2,9 +2,9 @@
 
 A term is written as people write it: ``1``, ``u``, ``u^2``, ``u_x``, ``u*u_xx``, ``u*|u|^2``, ``V*u``.
 
->>> parse("u^2*u_xx").latex
+>>> parse_term("u^2*u_xx").latex
 'u^{2} u_{xx}'
->>> parse("u_x*u").name, parse("u*u").name
+>>> parse_term("u_x*u").name, parse_term("u*u").name
 ('u*u_x', 'u^2')
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from gnomon.core.errors import InputError
 from gnomon.core.results.record import Record
 
-__all__ = ["TermFactor", "Term", "parse", "parse_sum"]
+__all__ = ["TermFactor", "Term", "parse_term", "parse_equation_side"]
 
 FACTOR = re.compile(r"(?P<symbol>\|\w+\||[^\W_]+(?:\([^()]*\))?)(?:_(?P<derivative>[xyzt]+))?(?:\^(?P<power>\d+))?")
 
@@ -80,10 +80,10 @@ def product(*factors: TermFactor) -> Term:
     return Term(tuple(sorted(gathered, key=lambda f: (f.symbol.startswith("|"), len(f.derivative), f))))
 
 
-def parse(text: str) -> Term:
+def parse_term(text: str) -> Term:
     """Reads a term from text.
 
-    >>> [factor.name for factor in parse("u_x^2*v").factors]
+    >>> [factor.name for factor in parse_term("u_x^2*v").factors]
     ['v', 'u_x^2']
     """
     if text.strip() == "1":
@@ -92,17 +92,17 @@ def parse(text: str) -> Term:
     for part in re.split(r"\*(?![^()]*\))", text.replace(" ", "").replace("**", "^")):
         match = FACTOR.fullmatch(part)
         if match is None:
-            cure = "Write products such as 'u^2*u_xx', with '_' before the letters of a derivative"
-            raise InputError(f"the term {text!r} cannot be read at {part!r}", accepted="a product of factors", fix=cure)
+            fix = "Write products such as 'u^2*u_xx', with '_' before the letters of a derivative"
+            raise InputError(f"the term {text!r} cannot be read at {part!r}", accepted="a product of factors", fix=fix)
         letters = "".join(sorted(match["derivative"] or ""))
         found.append(TermFactor(match["symbol"], letters, int(match["power"] or 1)))
     return product(*found)
 
 
-def parse_sum(text: str) -> list[tuple[float, Term]]:
+def parse_equation_side(text: str) -> list[tuple[float, Term]]:
     """Reads a sum of terms with coefficients, or an equation, whose right-hand side is moved to the left.
 
-    >>> [(c, t.name) for c, t in parse_sum("u_t + u*u_x = 0.1*u_xx")]
+    >>> [(c, t.name) for c, t in parse_equation_side("u_t + u*u_x = 0.1*u_xx")]
     [(1.0, 'u_t'), (1.0, 'u*u_x'), (-0.1, 'u_xx')]
     """
     left, _, right = text.replace(" ", "").partition("=")
@@ -117,7 +117,11 @@ def parse_sum(text: str) -> list[tuple[float, Term]]:
                 except ValueError:
                     rest.append(factor)
             if c:
-                found.append((c, parse("*".join(rest)) if rest else Term(())))
+                found.append((c, parse_term("*".join(rest)) if rest else Term(())))
     if not found:
-        raise InputError(f"{text!r} has no terms", accepted="an equation such as 'u_t = 0.1*u_xx'", fix="Write it so")
+        raise InputError(
+            f"{text!r} has no terms",
+            accepted="an equation such as 'u_t = 0.1*u_xx'",
+            fix="Write an equation with at least one term",
+        )
     return found

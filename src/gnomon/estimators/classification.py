@@ -27,7 +27,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.metrics import decisions
+from gnomon.core.metrics import predicted_classes
 from gnomon.decisions.temperature import best_score_factor
 from gnomon.estimators.machine import AbstractKernelMachine
 from gnomon.estimators.problem import KernelRegression
@@ -88,7 +88,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
     def _fit_temperature(self, regression: KernelRegression) -> float:
         table = regression.rows.y + torch.from_numpy(self.target_mean_)
         scores = table - regression.left_out(self.ridge_ * self.kernel_scale_)
-        codes = decisions(table)
+        codes = predicted_classes(table)
         return score_factor(_columns(scores), codes, regression.rows.weights)
 
 

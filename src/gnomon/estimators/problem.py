@@ -26,7 +26,7 @@ from gnomon.core.errors import out_of_range
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.table import TableRows
 from gnomon.linalg.shortcut import RidgeModes, ridge_modes
-from gnomon.linalg.solve import AbstractSolver, Choice, Direct, auto
+from gnomon.linalg.solve import AbstractSolver, Direct, SolverChoice, choose_solver
 from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, memory_budget
 
 MAX_SELECTION_ROWS = 1_500
@@ -170,10 +170,10 @@ def training_time(t: Any) -> float:
     return float(t)
 
 
-def chosen_solver(solver: Any, n: int) -> Choice:
+def chosen_solver(solver: Any, n: int) -> SolverChoice:
     """The solver that was passed, or the one that ``linalg.solve.auto`` chooses."""
     if isinstance(solver, AbstractSolver):
-        return Choice(solver, f"{type(solver).__name__} for {n} points, as requested.")
+        return SolverChoice(solver, f"{type(solver).__name__} for {n} points, as requested.")
     if isinstance(solver, str) and solver == "auto":
-        return auto(n)
+        return choose_solver(n)
     raise out_of_range("solver", '"auto" or an object of gnomon.linalg.solve', solver)

@@ -89,8 +89,8 @@ def select(
     which a splitter may need. Networks are trained until time ``t``.
     """
     if t < inf and isinstance(by, str) and by == "evidence":
-        cure = 'Pass select="leave-one-out", or omit t'
-        raise InputError(f't is {t} and select is "evidence"', accepted="a network trained to the end", fix=cure)
+        fix = 'Pass select="leave-one-out", or omit t'
+        raise InputError(f't is {t} and select is "evidence"', accepted="a network trained to the end", fix=fix)
     folds = None if isinstance(by, str) and by in ("leave-one-out", "evidence") else _folds(by, rows, labels)
     tried: list[tuple[int, int, float, float]] = []
     best: tuple[tuple[int, int, float, float], KernelRegression] | None = None

@@ -21,20 +21,20 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
-from gnomon.generative.divergence import AbstractTrace, Exact
+from gnomon.generative.divergence import AbstractTraceEstimator, ExactTrace
 from gnomon.generative.model import AbstractGenerative, standard_normal
 from gnomon.generative.vectors import check_vectors, finite_points
 
-__all__ = ["ContinuousFlow", "FlowMatching", "TimeNetwork", "transport"]
+__all__ = ["ContinuousFlow", "FlowMatching", "TimeConditionedNetwork", "integrate_flow"]
 
 Moving = Callable[[Tensor, float], tuple[Tensor, Tensor]]
 """From points and a time to their velocities and the divergence there."""
 
 
-class TimeNetwork(nn.Module):
+class TimeConditionedNetwork(nn.Module):
     """A network of points (n, d) and times (n,); times enter directly and as slow and fast waves.
 
-    >>> TimeNetwork(2)(torch.zeros(3, 2), torch.zeros(3)).shape
+    >>> TimeConditionedNetwork(2)(torch.zeros(3, 2), torch.zeros(3)).shape
     torch.Size([3, 2])
     """
 
@@ -56,7 +56,9 @@ class TimeNetwork(nn.Module):
 
 
 @names_call
-def transport(moving: Moving, x: Tensor, start: float, end: float, *, steps: int) -> tuple[Tensor, Float[Tensor, " n"]]:
+def integrate_flow(
+    moving: Moving, x: Tensor, start: float, end: float, *, steps: int
+) -> tuple[Tensor, Float[Tensor, " n"]]:
     """Moves points along a field from one time to another, and integrates the divergence along their paths.
 
         dx/dt = v(x, t),    a = int tr dv/dx dt                                                            (1)
@@ -71,7 +73,7 @@ def transport(moving: Moving, x: Tensor, start: float, end: float, *, steps: int
     Hypotheses: a smooth field. Reference: [hairer1993solving], Section II.1.
     Cost: four evaluations for each step.
 
-    >>> x, a = transport(lambda x, t: (x, torch.ones(len(x))), torch.ones(1, 1), 0.0, 1.0, steps=10)
+    >>> x, a = integrate_flow(lambda x, t: (x, torch.ones(len(x))), torch.ones(1, 1), 0.0, 1.0, steps=10)
     >>> round(x.item(), 4), round(a.item(), 4)                                                          # e, and 1
     (2.7183, 1.0)
     """
@@ -81,7 +83,7 @@ def transport(moving: Moving, x: Tensor, start: float, end: float, *, steps: int
 def transport_checked(
     moving: Moving, x: Tensor, start: float, end: float, steps: int
 ) -> tuple[Tensor, Float[Tensor, " n"]]:
-    """Runs `transport` for points that are already validated."""
+    """Runs `integrate_flow` for points that are already validated."""
     h, area = (end - start) / integer("steps", steps), x.new_zeros(len(x))
     for i in range(steps):
         t = start + i * h
@@ -98,7 +100,7 @@ def transport_checked(
 class ContinuousFlow(AbstractGenerative):
     """A generative model from any field v(x, t); equation (1). ``losses`` is minus the log density.
 
-    ``trace`` is `Exact()` or `Hutchinson(k)`; with the latter ``log_prob`` is right on average over directions.
+    ``trace`` is `ExactTrace()` or `Hutchinson(k)`; with the latter ``log_prob`` is right on average over directions.
 
     >>> class Still(nn.Module):
     ...     def forward(self, x, t):
@@ -112,11 +114,11 @@ class ContinuousFlow(AbstractGenerative):
 
     @names_call
     def __init__(
-        self, field: nn.Module, *, shape: tuple[int, ...], trace: AbstractTrace | None = None, steps: int = 20
+        self, field: nn.Module, *, shape: tuple[int, ...], trace: AbstractTraceEstimator | None = None, steps: int = 20
     ) -> None:
         super().__init__()
         self.field, self.shape = field, tuple(shape)
-        self.trace = Exact() if trace is None else trace
+        self.trace = ExactTrace() if trace is None else trace
         self.steps = integer("steps", steps)
 
     @names_call
@@ -161,7 +163,7 @@ class ContinuousFlow(AbstractGenerative):
 class FlowMatching(ContinuousFlow):
     """A continuous flow trained by flow matching (2), without solving its equation.
 
-    >>> model = FlowMatching(TimeNetwork(2), shape=(2,))
+    >>> model = FlowMatching(TimeConditionedNetwork(2), shape=(2,))
     >>> model.losses(torch.zeros(4, 2)).shape
     torch.Size([4])
     """

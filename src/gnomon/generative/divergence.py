@@ -23,13 +23,13 @@ from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.generative.vectors import check_vectors, finite_points
 
-__all__ = ["AbstractTrace", "Exact", "Hutchinson", "hutchinson_trace"]
+__all__ = ["AbstractTraceEstimator", "ExactTrace", "HutchinsonTrace", "hutchinson_trace"]
 
 Field = Callable[[Tensor], Tensor]
 """A function from points (n, ...) to vectors of the same shape."""
 
 
-class AbstractTrace(ABC):
+class AbstractTraceEstimator(ABC):
     """Directions (k, n, ...) whose products with the Jacobian add up to a divergence, and their weight."""
 
     @abstractmethod
@@ -48,11 +48,11 @@ class AbstractTrace(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Exact(AbstractTrace):
+class ExactTrace(AbstractTraceEstimator):
     """The exact trace, from all coordinate directions; equation (1).
 
     >>> x = torch.ones(2, 3)
-    >>> Exact()(lambda x: x**2, x, Exact().directions(x))[1].tolist()                                    # 3 * 2 x
+    >>> ExactTrace()(lambda x: x**2, x, ExactTrace().directions(x))[1].tolist()  # 3 * 2 x
     [6.0, 6.0]
     """
 
@@ -65,11 +65,11 @@ class Exact(AbstractTrace):
 
 
 @dataclass(frozen=True, slots=True)
-class Hutchinson(AbstractTrace):
+class HutchinsonTrace(AbstractTraceEstimator):
     """The estimated trace, from random directions of signs or Gaussian numbers; equation (2).
 
     >>> x = torch.ones(2, 3)
-    >>> Hutchinson(4)(lambda x: x**2, x, Hutchinson(4).directions(x))[1].tolist()      # no error on a diagonal
+    >>> HutchinsonTrace(4)(lambda x: x**2, x, HutchinsonTrace(4).directions(x))[1].tolist()  # no error on a diagonal
     [6.0, 6.0]
     """
 
@@ -116,7 +116,7 @@ def hutchinson_trace(
     True
     """
     k, x = integer("directions", directions, least=2), finite_points(x, "x")
-    drawn = Hutchinson(k, law, seed).directions(x)
+    drawn = HutchinsonTrace(k, law, seed).directions(x)
     value, pull = vjp(field, x)[:2]
     check_vectors(value, x)
     products = vmap(lambda e: (pull(e)[0] * e).flatten(1).sum(1))(drawn)

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_kind
+from gnomon.core.inputs.checks import check_type
 from gnomon.core.inputs.source import source
 from gnomon.core.machine.clock import Clock
 from gnomon.generative.gan import GAN
 from gnomon.generative.model import AbstractGenerative, check_continuous
 from gnomon.training import Adam, Run, train
-from gnomon.training.native import Choice
-from gnomon.training.plan import Batches, Records
+from gnomon.training.native import OptimizerChoice
+from gnomon.training.plan import BatchPlan, RecordingPlan
 
 __all__ = ["fit"]
 
@@ -30,7 +30,7 @@ def fit(
     data: Any,
     *,
     steps: int = 1000,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     batch: int | None = 128,
     seed: int = 0,
     seconds: float | None = None,
@@ -67,9 +67,13 @@ def fit(
     >>> torch.allclose(run.model.transforms[0].amount, x.mean(0), atol=1e-5)
     True
     """
-    check_kind("model", model, AbstractGenerative, cure="Pass a model of gnomon.generative")
+    check_type("model", model, AbstractGenerative, fix="Pass a model of gnomon.generative")
     if isinstance(model, GAN):
-        raise InputError("the model is a GAN", accepted="other models", fix="Use generative.train_gan(model, data)")
+        raise InputError(
+            "the model is a GAN",
+            accepted="a model that is trained by one loss",
+            fix="Use generative.train_gan(model, data)",
+        )
     whole = source(data).whole().x
     if not isinstance(whole, Tensor):
         raise InputError("an example is several tensors", accepted="one tensor of examples", fix="Pass one of them")
@@ -78,12 +82,12 @@ def fit(
         check_continuous(whole)
     rule = Adam(1e-3) if optimizer is None else optimizer
     run = train(
-        Losses(model), x, torch.zeros(len(x)), loss=loss, optimizer=rule, steps=steps, batch=Batches(batch),
-        record=Records(examples=RECORDED_EXAMPLES), seed=seed, seconds=seconds, in_place=in_place, progress=progress,
-        clock=clock,
+        Losses(model), x, torch.zeros(len(x)), loss=loss, optimizer=rule, steps=steps, batch=BatchPlan(batch),
+        record=RecordingPlan(examples=RECORDED_EXAMPLES), seed=seed, seconds=seconds, in_place=in_place,
+        progress=progress, clock=clock,
     )  # fmt: skip
     trained = run.model
-    assert isinstance(trained, Losses)  # a copy of what was given to it
+    assert isinstance(trained, Losses)  # `train` returns a copy of the module that was passed
     return replace(run, model=trained.model)
 
 

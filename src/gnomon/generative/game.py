@@ -33,11 +33,11 @@ from gnomon.generative.vectors import check_vectors
 
 __all__ = [
     "AbstractGameUpdate",
-    "Alternating",
-    "Extragradient",
+    "AlternatingUpdate",
+    "ExtragradientUpdate",
     "GameRotation",
-    "Simultaneous",
-    "game_path",
+    "SimultaneousUpdate",
+    "simulate_game",
     "game_rotation",
 ]
 
@@ -58,10 +58,10 @@ class AbstractGameUpdate(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Simultaneous(AbstractGameUpdate):
+class SimultaneousUpdate(AbstractGameUpdate):
     """All players move at the same time; equation (1).
 
-    >>> Simultaneous().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
+    >>> SimultaneousUpdate().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
     0.5
     """
 
@@ -70,10 +70,10 @@ class Simultaneous(AbstractGameUpdate):
 
 
 @dataclass(frozen=True, slots=True)
-class Alternating(AbstractGameUpdate):
+class AlternatingUpdate(AbstractGameUpdate):
     """The players move one after the other; equation (2).
 
-    >>> Alternating().step(lambda w: w.flip(0), torch.ones(2), 0.5, [slice(0, 1), slice(1, 2)]).tolist()
+    >>> AlternatingUpdate().step(lambda w: w.flip(0), torch.ones(2), 0.5, [slice(0, 1), slice(1, 2)]).tolist()
     [0.5, 0.75]
     """
 
@@ -86,10 +86,10 @@ class Alternating(AbstractGameUpdate):
 
 
 @dataclass(frozen=True, slots=True)
-class Extragradient(AbstractGameUpdate):
+class ExtragradientUpdate(AbstractGameUpdate):
     """All players take a trial step, then step with the gradients found there; equation (3).
 
-    >>> Extragradient().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
+    >>> ExtragradientUpdate().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
     0.75
     """
 
@@ -98,7 +98,7 @@ class Extragradient(AbstractGameUpdate):
 
 
 @names_call
-def game_path(
+def simulate_game(
     field: GameField,
     start: Float[Tensor, " p"],
     *,
@@ -116,14 +116,14 @@ def game_path(
         start: the first point.
         steps: number of steps.
         lr: learning rate.
-        rule: `Extragradient()` by default, as in (1), `Simultaneous()` or `Alternating()`.
+        rule: `ExtragradientUpdate()` by default, as in (1), `SimultaneousUpdate()` or `AlternatingUpdate()`.
         players: the slice of the point for each player; by default two halves.
 
     Hypotheses: see the module. Reference: [korpelevich1976extragradient].
     Cost: one evaluation of F for each step; two for (1) and for two alternating players.
 
     >>> turning = lambda w: torch.stack([w[1], -w[0]])
-    >>> path = game_path(turning, torch.tensor([1.0, 0.0]).double(), steps=10, lr=0.1, rule=Simultaneous())
+    >>> path = simulate_game(turning, torch.tensor([1.0, 0.0]).double(), steps=10, lr=0.1, rule=SimultaneousUpdate())
     >>> abs(float(path[-1].norm()) - (1 + 0.1**2) ** 5) < 1e-12
     True
     """
@@ -134,7 +134,7 @@ def game_path(
     check_vectors(field(start), start)
     half = len(start) // 2
     parts = [slice(0, half), slice(half, len(start))] if players is None else players
-    path, way = [start], Extragradient() if rule is None else rule
+    path, way = [start], ExtragradientUpdate() if rule is None else rule
     for _ in range(steps):
         path.append(way.step(field, path[-1], lr, parts))
     return torch.stack(path)

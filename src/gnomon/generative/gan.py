@@ -27,10 +27,10 @@ from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import as_examples
 
-__all__ = ["GAN", "AbstractGame", "Minimax", "NonSaturating", "Wasserstein"]
+__all__ = ["GAN", "AbstractGanLosses", "Minimax", "NonSaturating", "Wasserstein"]
 
 
-class AbstractGame(ABC):
+class AbstractGanLosses(ABC):
     """The losses of the generator and the discriminator."""
 
     @abstractmethod
@@ -47,7 +47,7 @@ class AbstractGame(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Minimax(AbstractGame):
+class Minimax(AbstractGanLosses):
     """The minimax losses (1): the generator's gradient vanishes if the discriminator is certain.
 
     >>> round(Minimax().discriminator(torch.zeros(1), torch.zeros(1)).item(), 4)                          # 2 log 2
@@ -59,7 +59,7 @@ class Minimax(AbstractGame):
 
 
 @dataclass(frozen=True, slots=True)
-class NonSaturating(AbstractGame):
+class NonSaturating(AbstractGanLosses):
     """The non-saturating losses (2): the generator's gradient is largest if the discriminator is certain.
 
     >>> round(NonSaturating().generator(torch.zeros(1)).item(), 4)                                          # log 2
@@ -71,7 +71,7 @@ class NonSaturating(AbstractGame):
 
 
 @dataclass(frozen=True, slots=True)
-class Wasserstein(AbstractGame):
+class Wasserstein(AbstractGanLosses):
     """The Wasserstein losses with gradient penalty (3): the discriminator is a function with slopes near 1.
 
     >>> Wasserstein().discriminator(torch.ones(1), torch.zeros(1)).item()
@@ -119,7 +119,7 @@ class GAN(AbstractGenerative):
         *,
         latent: int,
         shape: tuple[int, ...],
-        game: AbstractGame | None = None,
+        game: AbstractGanLosses | None = None,
     ) -> None:
         super().__init__()
         self.maker, self.judge, self.shape = generator, discriminator, tuple(shape)

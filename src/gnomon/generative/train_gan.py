@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_kind, check_seed, integer
+from gnomon.core.inputs.checks import check_seed, check_type, integer
 from gnomon.core.inputs.source import source
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.copies import copy_module
@@ -20,13 +20,13 @@ from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import generative as kinds
-from gnomon.generative.game import AbstractGameUpdate, Alternating, Extragradient, GameField
+from gnomon.generative.game import AbstractGameUpdate, AlternatingUpdate, ExtragradientUpdate, GameField
 from gnomon.generative.gan import GAN
 from gnomon.training import Adam
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.plan import deadline
 
-__all__ = ["GameRun", "gan_field", "train_gan"]
+__all__ = ["GanRun", "gan_gradient_field", "train_gan"]
 
 Slopes = tuple[Tensor, Sequence[Tensor | None]]
 Players = Sequence[tuple[list[nn.Parameter], Callable[[Tensor], Tensor]]]
@@ -35,13 +35,13 @@ RECORDED_STEPS = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GameRun(Result):
+class GanRun(Result):
     """The run of a GAN: the losses of both players at recorded steps, and the trained model.
 
     ``stopped`` is "finished", "time", "interrupted" or "diverged".
 
     >>> gan, stats = GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,)), torch.tensor([1.0, 0.5])
-    >>> GameRun(gan, torch.tensor([0, 10]), stats, stats, "finished", 0.1).verdict
+    >>> GanRun(gan, torch.tensor([0, 10]), stats, stats, "finished", 0.1).verdict
     'Training ended after 10 steps with losses of 0.5 for the generator, 0.5 for the discriminator.'
     """
 
@@ -93,7 +93,7 @@ def train_gan(
     in_place: bool = False,
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
-) -> GameRun:
+) -> GanRun:
     """Trains a copy of a GAN: the discriminator on real and new fake examples, then the generator against it.
 
         d <- d - lr grad_d L_D(d, g),  several times, then    g <- g - lr grad_g L_G(d, g)                 (1)
@@ -104,8 +104,8 @@ def train_gan(
         steps: number of steps of the generator.
         optimizer: for both players, such as ``Adam(1e-3, b1=0.5)``; the default is ``Adam(2e-4, b1=0.5)``.
         discriminator_steps: number of discriminator steps for each step of the generator.
-        rule: `Alternating()`, as in (1), or `Extragradient()`, which steps with the gradients of both players after a
-            trial step.
+        rule: `AlternatingUpdate()`, as in (1), or `ExtragradientUpdate()`, which steps with the gradients of both
+            players after a trial step.
         batch: number of real examples, and of fakes, in a step.
         seed: random seed of batches and noise.
         seconds: time budget.
@@ -122,10 +122,10 @@ def train_gan(
     >>> run.stopped, len(run.generator_loss) == len(run.steps)
     ('finished', True)
     """
-    check_kind("model", model, GAN, cure="Pass a generative.GAN; for other models use fit")
+    check_type("model", model, GAN, fix="Pass a generative.GAN; for other models use fit")
     steps, inner = integer("steps", steps), integer("discriminator_steps", discriminator_steps)
-    way = Alternating() if rule is None else rule
-    if not isinstance(way, Alternating | Extragradient):
+    way = AlternatingUpdate() if rule is None else rule
+    if not isinstance(way, AlternatingUpdate | ExtragradientUpdate):
         raise out_of_range("rule", "Alternating() or Extragradient()", rule)
     whole = source(data).whole().x
     if not isinstance(whole, Tensor):
@@ -139,7 +139,7 @@ def train_gan(
         with set_mode(gan, "train"):
             stopped = table.run(steps, late, progress)
     rows = torch.tensor(table.rows, dtype=torch.float64)
-    return GameRun(gan, rows[:, 0].long(), rows[:, 1], rows[:, 2], stopped, clock() - start)
+    return GanRun(gan, rows[:, 0].long(), rows[:, 1], rows[:, 2], stopped, clock() - start)
 
 
 class _Table:
@@ -158,7 +158,7 @@ class _Table:
         every = max(1, steps // RECORDED_STEPS)
         try:
             for step in range(1, steps + 1):
-                losses = self._ahead(step) if isinstance(self.rule, Extragradient) else self._turns(step)
+                losses = self._ahead(step) if isinstance(self.rule, ExtragradientUpdate) else self._turns(step)
                 over = late()
                 if step % every == 0 or step in (1, steps) or over:
                     self.rows.append((step, float(losses[0]), float(losses[1])))
@@ -231,7 +231,7 @@ def _lookup(slope: Slopes) -> Slopes:
 
 
 @names_call
-def gan_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[Tensor, " p"]]:
+def gan_gradient_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[Tensor, " p"]]:
     """Returns the field of a GAN's game on fixed real examples and noise, and its current point, for `game_rotation`.
 
         F(g, d) = (grad_g L_G(g, d), grad_d L_D(g, d))                                                     (1)
@@ -239,7 +239,8 @@ def gan_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[T
     Penalties are not included. Hypotheses: none. Reference: [mescheder2017numerics].
     Cost: one gradient of each player for each evaluation.
 
-    >>> field, point = gan_field(GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,)), torch.zeros(4, 1))
+    >>> field, point = gan_gradient_field(GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,)), torch.zeros(4,
+    ...     1))
     >>> field(point).shape
     torch.Size([4])
     """

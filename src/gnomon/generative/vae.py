@@ -26,7 +26,7 @@ from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.model import AbstractGenerative, standard_normal
 from gnomon.generative.vectors import as_examples, check_vectors, finite_points
 
-__all__ = ["VAE", "AbstractObservation", "Bernoulli", "GaussianObservation", "gaussian_kl"]
+__all__ = ["VAE", "AbstractObservation", "BernoulliObservation", "GaussianObservation", "gaussian_kl"]
 
 
 class AbstractObservation(ABC):
@@ -69,7 +69,7 @@ class GaussianObservation(AbstractObservation):
         return decoded
 
     def check(self, x: Tensor) -> None:  # noqa: D102
-        return  # it can generate every number
+        return  # a Gaussian can generate every number
 
     def draw(self, decoded: Tensor, generator: torch.Generator) -> Tensor:  # noqa: D102
         noise = torch.randn(decoded.shape, generator=generator, dtype=torch.float64)
@@ -77,10 +77,10 @@ class GaussianObservation(AbstractObservation):
 
 
 @dataclass(frozen=True, slots=True)
-class Bernoulli(AbstractObservation):
+class BernoulliObservation(AbstractObservation):
     """Each number is 0 or 1, and the decoder returns logits; numbers between are read as probabilities of 1.
 
-    >>> round(float(Bernoulli().log_prob(torch.ones(1), torch.zeros(1))), 4)                          # log 1/2
+    >>> round(float(BernoulliObservation().log_prob(torch.ones(1), torch.zeros(1))), 4)  # log 1/2
     -0.6931
     """
 

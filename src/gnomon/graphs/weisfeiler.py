@@ -19,7 +19,7 @@ from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency
 
-__all__ = ["GraphClasses", "graph_classes", "wl_colors"]
+__all__ = ["WeisfeilerLehmanClasses", "graph_classes", "wl_colors"]
 
 OUTPUT_TOLERANCE = 1e-5
 """Relative difference of outputs that counts as zero: float32 sums in another order."""
@@ -55,12 +55,12 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphClasses(Result):
+class WeisfeilerLehmanClasses(Result):
     """Classes of graphs by their colors, and by the outputs of a network if one was given.
 
     ``missed`` are pairs that colors distinguish and the network does not.
 
-    >>> GraphClasses((0, 1, 0)).verdict
+    >>> WeisfeilerLehmanClasses((0, 1, 0)).verdict
     'Message passing can distinguish 2 classes among 3 graphs.'
     """
 
@@ -92,7 +92,7 @@ class GraphClasses(Result):
 
 
 @names_call
-def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | None = None) -> GraphClasses:
+def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | None = None) -> WeisfeilerLehmanClasses:
     """Returns the classes of graphs that message passing can distinguish, and whether a network distinguishes them.
 
     Args:
@@ -112,7 +112,7 @@ def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | N
     colors = wl_colors(graphs)
     labels = _labels([tuple(sorted(Counter(c).items())) for c in colors])
     if network is None:
-        return GraphClasses(labels)
+        return WeisfeilerLehmanClasses(labels)
     module = network if isinstance(network, nn.Module) else nn.Identity()
     with preserve(module, grad=False):
         outputs = [network(adjacency(g).float()).double().flatten() for g in graphs]
@@ -120,7 +120,7 @@ def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | N
     same = [[bool((a - b).abs().max() <= OUTPUT_TOLERANCE * size) for b in outputs] for a in outputs]
     seen = tuple(row.index(True) for row in same)
     pairs = [(i, j) for i in range(len(graphs)) for j in range(i) if same[i][j] and labels[i] != labels[j]]
-    return GraphClasses(labels, seen, tuple(pairs))
+    return WeisfeilerLehmanClasses(labels, seen, tuple(pairs))
 
 
 def _labels(keys: list[Any]) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ May import: core, findings, linalg, program, training.
 """
 
 from gnomon.landscape.batchnorm import normalization_smoothing
-from gnomon.landscape.between import average, loss_between
+from gnomon.landscape.between import average_models, loss_between
 from gnomon.landscape.connectivity import mode_connectivity
 from gnomon.landscape.edge import edge
 from gnomon.landscape.flat_directions import flat_directions
@@ -17,19 +17,19 @@ from gnomon.landscape.hessian import hessian
 from gnomon.landscape.importance import normalization_importance
 from gnomon.landscape.matching import match_units
 from gnomon.landscape.noise import gradient_noise
-from gnomon.landscape.perturbed import local_entropy, nearby_rise
+from gnomon.landscape.perturbed import local_entropy, nearby_loss_rise
 from gnomon.landscape.planes import loss_plane
 from gnomon.landscape.ranges import lr_range
 from gnomon.landscape.run_constants import run_constants
 from gnomon.landscape.scale import scale_invariance
 from gnomon.landscape.sharpness import sharpness
-from gnomon.landscape.sharpness_variants import sharpness_forms
+from gnomon.landscape.sharpness_variants import sharpness_variants
 from gnomon.landscape.slices import loss_along
-from gnomon.landscape.smoothness import steps_ahead
+from gnomon.landscape.smoothness import try_gradient_steps
 from gnomon.landscape.symmetries import parameter_symmetries
 
 __all__ = [
-    "average",
+    "average_models",
     "edge",
     "empirical_fisher",
     "fisher",
@@ -45,13 +45,13 @@ __all__ = [
     "lr_range",
     "match_units",
     "mode_connectivity",
-    "nearby_rise",
+    "nearby_loss_rise",
     "normalization_importance",
     "normalization_smoothing",
     "parameter_symmetries",
     "run_constants",
     "scale_invariance",
     "sharpness",
-    "sharpness_forms",
-    "steps_ahead",
+    "sharpness_variants",
+    "try_gradient_steps",
 ]

@@ -22,7 +22,7 @@ from torch import nn
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.landscape.between import average
+from gnomon.landscape.between import average_models
 from gnomon.landscape.statistics import measure_statistics
 from gnomon.training.evaluate import Loss, Objective
 
@@ -80,7 +80,7 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
     if len(models) < 2:
         found = f"there are {len(models)} models"
         raise InputError(found, accepted="at least two models", fix="Pass a list of two or more models")
-    middle = average(models)
+    middle = average_models(models)
     losses, rows = [], []
     for model in (*models, middle):
         with preserve(model):

@@ -37,7 +37,7 @@ class BasinMap(Result):
 
     @property
     def verdict(self) -> str:
-        """The number of minima and the share of the largest basin."""
+        """States the number of minima and the share of the largest basin, in one sentence."""
         return f"{len(self.minima)} minima are reached; the largest attracts {max(self.shares):.0%} of the starts."
 
     def plots(self) -> tuple[Plot, ...]:

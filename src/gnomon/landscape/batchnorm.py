@@ -24,7 +24,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
 
-__all__ = ["MAX_EXAMPLES", "NormalizationSmoothing", "batch_norms", "normalization_smoothing"]
+__all__ = ["MAX_EXAMPLES", "NormalizationSmoothing", "batch_norm_layers", "normalization_smoothing"]
 
 NORMS = nn.modules.batchnorm._BatchNorm
 MAX_EXAMPLES = 256
@@ -41,7 +41,7 @@ class NormalizationSmoothing(Result):
 
     @property
     def verdict(self) -> str:
-        """The largest share of the squared gradient that a layer removes beyond rescaling it."""
+        """States the largest share of the squared gradient that a layer removes beyond rescaling."""
         name = min(self.factors, key=self.factors.__getitem__)
         return f"Batch norm removes up to {1 - self.factors[name]:.0%} of the squared gradient ('{name}')."
 
@@ -74,7 +74,7 @@ def normalization_smoothing(
     """
     check_weights(module)
     model = copy_module(module).requires_grad_()
-    parts = batch_norms(model)
+    parts = batch_norm_layers(model)
     kept: dict[str, tuple[Tensor, Tensor]] = {}
 
     def keep(name: str) -> Any:
@@ -99,10 +99,10 @@ def normalization_smoothing(
     return NormalizationSmoothing(factors, scales, error)
 
 
-def batch_norms(model: nn.Module) -> dict[str, Any]:
+def batch_norm_layers(model: nn.Module) -> dict[str, Any]:
     """Returns the batch norm layers of a module by name. Raises an error if there are none.
 
-    >>> list(batch_norms(nn.Sequential(nn.BatchNorm1d(1))))
+    >>> list(batch_norm_layers(nn.Sequential(nn.BatchNorm1d(1))))
     ['0']
     """
     found = {name: part for name, part in model.named_modules() if isinstance(part, NORMS)}

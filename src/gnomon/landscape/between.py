@@ -24,7 +24,7 @@ from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.statistics import measure_statistics
 from gnomon.training.evaluate import Loss, Objective
 
-__all__ = ["LossBetween", "average", "check_pair", "loss_between"]
+__all__ = ["LossBetween", "average_models", "check_same_architecture", "loss_between"]
 
 EXAMPLES_PER_PASS = 512
 """Number of examples in one forward pass."""
@@ -105,7 +105,7 @@ def loss_between(
     ([0.5, 0.0, 0.5], 0.0)
     """
     points = integer("points", points, least=2)
-    check_pair(a, b)
+    check_same_architecture(a, b)
     t = torch.linspace(0, 1, points, dtype=torch.float64)
     losses, scores = [], []
     with preserve(a, mode=None):
@@ -122,7 +122,7 @@ def loss_between(
 
 
 @names_call
-def average(models: Sequence[nn.Module]) -> nn.Module:
+def average_models(models: Sequence[nn.Module]) -> nn.Module:
     """Returns a model in eval mode whose parameters and floating-point buffers are the means over several models.
 
     Hypotheses: one architecture; useful if no barrier separates the models, see `loss_between`.
@@ -131,13 +131,13 @@ def average(models: Sequence[nn.Module]) -> nn.Module:
 
     >>> one, two = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.constant_(one.weight, 1.0), nn.init.constant_(two.weight, 4.0)
-    >>> average([one, two]).weight.item()
+    >>> average_models([one, two]).weight.item()
     2.5
     """
     if not models:
         raise InputError("the list of models is empty", accepted="at least one model", fix="Pass a list of models")
     for other in models:
-        check_pair(models[0], other)
+        check_same_architecture(models[0], other)
     return _mix(models, [1 / len(models)] * len(models)).eval()
 
 
@@ -152,12 +152,12 @@ def _mix(models: Sequence[nn.Module], shares: Sequence[float]) -> nn.Module:
     return made
 
 
-def check_pair(a: Any, b: Any) -> None:
+def check_same_architecture(a: Any, b: Any) -> None:
     """Raises an error if parameters or buffers of two models differ in names or shapes, or are not finite.
 
     Cost: a pass over the weights.
 
-    >>> check_pair(nn.Linear(1, 1), nn.Linear(1, 1))
+    >>> check_same_architecture(nn.Linear(1, 1), nn.Linear(1, 1))
     """
     check_weights(a)
     check_weights(b)

@@ -21,10 +21,10 @@ from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable, integer
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve, random_state
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.core.modules.run import run
-from gnomon.core.modules.saved import fitting, saved_bytes
-from gnomon.linalg.conjugate import InverseProduct, inverse_product
+from gnomon.core.modules.saved import bytes_saved_for_backward, examples_that_fit
+from gnomon.linalg.conjugate import LinearSolve, solve_operator
 from gnomon.linalg.diagonal import DiagonalEstimate, diagonal
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
@@ -60,13 +60,13 @@ class Setup:
 
 
 class AbstractCurvature(AbstractOperator):
-    """A curvature matrix of (1) for the p chosen parameters, in the order of their names. Valid until they change."""
+    """A curvature matrix of the mean loss for chosen parameters, used through products; valid until they change."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         with preserve(setup.module, mode=None):
             self._n = len(setup.objective)  # counting the examples of a stream reads it once
-            self._f = Pure.of(setup.module, setup.parameters)
+            self._f = PureFunction.of(setup.module, setup.parameters)
             self._kept = list(self._parts()) if self._n <= setup.tile else None
 
     @abstractmethod
@@ -159,9 +159,9 @@ class AbstractCurvature(AbstractOperator):
     @names_call
     def inverse_product(
         self, b: Float[Tensor, " p"], *, damping: float = 0.0, tolerance: float = 1e-5, products: int = 1000
-    ) -> InverseProduct:
-        """Solves (A + damping I) x = b for x; see `gnomon.linalg.conjugate.inverse_product`."""
-        return inverse_product(self, b, damping=damping, tolerance=tolerance, products=products)
+    ) -> LinearSolve:
+        """Solves (A + damping I) x = b for x; see `gnomon.linalg.conjugate.solve_operator`."""
+        return solve_operator(self, b, damping=damping, tolerance=tolerance, products=products)
 
     def to_scipy(self) -> Any:
         """The matrix as a ``scipy.sparse.linalg.LinearOperator``, for scipy's own solvers."""
@@ -218,5 +218,5 @@ def _affordable(module: nn.Module, objective: Objective) -> int:
     batch = objective.data.first(1)
     y = objective.of_batch(batch)[1]
     with preserve(module, all_derivatives=True):
-        each = saved_bytes(lambda: objective.loss_of(run(module, batch.x), y), module)
-    return fitting(SECOND_DERIVATIVE_MEMORY * each, MAX_EXAMPLES_PER_GRAPH)
+        each = bytes_saved_for_backward(lambda: objective.loss_of(run(module, batch.x), y), module)
+    return examples_that_fit(SECOND_DERIVATIVE_MEMORY * each, MAX_EXAMPLES_PER_GRAPH)

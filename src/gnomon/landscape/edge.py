@@ -20,7 +20,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
 from gnomon.findings import training as kinds
 from gnomon.training import Run
-from gnomon.training.native import descent
+from gnomon.training.native import as_gradient_descent
 
 EDGE_TOLERANCE = 0.15
 """Relative distance from the limit that counts as being at the edge."""
@@ -105,7 +105,7 @@ def edge(run: Run, *, watched: str = "sharpness") -> Edge:
         raise InputError(
             f"the run watched {sorted(run.watched)}", accepted=f"a run with a watcher named {watched!r}", fix=fix
         )
-    rule = descent(run.optimizer)
+    rule = as_gradient_descent(run.optimizer)
     if rule is None:
         what = f"the optimizer was {run.optimizer.name}"
         raise InputError(

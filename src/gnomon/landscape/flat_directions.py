@@ -20,7 +20,7 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import check_weights, integer
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss
@@ -50,7 +50,7 @@ class FlatDirections(Result):
 
     @property
     def verdict(self) -> str:
-        """The dimension of the set of minima."""
+        """States the dimension of the set of minima, in one sentence."""
         return (
             f"{self.flat:,} of {self.parameters:,} directions change no output of these examples; the other "
             f"{self.rank} do."
@@ -87,7 +87,7 @@ def flat_directions(
     with preserve(module):
         objective = Objective.of(x, y, module, loss)
         value = finite_loss(objective.measure(module, None)[0])
-        f = Pure.of(module)
+        f = PureFunction.of(module)
         leaves, inputs, rows = list(f.leaves.values()), objective.data.first(most).x, []
         n = len(objective.data.first(most))
         for i in range(n):

@@ -28,7 +28,7 @@ from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.landscape.hessian import hessian
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters
+from gnomon.training.gradient import finite_loss, loss_gradient, trainable_parameters
 
 __all__ = ["FlatnessRadius", "flatness_radius"]
 
@@ -123,7 +123,7 @@ def flatness_radius(
     operator = hessian(module, x, y, loss=loss)
     top, trace = operator.top(1, steps=most, seed=seed), operator.trace(products=most or 30, seed=seed).value
     moved = copy_module(module)
-    leaves = moved_parameters(moved)
+    leaves = trainable_parameters(moved)
     w = parameters_to_vector(leaves).detach()
     with preserve(moved):
         objective = Objective.of(x, y, moved, loss)

@@ -5,7 +5,7 @@
 The gap is proportional to lr. If the gap is large, the learning rate itself influences what is learned.
 Hypotheses: full-batch descent. Reference: [hairer2006geometric], section IX; [cohen2021gradient].
 
->>> FlowGap(0.02, 0.03, 0.1, 50).verdict[:24]
+>>> GradientFlowGap(0.02, 0.03, 0.1, 50).verdict[:24]
 'Descent stays near gradi'
 """
 
@@ -23,11 +23,11 @@ from gnomon.core.results import Result
 from gnomon.training import SGD, train
 from gnomon.training.evaluate import Loss
 
-__all__ = ["FlowGap", "flow_gap"]
+__all__ = ["GradientFlowGap", "gradient_flow_gap"]
 
 
 @dataclass(frozen=True, slots=True)
-class FlowGap(Result):
+class GradientFlowGap(Result):
     """Holds the gap (1) for outputs and for parameters, the learning rate and the number of steps."""
 
     outputs: float
@@ -37,7 +37,7 @@ class FlowGap(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the learning rate influences what is learned."""
+        """Says in one sentence whether the learning rate influences what is learned."""
         near = self.outputs < 0.1
         return (
             f"Descent {'stays near gradient flow' if near else 'differs from gradient flow'}: after {self.steps} steps "
@@ -46,9 +46,9 @@ class FlowGap(Result):
 
 
 @names_call
-def flow_gap(
+def gradient_flow_gap(
     module: nn.Module, x: Any, y: Any = None, *, lr: float, steps: int = 100, finer: int = 8, loss: Loss | None = None
-) -> FlowGap:
+) -> GradientFlowGap:
     """Measures how far gradient descent ends from the same training in much smaller steps; equation (1).
 
     Args:
@@ -66,7 +66,7 @@ def flow_gap(
     >>> import torch
     >>> net, x = nn.Linear(1, 1, bias=False), torch.ones(1, 1)
     >>> _ = nn.init.ones_(net.weight)
-    >>> found = flow_gap(net, x, torch.zeros(1), lr=0.5, steps=1, finer=2)     # 1/2 and (3/4)^2: 0.0625 / 0.4375
+    >>> found = gradient_flow_gap(net, x, torch.zeros(1), lr=0.5, steps=1, finer=2)  # 1/2 and (3/4)^2: 0.0625 / 0.4375
     >>> round(found.outputs, 4)
     0.1429
     """
@@ -83,4 +83,4 @@ def flow_gap(
     f0, f1, f2 = (outputs(m, inputs).double() for m in (module, runs[0].model, runs[1].model))
     w0, w1, w2 = (parameters_to_vector(m.parameters()).detach().double() for m in (module, *(r.model for r in runs)))
     gaps = [float((a - b).norm() / (b - o).norm().clamp_min(1e-300)) for a, b, o in ((f1, f2, f0), (w1, w2, w0))]
-    return FlowGap(gaps[0], gaps[1], rate, count)  # (1)
+    return GradientFlowGap(gaps[0], gaps[1], rate, count)  # (1)

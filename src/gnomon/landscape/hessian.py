@@ -33,7 +33,7 @@ class HessianOperator(AbstractCurvature):
     """The Hessian (1) for the p parameters in the order of their names. Made by `hessian`; valid until they change."""
 
     def _part(self, number: int, x: Inputs, y: Tensor) -> list[Tensor]:
-        """Returns the contribution of a batch to dL / dw, with its graph."""
+        """Returns the contribution of a batch to the gradient, with its graph."""
         return list(
             torch.autograd.grad(
                 self._share(x, y), self._leaves, create_graph=True, allow_unused=True, materialize_grads=True

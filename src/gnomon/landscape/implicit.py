@@ -24,7 +24,7 @@ from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters
+from gnomon.training.gradient import finite_loss, loss_gradient, trainable_parameters
 
 __all__ = ["ImplicitPenalty", "implicit_penalty"]
 
@@ -45,7 +45,7 @@ class ImplicitPenalty(Result):
 
     @property
     def verdict(self) -> str:
-        """The size of the implicit penalty relative to the loss."""
+        """States the size of the implicit penalty relative to the loss, in one sentence."""
         which = "the size of the step" if self.norm >= self.noise else "the noise of the batches"
         return f"Steps of {self.lr:.3g} add an implicit penalty of {self.share:.1%} of the loss, mostly from {which}."
 
@@ -97,7 +97,7 @@ def implicit_penalty(
         finite_loss(value)
         noise = 0.0
         if size is not None and size < len(objective):
-            leaves = moved_parameters(module)
+            leaves = trainable_parameters(module)
             parts = torch.randperm(len(objective), generator=generator).split(size)
             for index in (part for part in parts if len(part) == size):
                 own = torch.autograd.grad(objective.value(module, *objective.at(index)), leaves, allow_unused=True,

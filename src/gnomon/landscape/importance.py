@@ -18,7 +18,7 @@ from gnomon.core.inputs.checks import check_weights
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.landscape.batchnorm import batch_norms
+from gnomon.landscape.batchnorm import batch_norm_layers
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["NormalizationImportance", "normalization_importance"]
@@ -34,7 +34,7 @@ class NormalizationImportance(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the scale or the shift matters more."""
+        """Says in one sentence whether the scale or the shift matters more."""
         scale, shift = sum(self.scale.values()), sum(self.shift.values())
         more, less = ("scale", "shift") if scale >= shift else ("shift", "scale")
         low, high = sorted((scale, shift))
@@ -70,7 +70,7 @@ def normalization_importance(
     """
     check_weights(module)
     model = copy_module(module)
-    parts = {name: part for name, part in batch_norms(model).items() if part.affine}
+    parts = {name: part for name, part in batch_norm_layers(model).items() if part.affine}
     with preserve(model):
         objective = Objective.of(x, y, model, loss)
         start = objective.measure(model, None)[0]

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -34,7 +34,7 @@ class InvisibleWeights(Result):
 
     @property
     def verdict(self) -> str:
-        """The layer with the largest invisible share."""
+        """States the layer with the largest invisible share, in one sentence."""
         name = max(self.shares, key=self.shares.__getitem__)
         return (
             f"Up to {self.shares[name]:.0%} of the squared weights of a layer have no effect on the data ('{name}', "
@@ -89,7 +89,7 @@ def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
     with preserve(module, grad=False):
         handles = [part.register_forward_pre_hook(keep(name)) for name, part in layers.items()]
         try:
-            for batch in source_of_inputs(x, module).batches():
+            for batch in as_input_source(x, module).batches():
                 run(module, batch.x)
         finally:
             for handle in handles:

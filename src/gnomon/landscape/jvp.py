@@ -22,21 +22,21 @@ from torch.autograd import forward_ad
 from gnomon.core.errors import InputError
 from gnomon.core.modules.preserve import random_state
 
-__all__ = ["agree", "by_backward_passes", "in_forward_mode"]
+__all__ = ["jvp_matches_vjp", "jvp_by_backward_passes", "jvp_in_forward_mode"]
 
 ADJOINT_TOLERANCE = 1e-3
 """Largest difference between the two sides of (3), beyond rounding, relative to |u| |J v|."""
 
 
-def in_forward_mode(
+def jvp_in_forward_mode(
     returned: Callable[[dict[str, Tensor]], Tensor], leaves: dict[str, Tensor], pieces: list[Tensor]
 ) -> Tensor | None:
-    """Computes (1) for a function of named parameters. Returns None if an operation has no forward mode.
+    """Computes J v in forward mode, equation (1); None if an operation has no forward mode.
 
     Cost: about two to three forward passes.
 
     >>> w = {"w": torch.tensor([1.0, 2.0])}
-    >>> in_forward_mode(lambda p: p["w"] ** 2, w, [torch.tensor([1.0, 0.5])])
+    >>> jvp_in_forward_mode(lambda p: p["w"] ** 2, w, [torch.tensor([1.0, 0.5])])
     tensor([2., 2.])
     """
     try:
@@ -51,13 +51,13 @@ def in_forward_mode(
         return None
 
 
-def by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor]) -> Tensor:
-    """Computes (2) from outputs with their graph.
+def jvp_by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor]) -> Tensor:
+    """Computes J v by two backward passes, equation (2).
 
     Cost: two backward passes, and the memory of both.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
-    >>> by_backward_passes(w**2, [w], [torch.tensor([1.0, 0.5])])
+    >>> jvp_by_backward_passes(w**2, [w], [torch.tensor([1.0, 0.5])])
     tensor([2., 2.])
     """
     u = torch.zeros_like(outputs, requires_grad=True)
@@ -67,13 +67,13 @@ def by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tenso
     return torch.autograd.grad([g for g, _ in pairs], u, [v for _, v in pairs])[0]  # (2)
 
 
-def agree(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor], moved: Tensor) -> bool:
-    """Whether (3) holds for a computed J v and the J^T u from the graph.
+def jvp_matches_vjp(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor], moved: Tensor) -> bool:
+    """Whether a computed J v agrees with J^T u from backward passes; equation (3).
 
     Cost: one backward pass.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
-    >>> [agree(w**2, [w], [torch.tensor([1.0, 0.5])], torch.tensor([2.0, 2.0 + e])) for e in (0.0, 0.1)]
+    >>> [jvp_matches_vjp(w**2, [w], [torch.tensor([1.0, 0.5])], torch.tensor([2.0, 2.0 + e])) for e in (0.0, 0.1)]
     [True, False]
     """
     with random_state(0):

@@ -20,14 +20,14 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_readable
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.landscape.between import check_pair
-from gnomon.program.units import Slot, UnitGroup, hidden_units, permute_units
+from gnomon.landscape.between import check_same_architecture
+from gnomon.program.units import UnitEntries, UnitGroup, hidden_units, permute_units
 
 __all__ = ["MatchedUnits", "match_units"]
 
@@ -93,11 +93,11 @@ def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") 
     >>> other.moved, other.after
     (0, 0.0)
     """
-    check_pair(a, b)
+    check_same_architecture(a, b)
     check_readable(a)
     if by not in ("activations", "weights"):
         raise out_of_range("by", '"activations" or "weights"', by)
-    inputs = source_of_inputs(x, a).first(MAX_EXAMPLES).x
+    inputs = as_input_source(x, a).first(MAX_EXAMPLES).x
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
         raise InputError(found, accepted="one tensor of inputs", fix="Wrap the models in ones that take one tensor")
@@ -134,7 +134,7 @@ def _by_weights(a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...]) -> di
     return orders
 
 
-def _rows(t: Tensor, slot: Slot) -> Tensor:
+def _rows(t: Tensor, slot: UnitEntries) -> Tensor:
     """Returns the weights of each unit as a row."""
     return t.detach().double().movedim(slot.axis, 0).reshape(t.shape[slot.axis] // slot.repeat, -1)
 

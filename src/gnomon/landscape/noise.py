@@ -26,10 +26,10 @@ from torch import Tensor, nn
 from torch.func import grad, vmap
 
 from gnomon.core.errors import InputError, NotFiniteError, names_call
-from gnomon.core.inputs.arguments import Inputs, take, transform
+from gnomon.core.inputs.arguments import Inputs, map_tensors, take
 from gnomon.core.inputs.checks import check_readable, number
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.pure import Pure
+from gnomon.core.modules.pure import PureFunction
 from gnomon.core.results import Axis, Interval, Line, Plot, Reference, Result
 from gnomon.training.evaluate import Loss, Objective
 
@@ -115,14 +115,14 @@ def gradient_noise(
         objective = Objective.of(x, y, module, loss)
         if len(objective) < 3:
             raise InputError(f"there must be at least 3 examples, but there are {len(objective)}")
-        squares, products, total = _moments(Pure.of(module, parameters), objective)
+        squares, products, total = _moments(PureFunction.of(module, parameters), objective)
     if not bool(squares.isfinite().all()):
         fix = "Look for NaN in the weights or the data"
         raise NotFiniteError("gradients are not finite", accepted="finite gradients", fix=fix)
     return _estimate(squares, products, total, confidence)
 
 
-def _moments(f: Pure, objective: Objective) -> tuple[Tensor, Tensor, float]:
+def _moments(f: PureFunction, objective: Objective) -> tuple[Tensor, Tensor, float]:
     """Returns |g_i|^2 and g_i . g for each example, and |g|^2, in float64."""
     size, n = sum(w.numel() for w in f.leaves.values()), len(objective)
     tile = max(1, MAX_GRADIENT_BYTES // (size * next(iter(f.leaves.values())).element_size()))
@@ -137,18 +137,18 @@ def _moments(f: Pure, objective: Objective) -> tuple[Tensor, Tensor, float]:
     return torch.cat(squares), torch.cat(products), float(mean.square().sum())
 
 
-def _gradient(f: Pure, objective: Objective, x: Inputs, y: Tensor) -> Tensor:
+def _gradient(f: PureFunction, objective: Objective, x: Inputs, y: Tensor) -> Tensor:
     value = objective.loss_of(f.module_output(x), y)
     gradients = torch.autograd.grad(value, list(f.leaves.values()), allow_unused=True, materialize_grads=True)
     return torch.cat([g.flatten() for g in gradients])
 
 
-def _rows(f: Pure, objective: Objective, x: Inputs, y: Tensor) -> Tensor:
+def _rows(f: PureFunction, objective: Objective, x: Inputs, y: Tensor) -> Tensor:
     """Returns per-example gradients (n, p): all at once if vmap supports the module, otherwise one by one."""
     leaves = {name: w.detach() for name, w in f.leaves.items()}
 
     def single(w: dict[str, Tensor], one: Inputs, target: Tensor) -> Tensor:
-        return objective.loss_of(f.module_output(transform(lambda t: t.unsqueeze(0), one), w), target.unsqueeze(0))
+        return objective.loss_of(f.module_output(map_tensors(lambda t: t.unsqueeze(0), one), w), target.unsqueeze(0))
 
     try:
         gradients = vmap(grad(single), in_dims=(None, _axes(x), 0))(leaves, x, y)
@@ -167,7 +167,7 @@ def _axes(x: object) -> object:
 
 
 def _estimate(squares: Tensor, products: Tensor, total: float, confidence: float) -> GradientNoise:
-    from scipy.special import stdtrit  # here and not above: scipy is slow to import
+    from scipy.special import stdtrit  # imported here because scipy is slow to import
 
     n, whole = len(squares), squares.sum()
 

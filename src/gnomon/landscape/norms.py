@@ -1,4 +1,4 @@
-"""Measures the size of a solution in the norms that training keeps small implicitly.
+"""Measures the size of a solution in norms that training implicitly keeps small.
 
     |W|_F, |W|_2, nuclear norm |W|_*,  effective rank exp(entropy of the singular values)      for each weight    (1)
     path norm = sqrt( sum over paths from inputs to outputs of prod w^2 )                                         (2)
@@ -29,7 +29,7 @@ from gnomon.core.metrics import effective_rank
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
 from gnomon.core.results.record import Record
 
-__all__ = ["RankPath", "SolutionNorms", "WeightNorms", "rank_path", "solution_norms"]
+__all__ = ["RankDuringTraining", "SolutionNorms", "WeightNorms", "rank_during_training", "solution_norms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class SolutionNorms(Result):
 
     @property
     def verdict(self) -> str:
-        """The norms, and the weight with the smallest effective rank."""
+        """States the norms, and the weight with the smallest effective rank, in one sentence."""
         name = min(self.weights, key=lambda n: self.weights[n].rank)
         path = "" if self.path is None else f", the path norm {self.path:.3g}"
         return (
@@ -80,14 +80,14 @@ class SolutionNorms(Result):
 
 
 @dataclass(frozen=True, slots=True)
-class RankPath(Result):
+class RankDuringTraining(Result):
     """Holds the effective rank of each weight at each checkpoint."""
 
     ranks: dict[str, tuple[float, ...]]
 
     @property
     def verdict(self) -> str:
-        """The weight whose rank changed most."""
+        """States the weight whose rank changed most, in one sentence."""
         name = max(self.ranks, key=lambda n: abs(self.ranks[n][-1] - self.ranks[n][0]))
         row = self.ranks[name]
         return f"The effective rank of '{name}' changed most, from {row[0]:.1f} to {row[-1]:.1f}."
@@ -120,13 +120,13 @@ def solution_norms(module: nn.Module) -> SolutionNorms:
 
 
 @names_call
-def rank_path(checkpoints: Sequence[nn.Module]) -> RankPath:
+def rank_during_training(checkpoints: Sequence[nn.Module]) -> RankDuringTraining:
     """Computes the effective rank of each weight at each checkpoint of a run; equation (1).
 
     Hypotheses: one architecture. Reference: [roy2007effective].
     Cost: the singular values of each weight of each checkpoint.
 
-    >>> rank_path([nn.Linear(3, 1), nn.Linear(3, 1)]).ranks["weight"]                        # a single row
+    >>> rank_during_training([nn.Linear(3, 1), nn.Linear(3, 1)]).ranks["weight"]                        # a single row
     (1.0, 1.0)
     """
     if not checkpoints:
@@ -136,7 +136,7 @@ def rank_path(checkpoints: Sequence[nn.Module]) -> RankPath:
         raise InputError(
             "the checkpoints have different weights", accepted="one architecture", fix="Pass checkpoints of one network"
         )
-    return RankPath({name: tuple(round(row[name].rank, 12) for row in rows) for name in rows[0]})
+    return RankDuringTraining({name: tuple(round(row[name].rank, 12) for row in rows) for name in rows[0]})
 
 
 def _norms(w: Tensor) -> WeightNorms:

@@ -12,7 +12,7 @@ Hypotheses: small r for the first order. Reference: [keskar2017large]; [dinh2017
 >>> import torch
 >>> net = nn.Linear(1, 1, bias=False)
 >>> _ = nn.init.ones_(net.weight)
->>> found = nearby_rise(net, torch.ones(1, 1), torch.zeros(1), radius=1.0)          # (2^2 - 1^2) / 2
+>>> found = nearby_loss_rise(net, torch.ones(1, 1), torch.zeros(1), radius=1.0)          # (2^2 - 1^2) / 2
 >>> round(found.rise, 5)
 1.5
 """
@@ -31,13 +31,13 @@ from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Interval, Result
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters
+from gnomon.training.gradient import finite_loss, loss_gradient, trainable_parameters
 
-__all__ = ["LocalEntropy", "NearbyRise", "local_entropy", "nearby_rise"]
+__all__ = ["LocalEntropy", "NearbyLossRise", "local_entropy", "nearby_loss_rise"]
 
 
 @dataclass(frozen=True, slots=True)
-class NearbyRise(Result):
+class NearbyLossRise(Result):
     """Holds the loss, its rise (1) or (2) within a radius, and which of the two it is."""
 
     loss: float
@@ -47,7 +47,7 @@ class NearbyRise(Result):
 
     @property
     def verdict(self) -> str:
-        """How much the loss can rise nearby."""
+        """Says in one sentence how much the loss can rise nearby."""
         unit = "of each weight" if self.adaptive else "in parameters"
         return f"Within {self.radius:.3g} {unit} the loss can rise from {self.loss:.3g} by {self.rise:.3g}."
 
@@ -63,13 +63,16 @@ class LocalEntropy(Result):
 
     @property
     def verdict(self) -> str:
-        """How wide the valley is: how much noise of this scope adds to the loss."""
+        """Says in one sentence how wide the valley is: how much noise of this scope adds to the loss."""
         cost = -self.value - self.here
-        return f"Noise of scope {self.scope:.3g} costs {cost:.3g} nats on top of the loss; in a wide valley, little."
+        return (
+            f"Noise of precision (scope) {self.scope:.3g} costs {cost:.3g} nats more loss; in a wide minimum this "
+            f"cost is small."
+        )
 
 
 @names_call
-def nearby_rise(
+def nearby_loss_rise(
     module: nn.Module,
     x: Any,
     y: Any = None,
@@ -78,7 +81,7 @@ def nearby_rise(
     adaptive: bool = False,
     steps: int = 1,
     loss: Loss | None = None,
-) -> NearbyRise:
+) -> NearbyLossRise:
     """Finds the largest rise of the loss within a radius of the parameters, by gradient ascent; equations (1), (2).
 
     Args:
@@ -95,13 +98,14 @@ def nearby_rise(
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.constant_(net.weight, 10.0)
-    >>> round(nearby_rise(net, torch.ones(1, 1), torch.zeros(1), radius=0.1, adaptive=True).rise, 4)   # (11^2-10^2)/2
+    >>> round(nearby_loss_rise(net, torch.ones(1, 1), torch.zeros(1), radius=0.1, adaptive=True).rise,
+    ...     4)  # (11^2-10^2)/2
     10.5
     """
     check_readable(module)
     r, count = number("radius", radius, above=0), integer("steps", steps)
     moved = copy_module(module)
-    leaves = moved_parameters(moved)
+    leaves = trainable_parameters(moved)
     w = parameters_to_vector(leaves).detach().double()
     t = w.abs() if adaptive else torch.ones_like(w)
     with preserve(moved):
@@ -115,7 +119,7 @@ def nearby_rise(
             e = e * min(1.0, r / max(size, 1e-300))
             vector_to_parameters((w + e).to(leaves[0].dtype), leaves)
             value, g = loss_gradient(moved, objective)
-    return NearbyRise(start, value - start, r, adaptive)
+    return NearbyLossRise(start, value - start, r, adaptive)
 
 
 @names_call
@@ -154,7 +158,7 @@ def local_entropy(
     c, m = number("scope", scope, above=0), integer("draws", draws, least=2)
     generator = torch.Generator().manual_seed(check_seed(seed))
     moved = copy_module(module)
-    leaves = moved_parameters(moved)
+    leaves = trainable_parameters(moved)
     w, values = parameters_to_vector(leaves).detach(), []
     with preserve(moved):
         objective = Objective.of(x, y, moved, loss)

@@ -24,9 +24,9 @@ from gnomon.core.inputs.checks import check_readable, check_seed, integer, numbe
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Image, Line, Plot, Result
-from gnomon.landscape.between import check_pair
+from gnomon.landscape.between import check_same_architecture
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import finite_loss, moved_parameters
+from gnomon.training.gradient import finite_loss, trainable_parameters
 
 __all__ = ["LossPlane", "filter_normalized", "loss_plane"]
 
@@ -116,7 +116,7 @@ def loss_plane(
     check_readable(module)
     far, n = number("reach", reach, above=0), integer("points", points, least=3) | 1
     moved = copy_module(module)
-    leaves = moved_parameters(moved)
+    leaves = trainable_parameters(moved)
     w = parameters_to_vector(leaves).detach()
     (u, v), path, share = _directions(module, leaves, w, models, seed)
     unit = float(path.abs().max()) if len(path) > 1 else 1.0
@@ -144,7 +144,7 @@ def _directions(
         fix = "Pass two or more other models, or use loss_between for one"
         raise InputError("models contains one model", accepted="two or more models, which span a plane", fix=fix)
     for other in models:
-        check_pair(module, other)
+        check_same_architecture(module, other)
     moves = torch.stack([parameters_to_vector([p for p, q in zip(o.parameters(), module.parameters(), strict=True)
                                                if q.requires_grad]).detach() - w for o in models])  # fmt: skip
     gram = (moves @ moves.T).double()

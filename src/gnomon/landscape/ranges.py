@@ -25,10 +25,10 @@ from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training import SGD, Adam, train
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import moved_parameters
-from gnomon.training.native import Choice, resolve_optimizer
+from gnomon.training.gradient import trainable_parameters
+from gnomon.training.native import OptimizerChoice, resolve_optimizer
 
-__all__ = ["LrRange", "ScaleRobustness", "lr_range", "scale_robustness"]
+__all__ = ["LrRange", "InitializationScaleRange", "lr_range", "initialization_scale_range"]
 
 DIVERGED_LOSS_FACTOR = 4.0
 """Multiple of the initial loss above which a run counts as diverged."""
@@ -63,7 +63,7 @@ class LrRange(Result):
 
     @property
     def verdict(self) -> str:
-        """Which learning rates to use."""
+        """Says in one sentence which learning rates to use."""
         end = "diverges" if self.stopped == "diverged" else "stops improving"
         return f"The loss falls fastest near lr = {self.steepest:.2g} and {end} beyond {self.largest:.2g}."
 
@@ -75,7 +75,7 @@ class LrRange(Result):
 
 
 @dataclass(frozen=True, slots=True)
-class ScaleRobustness(Result):
+class InitializationScaleRange(Result):
     """Holds factors on the initial weights and the final loss for each; NaN if training diverged."""
 
     scales: tuple[float, ...]
@@ -94,7 +94,7 @@ class ScaleRobustness(Result):
 
     @property
     def verdict(self) -> str:
-        """The range of scales from which training works."""
+        """States the range of scales from which training works, in one sentence."""
         if not self.trainable:
             return "Training diverged from every scale of the initial weights."
         low, high = self.trainable[0], self.trainable[-1]
@@ -117,7 +117,7 @@ def lr_range(
     high: float = 10.0,
     steps: int = 100,
     batch: int = 64,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LrRange:
@@ -156,7 +156,7 @@ def lr_range(
     rule = SGD(first) if optimizer is None else resolve_optimizer(optimizer, module)
     with random_state(seed), torch.inference_mode(False), torch.enable_grad():
         objective = Objective.of(x, y, model, loss).indexable()
-        moved = moved_parameters(model)
+        moved = trainable_parameters(model)
         memory = rule.memory(moved)
         with set_mode(model, "train"):
             for step, rate in enumerate(rates, 1):
@@ -180,18 +180,18 @@ def lr_range(
 
 
 @names_call
-def scale_robustness(
+def initialization_scale_range(
     module: nn.Module,
     x: Any,
     y: Any = None,
     *,
     scales: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0),
     steps: int = 200,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     batch: int | None = None,
     loss: Loss | None = None,
     seed: int = 0,
-) -> ScaleRobustness:
+) -> InitializationScaleRange:
     """Trains copies of a network whose initial weights (not biases) are multiplied by several factors; equation (2).
 
     Args:
@@ -208,7 +208,7 @@ def scale_robustness(
     Hypotheses: none. Reference: [zhang2019fixup].
     Cost: a training run for each scale.
 
-    >>> result = scale_robustness(nn.Linear(2, 1), torch.eye(2), torch.ones(2), scales=(0.5, 1.0), steps=300)
+    >>> result = initialization_scale_range(nn.Linear(2, 1), torch.eye(2), torch.ones(2), scales=(0.5, 1.0), steps=300)
     >>> len(result.losses)
     2
     """
@@ -223,7 +223,7 @@ def scale_robustness(
                     p.mul_(c)
         run = train(scaled, x, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=seed, record=[steps])
         losses.append(nan if run.stopped == "diverged" else float(run.loss[-1]))  # (2)
-    return ScaleRobustness(factors, tuple(losses))
+    return InitializationScaleRange(factors, tuple(losses))
 
 
 def _lookup(value: Tensor, slopes: Sequence[Tensor | None]) -> tuple[Tensor, Sequence[Tensor | None]]:

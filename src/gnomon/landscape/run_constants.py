@@ -21,7 +21,7 @@ from gnomon.core.inputs.checks import number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
-from gnomon.landscape.smoothness import steps_ahead
+from gnomon.landscape.smoothness import try_gradient_steps
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import loss_gradient
 
@@ -126,7 +126,7 @@ def run_constants(
         raise InputError("the list of models is empty", accepted="at least one model", fix=fix)
     rows = []
     for model in models:
-        ahead = steps_ahead(model, x, y, lrs=(rate,), products=products, loss=loss)
+        ahead = try_gradient_steps(model, x, y, lrs=(rate,), products=products, loss=loss)
         copy = copy_module(model)
         with preserve(copy):
             value, g = loss_gradient(copy, Objective.of(x, y, copy, loss))

@@ -48,7 +48,7 @@ class ScaleInvariance(Result):
 
     @property
     def verdict(self) -> str:
-        """The number of scale-invariant weights."""
+        """States the number of scale-invariant weights, in one sentence."""
         found = self.invariant
         named = f": {', '.join(found[:3])}{' ...' if len(found) > 3 else ''}" if found else ""
         return f"The loss does not depend on the scale of {len(found)} of {len(self.cosines)} weights{named}."

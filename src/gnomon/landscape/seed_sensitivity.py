@@ -4,7 +4,7 @@
 
 Hypotheses: one architecture. Reference: [fort2020deep].
 
->>> StartSensitivity(0.05, 1.2, (0.1, 0.1)).verdict[:29]
+>>> SeedSensitivity(0.05, 1.2, (0.1, 0.1)).verdict[:29]
 '2 seeds learn nearly the same'
 """
 
@@ -24,13 +24,13 @@ from gnomon.core.modules.preserve import random_state
 from gnomon.core.results import Result
 from gnomon.training import train
 from gnomon.training.evaluate import Loss
-from gnomon.training.native import Choice
+from gnomon.training.native import OptimizerChoice
 
-__all__ = ["StartSensitivity", "start_sensitivity"]
+__all__ = ["SeedSensitivity", "seed_sensitivity"]
 
 
 @dataclass(frozen=True, slots=True)
-class StartSensitivity(Result):
+class SeedSensitivity(Result):
     """Holds mean relative distances between networks trained from several seeds, of outputs and of parameters."""
 
     functions: float
@@ -39,7 +39,7 @@ class StartSensitivity(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether different seeds learn different functions."""
+        """Says in one sentence whether different seeds learn different functions."""
         same = "learn nearly the same function" if self.functions < 0.1 else "learn different functions"
         return (
             f"{len(self.losses)} seeds {same}: outputs differ by {self.functions:.1%}, parameters by "
@@ -48,15 +48,15 @@ class StartSensitivity(Result):
 
 
 @names_call
-def start_sensitivity(
+def seed_sensitivity(
     build: Callable[[int], nn.Module],
     data: Any,
     *,
     seeds: Sequence[int] = (0, 1, 2, 3),
     steps: int = 300,
-    optimizer: Choice | None = None,
+    optimizer: OptimizerChoice | None = None,
     loss: Loss | None = None,
-) -> StartSensitivity:
+) -> SeedSensitivity:
     """Trains networks from several seeds and measures how much their outputs and parameters differ.
 
     Args:
@@ -75,7 +75,7 @@ def start_sensitivity(
     >>> from gnomon.training import SGD
     >>> x = torch.eye(2)
     >>> pair, rule = (x, torch.ones(2)), SGD(1.0)
-    >>> result = start_sensitivity(lambda s: nn.Linear(2, 1), pair, seeds=(0, 1), steps=99, optimizer=rule)
+    >>> result = seed_sensitivity(lambda s: nn.Linear(2, 1), pair, seeds=(0, 1), steps=99, optimizer=rule)
     >>> result.functions < 0.05                                                 # a convex problem has one solution
     True
     """
@@ -90,7 +90,7 @@ def start_sensitivity(
         losses.append(float(run.loss[-1]))
         functions.append(outputs(run.model, source(data, module=net).whole().x).double())
         weights.append(parameters_to_vector(run.model.parameters()).detach().double())
-    return StartSensitivity(_apart(functions), _apart(weights), tuple(losses))
+    return SeedSensitivity(_apart(functions), _apart(weights), tuple(losses))
 
 
 def _apart(vectors: Sequence[Tensor]) -> float:

@@ -24,14 +24,14 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.hessian import hessian
-from gnomon.landscape.perturbed import nearby_rise
-from gnomon.landscape.symmetries import read_units, rescaled_twin
+from gnomon.landscape.perturbed import nearby_loss_rise
+from gnomon.landscape.symmetries import read_units, rescaled_copy
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import automatic_trace
 from gnomon.training.evaluate import Loss
 
-__all__ = ["SharpnessForms", "sharpness_forms"]
+__all__ = ["SharpnessVariants", "sharpness_variants"]
 
 MAX_RELATIVE_CHANGE = 0.1
 """Relative change below which a measure counts as unchanged: traces are random estimates."""
@@ -39,12 +39,12 @@ NAMES = ("largest eigenvalue", "trace", "rise in a ball", "adaptive eigenvalue",
 
 
 @dataclass(frozen=True, slots=True)
-class SharpnessForms(Result):
+class SharpnessVariants(Result):
     """Holds each variant (1) to (3) for a model, and for a rescaled copy with the same outputs.
 
     ``rescaled`` is empty if no unit of the model can be rescaled; ``factor`` is the largest factor of the rescaling.
 
-    >>> found = SharpnessForms({"trace": 2.0, "adaptive trace": 1.0}, {"trace": 90.0, "adaptive trace": 1.0}, 10.0)
+    >>> found = SharpnessVariants({"trace": 2.0, "adaptive trace": 1.0}, {"trace": 90.0, "adaptive trace": 1.0}, 10.0)
     >>> found.invariant
     ('adaptive trace',)
     """
@@ -62,7 +62,7 @@ class SharpnessForms(Result):
 
     @property
     def verdict(self) -> str:
-        """Which variants can be compared between models."""
+        """Says in one sentence which variants can be compared between models."""
         if not self.rescaled:
             return "No hidden unit can be rescaled without changing the outputs: all variants can be compared."
         worst = max(self.rescaled, key=lambda n: self.rescaled[n] / max(abs(self.values[n]), 1e-300))
@@ -101,7 +101,7 @@ class _Adaptive(AbstractOperator):
 
 
 @names_call
-def sharpness_forms(
+def sharpness_variants(
     module: nn.Module,
     x: Any,
     y: Any = None,
@@ -113,7 +113,7 @@ def sharpness_forms(
     loss: Loss | None = None,
     tile: int | None = None,
     seed: int = 0,
-) -> SharpnessForms:
+) -> SharpnessVariants:
     """Computes six variants of sharpness for a model and for a rescaled copy with the same outputs; equations (1) to
     (3).
 
@@ -134,7 +134,7 @@ def sharpness_forms(
 
     >>> net, x = nn.Sequential(nn.Linear(1, 3), nn.ReLU(), nn.Linear(3, 1)), torch.linspace(-1, 1, 8)[:, None]
     >>> _ = [nn.init.constant_(p, 0.7) for p in net.parameters()]
-    >>> found = sharpness_forms(net, x, x[:, 0])
+    >>> found = sharpness_variants(net, x, x[:, 0])
     >>> all(name.startswith("adaptive") for name in found.invariant)
     True
     """
@@ -147,7 +147,7 @@ def sharpness_forms(
         return _forms(model, x, y, loss, r, count, most, tile, seed)
 
     here = forms(module)
-    return SharpnessForms(here, forms(rescaled_twin(module, units, c)) if units.scalings else {}, c)
+    return SharpnessVariants(here, forms(rescaled_copy(module, units, c)) if units.scalings else {}, c)
 
 
 def _forms(model: nn.Module, x: Any, y: Any, loss: Loss | None, radius: float, products: int, steps: int | None,
@@ -158,5 +158,5 @@ def _forms(model: nn.Module, x: Any, y: Any, loss: Loss | None, radius: float, p
     for operator, adaptive in ((plain, False), (_Adaptive(plain, w.abs()), True)):
         found.append(float(top_eigenpairs(operator, 1, steps=steps, seed=seed).values[0]))  # (1)
         found.append(automatic_trace(operator, products=products, seed=seed).value)  # (2)
-        found.append(nearby_rise(model, x, y, radius=radius, adaptive=adaptive, loss=loss).rise)  # (3)
+        found.append(nearby_loss_rise(model, x, y, radius=radius, adaptive=adaptive, loss=loss).rise)  # (3)
     return dict(zip(NAMES, found, strict=True))

@@ -26,11 +26,11 @@ from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.sharpness import sharpness
 from gnomon.training.evaluate import Loss
 
-__all__ = ["Shrinkage", "equivalent_weight_decay", "shrinkage"]
+__all__ = ["WeightShrinkage", "equivalent_weight_decay", "weight_shrinkage"]
 
 
 @dataclass(frozen=True, slots=True)
-class Shrinkage(Result):
+class WeightShrinkage(Result):
     """Holds the largest curvatures, the shares (1) and (2) kept along each (None if not requested), and the decay."""
 
     curvatures: tuple[float, ...]
@@ -40,7 +40,7 @@ class Shrinkage(Result):
 
     @property
     def verdict(self) -> str:
-        """The share that is kept along the first and along the last direction."""
+        """States the share that is kept along the first and along the last direction, in one sentence."""
         parts = [f"{name} keeps {kept[0]:.1%} of the steepest direction and {kept[-1]:.1%} of number {len(kept)}"
                  for name, kept in (("weight decay", self.decayed), ("stopping", self.stopped)) if kept]  # fmt: skip
         text = "; ".join(parts)
@@ -68,7 +68,7 @@ def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = 
 
 
 @names_call
-def shrinkage(
+def weight_shrinkage(
     module: nn.Module,
     x: Any,
     y: Any = None,
@@ -79,7 +79,7 @@ def shrinkage(
     k: int = 5,
     products: int | None = None,
     loss: Loss | None = None,
-) -> Shrinkage:
+) -> WeightShrinkage:
     """Computes how much weight decay or early stopping keeps along the steepest directions of the loss; (1), (2).
 
     Args:
@@ -98,7 +98,7 @@ def shrinkage(
 
     >>> import torch
     >>> net = nn.Linear(1, 1, bias=False)
-    >>> shrinkage(net, torch.tensor([[2.0]]), torch.zeros(1), weight_decay=4.0, k=1).decayed         # 4 / (4 + 4)
+    >>> weight_shrinkage(net, torch.tensor([[2.0]]), torch.zeros(1), weight_decay=4.0, k=1).decayed  # 4 / (4 + 4)
     (0.5,)
     """
     if weight_decay is None and lr is None:
@@ -112,7 +112,7 @@ def shrinkage(
     stopped = None if rates is None else tuple(1 - prod(1 - r * v for r in rates) for v in values)  # (2)
     decay = given if given is not None else 1 / sum(rates or (1.0,))
     decayed = None if given is None and rates is None else tuple(round(v / (v + decay), 12) for v in values)  # (1)
-    return Shrinkage(values, decayed, stopped, decay)
+    return WeightShrinkage(values, decayed, stopped, decay)
 
 
 def _rates(lr: float | Sequence[float], steps: int | None) -> list[float]:

@@ -31,9 +31,9 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Interval, Line, Plot, Result
 from gnomon.landscape.hessian import hessian
 from gnomon.linalg.lanczos import top_eigenpairs
-from gnomon.linalg.operator import Negative
+from gnomon.linalg.operator import NegativeOperator
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import moved_parameters
+from gnomon.training.gradient import trainable_parameters
 
 __all__ = ["Convexity", "LossSlice", "convexity", "loss_along"]
 
@@ -55,7 +55,7 @@ class LossSlice(Result):
 
     @property
     def verdict(self) -> str:
-        """Slope, curvature and the position of the smallest loss."""
+        """States slope, curvature and the position of the smallest loss, in one sentence."""
         best = float(self.t[self.losses.argmin()])
         return (
             f"Along this direction the loss has slope {self.slope:.3g} and curvature {self.curvature:.3g}; its minimum "
@@ -80,7 +80,7 @@ class Convexity(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the loss may be convex."""
+        """Says in one sentence whether the loss may be convex."""
         if self.broken == 0 and self.lowest >= -1e-6:
             return f"No sign of non-convexity in {self.segments} segments and in the curvature here."
         return f"The loss is not convex: {self.broken:.0%} of segments violate it; least curvature {self.lowest:.2g}."
@@ -120,7 +120,7 @@ def loss_along(
     """
     check_readable(module)
     reach, points = number("reach", reach, above=0), integer("points", points, least=3) | 1
-    leaves = moved_parameters(module)
+    leaves = trainable_parameters(module)
     w = parameters_to_vector(leaves).detach()
     v = _direction(direction, w, seed)
     operator = hessian(module, x, y, loss=loss)
@@ -156,7 +156,7 @@ def convexity(
     check_readable(module)
     count, size = integer("segments", segments), number("radius", radius, above=0)
     generator = torch.Generator().manual_seed(check_seed(seed))
-    w = parameters_to_vector(moved_parameters(module)).detach()
+    w = parameters_to_vector(trainable_parameters(module)).detach()
     scale = size * float(w.square().mean().sqrt().clamp_min(1e-3))
     broken = 0
     for _ in with_progress_bar(range(count), "segments"):
@@ -164,7 +164,7 @@ def convexity(
         low, high, middle = _losses(module, x, y, loss, [a, b, (a + b) / 2])
         broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))  # (2), float32 sums over the examples
     most = None if products is None else integer("products", products)
-    negative = Negative(hessian(module, x, y, loss=loss))
+    negative = NegativeOperator(hessian(module, x, y, loss=loss))
     lowest = -float(top_eigenpairs(negative, 1, steps=most, seed=seed).values[0])
     return Convexity(broken / count, binomial_interval(int(broken), count), lowest, count)
 
@@ -183,7 +183,7 @@ def _direction(direction: Any, w: Tensor, seed: int) -> Tensor:
 def _losses(module: nn.Module, x: Any, y: Any, loss: Loss | None, places: Iterable[Tensor]) -> list[float]:
     """Returns the loss at each of several parameter vectors."""
     moved = copy_module(module)
-    leaves, found = moved_parameters(moved), []
+    leaves, found = trainable_parameters(moved), []
     with preserve(moved):
         objective = Objective.of(x, y, moved, loss)
         for w in places:

@@ -12,7 +12,7 @@ Reference: [nesterov2018lectures] for (1); [santurkar2018how] for (2); [karimi20
 >>> import torch
 >>> net, x = nn.Linear(1, 1, bias=False), torch.tensor([[2.0]])
 >>> _ = nn.init.ones_(net.weight)
->>> steps_ahead(net, x, torch.zeros(1), lrs=(0.125,)).smoothness                        # H = x^2 = 4
+>>> try_gradient_steps(net, x, torch.zeros(1), lrs=(0.125,)).smoothness                        # H = x^2 = 4
 (4.0,)
 """
 
@@ -32,13 +32,13 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.landscape.sharpness import sharpness
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import loss_gradient, moved_parameters
+from gnomon.training.gradient import loss_gradient, trainable_parameters
 
-__all__ = ["PolyakConstant", "StepsAhead", "polyak_constant", "steps_ahead"]
+__all__ = ["PolyakConstant", "GradientStepTrials", "polyak_constant", "try_gradient_steps"]
 
 
 @dataclass(frozen=True, slots=True)
-class StepsAhead(Result):
+class GradientStepTrials(Result):
     """Holds (1) and (2) along a gradient step for each learning rate; ``local`` is lambda_1 before the step."""
 
     lrs: tuple[float, ...]
@@ -50,7 +50,7 @@ class StepsAhead(Result):
 
     @property
     def verdict(self) -> str:
-        """The largest learning rate at which the gradient keeps its direction."""
+        """States the largest learning rate at which the gradient keeps its direction, in one sentence."""
         good = [lr for lr, c in zip(self.lrs, self.cosines, strict=True) if c > 0.5]
         far = f"up to lr = {max(good):.3g}" if good else "for none of these learning rates"
         return f"The gradient keeps its direction (cosine above 1/2) {far}; 2 / curvature is {2 / self.local:.3g}."
@@ -77,16 +77,16 @@ class PolyakConstant(Result):
 
     @property
     def verdict(self) -> str:
-        """The convergence rate that the constant guarantees."""
+        """States the convergence rate that the constant guarantees, in one sentence."""
         rate = max(0.0, 1 - self.value / self.curvature)
         return (
             f"Along {self.steps} steps |gradient|^2 stays above {2 * self.value:.3g} (loss - {self.lowest:.3g}): with "
-            f"curvature {self.curvature:.3g} each step leaves at most {rate:.4f} of the error."
+            f"curvature {self.curvature:.3g} each step of gradient descent leaves at most {rate:.4f} of the error."
         )
 
 
 @names_call
-def steps_ahead(
+def try_gradient_steps(
     module: nn.Module,
     x: Any,
     y: Any = None,
@@ -94,7 +94,7 @@ def steps_ahead(
     lrs: Sequence[float] | None = None,
     products: int | None = None,
     loss: Loss | None = None,
-) -> StepsAhead:
+) -> GradientStepTrials:
     """Takes one gradient step with each of several learning rates; measures loss and gradient after it; (1), (2).
 
     Args:
@@ -110,7 +110,8 @@ def steps_ahead(
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> result = steps_ahead(net, torch.ones(1, 1), torch.zeros(1), lrs=(0.5, 3.0))      # g = w: after 3 it turns round
+    >>> result = try_gradient_steps(net, torch.ones(1, 1), torch.zeros(1), lrs=(0.5,
+    ...     3.0))  # g = w: after 3 it turns round
     >>> result.cosines
     (1.0, -1.0)
     """
@@ -125,7 +126,7 @@ def steps_ahead(
     rates = [2 / local * 10 ** (e / 4) for e in range(-5, 4)] if lrs is None else lrs
     chosen = tuple(number("lrs", lr, above=0) for lr in rates)
     moved = copy_module(module)
-    leaves = moved_parameters(moved)
+    leaves = trainable_parameters(moved)
     w = parameters_to_vector(leaves).detach()
     losses, cosines, ratios = [], [], []
     with preserve(moved):
@@ -137,7 +138,7 @@ def steps_ahead(
             losses.append(value)
             cosines.append(float(torch.nn.functional.cosine_similarity(there, g, dim=0)))  # (2)
             ratios.append(float((there - g).norm() / (lr * g.norm()).clamp_min(1e-300)))  # (1)
-    return StepsAhead(chosen, tuple(losses), tuple(cosines), tuple(ratios), start, local)
+    return GradientStepTrials(chosen, tuple(losses), tuple(cosines), tuple(ratios), start, local)
 
 
 @names_call
@@ -178,7 +179,7 @@ def polyak_constant(
     rate = None if lr is None else number("lr", lr, above=0)
     rate = rate or 1 / max(sharpness(module, x, y, loss=loss, steps=most).value, 1e-12)
     moved = copy_module(module)
-    leaves, least = moved_parameters(moved), float("inf")
+    leaves, least = trainable_parameters(moved), float("inf")
     with preserve(moved):
         objective = Objective.of(x, y, moved, loss)
         for _ in with_progress_bar(range(count), "steps of descent"):

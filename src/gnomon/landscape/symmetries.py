@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, check_weights
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
@@ -28,7 +28,7 @@ from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.matching import log_orders
 from gnomon.program.units import HiddenUnits, hidden_units, permute_units, scale_units
 
-__all__ = ["ParameterSymmetries", "parameter_symmetries", "rescaled_twin"]
+__all__ = ["ParameterSymmetries", "parameter_symmetries", "rescaled_copy"]
 
 MAX_EXAMPLES = 64
 """Number of inputs on which the symmetries are tested."""
@@ -115,7 +115,7 @@ def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
     0
     """
     check_weights(module)
-    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
         raise InputError(found, accepted="one tensor of inputs", fix="Wrap the model in one that takes one tensor")
@@ -123,13 +123,13 @@ def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
         return inputs, hidden_units(module, inputs[:1])
 
 
-def rescaled_twin(module: nn.Module, units: HiddenUnits, factor: float) -> nn.Module:
+def rescaled_copy(module: nn.Module, units: HiddenUnits, factor: float) -> nn.Module:
     """Returns a copy with the same outputs whose groups of units are alternately scaled up and down by factor; (2).
 
     Cost: a copy.
 
     >>> net, x = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1)), torch.randn(4, 1)
-    >>> other = rescaled_twin(net, read_units(net, x)[1], 8.0)
+    >>> other = rescaled_copy(net, read_units(net, x)[1], 8.0)
     >>> torch.allclose(net(x), other(x), atol=1e-5)
     True
     """

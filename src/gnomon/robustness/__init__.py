@@ -15,7 +15,7 @@ from gnomon.robustness.preflight import preflight
 from gnomon.robustness.radius import robust_radius
 from gnomon.robustness.regions import maximal_regions, patterns_in_ball, regions_in_plane, regions_on_line
 from gnomon.robustness.robust import THOROUGH, robust_accuracy
-from gnomon.robustness.supremum import sup_distance
+from gnomon.robustness.supremum import supremum_distance
 
 __all__ = [
     "THOROUGH",
@@ -37,6 +37,6 @@ __all__ = [
     "robust_accuracy",
     "robust_radius",
     "smoothed_radius",
-    "sup_distance",
+    "supremum_distance",
     "universal_perturbation",
 ]

@@ -26,7 +26,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.losses import AbstractLoss, CrossEntropy
-from gnomon.core.metrics import checked_margins
+from gnomon.core.metrics import checked_margins, student_quantile
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
@@ -58,7 +58,7 @@ class MarginDistribution(Result):
 
     @property
     def verdict(self) -> str:
-        """The error rate, and how near the decision boundary is."""
+        """States the error rate, and how near the decision boundary is, in one sentence."""
         right = self.distances[self.margins > 0].double()
         wrong = 1 - len(right) / len(self.margins)
         if not len(right):
@@ -87,7 +87,7 @@ class NoiseSensitivity(Result):
 
     @property
     def verdict(self) -> str:
-        """The rise of the loss by noise, compared with the penalty on the Jacobian."""
+        """States the rise of the loss by noise, compared with the penalty on the Jacobian, in one sentence."""
         return (
             f"Noise of {self.sigma:.3g} at the inputs changes the loss by {self.rise:.3g} (from {self.loss:.3g}); a "
             f"penalty on the Jacobian would cost {self.penalty:.3g}."
@@ -181,7 +181,7 @@ def noise_sensitivity(
                 with torch.no_grad():
                     noisy = [objective.loss_of(module(inputs.detach() + e), target) for e in (noise, -noise)]
                 rises[i] += share * (float(sum(noisy)) / 2 - value)
-    half = 1.96 * float(rises.std()) / m**0.5
+    half = student_quantile(m - 1) * float(rises.std()) / m**0.5
     rise = float(rises.mean())
     return NoiseSensitivity(rise, Interval(rise - half, rise + half, 0.95), penalties, plain, s)
 

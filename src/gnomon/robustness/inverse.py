@@ -14,7 +14,7 @@ from torch import nn
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import decisions as kinds
@@ -55,7 +55,7 @@ class Invertibility(Result):
 
     @property
     def verdict(self) -> str:
-        """How many input directions survive."""
+        """Says in one sentence how many input directions survive."""
         kept = f"{self.kept} of {self.inputs} directions of the inputs survive"
         number = "" if self.condition == inf else f", with condition number {self.condition:.3g}"
         back = "" if self.error is None else f"; its inverse reconstructs inputs with error {self.error:.1e}"
@@ -94,7 +94,7 @@ def invertibility(module: nn.Module, x: Any) -> Invertibility:
     2
     """
     check_weights(module)
-    inputs = _real(source_of_inputs(x, module).first(MAX_EXAMPLES).x).detach()
+    inputs = _real(as_input_source(x, module).first(MAX_EXAMPLES).x).detach()
     values = jacobian_spectrum(module, inputs, examples=MAX_EXAMPLES).values
     size = inputs[0].numel()
     kept = int((values > MIN_SINGULAR_VALUE_SHARE * values[:, :1]).sum(1).min())

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_weights, integer
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Histogram, Line, Plot, Result
@@ -46,7 +46,7 @@ class JacobianSpectrum(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the network is near an isometry."""
+        """Says in one sentence whether the network is near an isometry."""
         near = "near an isometry" if self.condition < 3 and 0.3 < self.gain < 3 else "far from an isometry"
         return (
             f"The network is {near}: half of the examples have singular values that differ by more than a factor "
@@ -72,7 +72,7 @@ class LinearMap(Result):
 
     @property
     def verdict(self) -> str:
-        """How many frequencies the map uses."""
+        """Says in one sentence how many frequencies the map uses."""
         d = self.weights.shape[1]
         used = d * min(self.sparsity) ** 2
         return f"The network is one linear map of {d} inputs that uses about {used:.1f} frequencies."
@@ -101,7 +101,7 @@ def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> Jacob
     """
     check_weights(module)
     most = integer("examples", examples)
-    inputs = _real(source_of_inputs(x, module).first(most).x)
+    inputs = _real(as_input_source(x, module).first(most).x)
     with preserve(module):
         jacobian = _jacobian(module, inputs)
     values = torch.linalg.svdvals(jacobian.double())
@@ -126,7 +126,7 @@ def linear_map(module: nn.Module, x: Any) -> LinearMap:
     True
     """
     check_weights(module)
-    inputs = _real(source_of_inputs(x, module).first(32).x)
+    inputs = _real(as_input_source(x, module).first(32).x)
     with preserve(module):
         with torch.no_grad():
             z = inputs.flip(0)

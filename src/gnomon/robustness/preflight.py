@@ -15,15 +15,22 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.metrics import binomial_interval, decisions
+from gnomon.core.metrics import binomial_interval, predicted_classes
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
 from gnomon.findings import decisions as kinds
-from gnomon.robustness.attacks.base import Victim, margin
+from gnomon.robustness.attacks.base import AttackedModel, margin_loss
 from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_of
 from gnomon.robustness.attacks.threat import Norm, Threat
 
-__all__ = ["GRADIENTS", "PROBE_EXAMPLES", "Preflight", "flight_check", "gradients_tell", "preflight"]
+__all__ = [
+    "GRADIENT_PREMISE",
+    "PROBE_EXAMPLES",
+    "Preflight",
+    "check_attack_assumptions",
+    "check_gradients",
+    "preflight",
+]
 
 PROBE_EXAMPLES = 200
 """Examples on which assumptions about gradients and batches are checked."""
@@ -37,7 +44,7 @@ MIN_FILLED_SHARE = 0.02
 """Share of the width of the bounds that the inputs must fill."""
 SCORE_TOLERANCE = 1e-3
 """Difference between two computations of the scores that is allowed, relative to their spread."""
-GRADIENTS = "gradients of the model predict how its scores change"
+GRADIENT_PREMISE = "gradients of the model predict how its scores change"
 """The assumption that fails if gradients are masked."""
 
 
@@ -45,7 +52,7 @@ GRADIENTS = "gradients of the model predict how its scores change"
 class Preflight(Result):
     """Holds the assumptions of an attack, whether each holds, and what was measured.
 
-    >>> found = Preflight((Hypothesis(GRADIENTS, False, "gradients are zero at 90% of the examples"),))
+    >>> found = Preflight((Hypothesis(GRADIENT_PREMISE, False, "gradients are zero at 90% of the examples"),))
     >>> found.ready, found.masked
     (False, True)
     >>> print(found.verdict)
@@ -67,7 +74,7 @@ class Preflight(Result):
     @property
     def masked(self) -> bool:
         """Whether gradients are masked, so that attacks cannot use them."""
-        return any(p.statement == GRADIENTS for p in self.failed)
+        return any(p.statement == GRADIENT_PREMISE for p in self.failed)
 
     @property
     def verdict(self) -> str:
@@ -80,7 +87,7 @@ class Preflight(Result):
     def findings(self) -> tuple[Finding, ...]:
         """A finding for each assumption that does not hold."""
         return tuple(
-            Finding(kinds.GRADIENT_MASKING if p.statement == GRADIENTS else kinds.ROBUSTNESS_PREMISE, "",
+            Finding(kinds.GRADIENT_MASKING if p.statement == GRADIENT_PREMISE else kinds.ROBUSTNESS_PREMISE, "",
                     {"reasons": p.checked.capitalize(), "advice": FIXES.get(p.statement, "Fix this before measuring.")},
                     (Value("premise", p.statement),))
             for p in self.failed
@@ -99,7 +106,7 @@ INSIDE = "inputs lie within the bounds"
 FILL = "inputs fill the bounds"
 CHANCE = "clean accuracy is above chance"
 FIXES = {
-    GRADIENTS: "Trust only attacks without gradients, or attack a model without the layer that masks them.",
+    GRADIENT_PREMISE: "Trust only attacks without gradients, or attack a model without the layer that masks them.",
     EVAL: "Call model.eval() first.",
     SAME: "Fix the random numbers inside the model, or measure their average.",
     BATCH: "Use eval mode, or layers that process each example separately.",
@@ -126,20 +133,20 @@ def preflight(
     True
     """
     threat = Threat.of(eps, norm, bounds)
-    return flight_check(module, *examples_of(module, data), threat)
+    return check_attack_assumptions(module, *examples_of(module, data), threat)
 
 
-def flight_check(module: nn.Module, x: Tensor, y: Tensor, threat: Threat) -> Preflight:
+def check_attack_assumptions(module: nn.Module, x: Tensor, y: Tensor, threat: Threat) -> Preflight:
     """Checks the assumptions for examples in memory; see `preflight`.
 
     Cost: as `preflight`.
 
     >>> x, y = torch.rand(4, 1), torch.tensor([0, 1, 0, 1])
-    >>> flight_check(nn.Linear(1, 2), x, y, Threat(0.1, "2", 0, 1)).premises[0].holds
+    >>> check_attack_assumptions(nn.Linear(1, 2), x, y, Threat(0.1, "2", 0, 1)).premises[0].holds
     True
     """
     premises = [_inside(x, threat), _check_filled(x, threat), _eval(module, x)]
-    with Victim(module).attacked() as victim:
+    with AttackedModel(module).attacked() as victim:
         f = victim.all_scores(x)
         if not bool(f.isfinite().all()):
             fix = "Look for NaN in the weights"
@@ -147,7 +154,7 @@ def flight_check(module: nn.Module, x: Tensor, y: Tensor, threat: Threat) -> Pre
         premises += [_same(victim, x, f), _alone(victim, x, f), _chance(f, y)]
         right = (f.argmax(1) == y).nonzero()[:PROBE_EXAMPLES, 0]
         if len(right):
-            premises.append(gradients_tell(victim, x[right], y[right], threat))
+            premises.append(check_gradients(victim, x[right], y[right], threat))
     return Preflight(tuple(premises))
 
 
@@ -170,10 +177,10 @@ def _eval(module: nn.Module, x: Tensor) -> Hypothesis:
         return Hypothesis(EVAL, True, "the model is in eval mode")
     part, modes = x[:PROBE_EXAMPLES], [m.training for m in module.modules()]
     with preserve(module, grad=False):
-        calm = Victim(module).scores(part)
+        calm = AttackedModel(module).scores(part)
         for one, mode in zip(module.modules(), modes, strict=True):
             one.training = mode
-        trained = Victim(module).scores(part)
+        trained = AttackedModel(module).scores(part)
     moved = _differ(calm, trained)
     words = "the model is in training mode, which changes its scores" if moved else "training mode changes nothing"
     return Hypothesis(EVAL, not moved, words)
@@ -184,7 +191,7 @@ def _differ(a: Tensor, b: Tensor) -> bool:
     return bool((a - b).abs().max() > SCORE_TOLERANCE * spread) if bool(b.isfinite().all()) else True
 
 
-def _same(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
+def _same(victim: AttackedModel, x: Tensor, f: Tensor) -> Hypothesis:
     again = victim.all_scores(x[:PROBE_EXAMPLES])
     differ = _differ(f[:PROBE_EXAMPLES], again)
     words = "the same input gives different scores the second time" if differ else "two passes agree"
@@ -192,7 +199,7 @@ def _same(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
 
 
 @torch.no_grad()
-def _alone(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
+def _alone(victim: AttackedModel, x: Tensor, f: Tensor) -> Hypothesis:
     alone = torch.cat([victim.scores(x[i : i + 1]) for i in range(min(SINGLE_EXAMPLES, len(x)))])
     differ = _differ(f[: len(alone)], alone)
     words = "an example has different scores alone and in a batch" if differ else "alone and in a batch agree"
@@ -200,30 +207,30 @@ def _alone(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
 
 
 def _chance(f: Tensor, y: Tensor) -> Hypothesis:
-    right, n, k = int((decisions(f) == y).sum()), len(y), f.shape[1]
+    right, n, k = int((predicted_classes(f) == y).sum()), len(y), f.shape[1]
     above = right / n > 1 / k and (n < 20 or binomial_interval(right, n).low > 1 / k or right == n)
     return Hypothesis(CHANCE, above, f"clean accuracy is {right / n:.1%}, chance is {1 / k:.1%}")
 
 
-def gradients_tell(victim: Victim, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
+def check_gradients(victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
     """Checks that gradients of the margin are not zero and predict its change over a small step; equation (1).
 
     Cost: a gradient and a forward pass of the examples.
 
     >>> net = nn.Linear(2, 2, bias=False)
-    >>> with Victim(net).attacked() as victim:
-    ...     gradients_tell(victim, torch.ones(1, 2), torch.tensor([0]), Threat(0.1, "2", -9, 9)).holds
+    >>> with AttackedModel(net).attacked() as victim:
+    ...     check_gradients(victim, torch.ones(1, 2), torch.tensor([0]), Threat(0.1, "2", -9, 9)).holds
     True
     """
-    value, gradient, _ = victim.slope(x, y, margin)
+    value, gradient, _ = victim.slope(x, y, margin_loss)
     size = threat.dual(gradient)
     zero = float((size <= 1e-12 * value.abs().clamp_min(1e-30)).double().mean())
     if zero > MAX_ZERO_GRADIENT_SHARE:
-        return Hypothesis(GRADIENTS, False, f"gradients are zero at {zero:.0%} of the examples")
+        return Hypothesis(GRADIENT_PREMISE, False, f"gradients are zero at {zero:.0%} of the examples")
     h = threat.eps / 50
     moved = (x - h * threat.steepest(gradient)).clamp(threat.low, threat.high)
     foretold = (gradient * (moved - x)).flatten(1).sum(1)
-    ratio = (margin(victim.all_scores(moved), y) - value) / torch.where(foretold == 0, -torch.inf, foretold)
+    ratio = (margin_loss(victim.all_scores(moved), y) - value) / torch.where(foretold == 0, -torch.inf, foretold)
     happened = float(ratio.median())
     words = f"a small step changes the margin by {happened:.0%} of what the gradient predicts"
-    return Hypothesis(GRADIENTS, happened >= MIN_PREDICTED_CHANGE, words)  # (1)
+    return Hypothesis(GRADIENT_PREMISE, happened >= MIN_PREDICTED_CHANGE, words)  # (1)

@@ -20,7 +20,7 @@ from gnomon.core.errors import ReadError, names_call
 from gnomon.core.modules.preserve import preserve
 from gnomon.robustness.attacks.base import AbstractAttack
 from gnomon.robustness.attacks.run import examples_of, minimal_distance
-from gnomon.robustness.certificates.proofs import AbstractProof, Crown, LipschitzMargin
+from gnomon.robustness.certificates.proofs import AbstractProof, CrownProof, LipschitzProof
 from gnomon.robustness.radii import RobustRadii
 
 __all__ = ["robust_radius"]
@@ -33,7 +33,7 @@ def robust_radius(
     *,
     norm: str = "inf",
     bounds: tuple[float, float] = (0, 1),
-    proofs: Sequence[AbstractProof] = (Crown(), LipschitzMargin()),
+    proofs: Sequence[AbstractProof] = (CrownProof(), LipschitzProof()),
     method: AbstractAttack | None = None,
     seed: int = 0,
 ) -> RobustRadii:

@@ -19,30 +19,37 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, integer
-from gnomon.core.metrics import binomial_interval, decisions
-from gnomon.core.modules.saved import fitting, saved_bytes
+from gnomon.core.metrics import binomial_interval, predicted_classes
+from gnomon.core.modules.saved import bytes_saved_for_backward, examples_that_fit
 from gnomon.core.results import Bars, Finding, Hypothesis, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
-from gnomon.robustness.attacks.base import AbstractAttack, Victim, margin
-from gnomon.robustness.attacks.closest import Closest, Sampled
+from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
+from gnomon.robustness.attacks.closest import MostVulnerableFirst, SampleFirst
 from gnomon.robustness.attacks.gradient import FGSM, PGD
 from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_of
-from gnomon.robustness.attacks.shrinking import Shrinking
+from gnomon.robustness.attacks.shrinking import ShrinkingSteps
 from gnomon.robustness.attacks.square import SquareAttack
 from gnomon.robustness.attacks.threat import Norm, Threat
-from gnomon.robustness.preflight import FIXES, GRADIENTS, PROBE_EXAMPLES, flight_check, gradients_tell
+from gnomon.robustness.preflight import (
+    FIXES,
+    GRADIENT_PREMISE,
+    PROBE_EXAMPLES,
+    check_attack_assumptions,
+    check_gradients,
+)
 
 __all__ = ["ENSEMBLE", "THOROUGH", "RobustAccuracy", "robust_accuracy"]
 
 ENSEMBLE: tuple[AbstractAttack, ...] = (
-    FGSM(), PGD(10, 0.25), APGD(40), Closest(Shrinking(), 100), Closest(TargetedAPGD(40, 4)),
-    Closest(TargetedAPGD(60), 20), Sampled(SquareAttack(1000), rest=(SquareAttack(5000),)),
+    FGSM(), PGD(10, 0.25), APGD(40), MostVulnerableFirst(ShrinkingSteps(), 100),
+    MostVulnerableFirst(TargetedAPGD(40, 4)), MostVulnerableFirst(TargetedAPGD(60), 20),
+    SampleFirst(SquareAttack(1000), rest=(SquareAttack(5000),)),
 )  # fmt: skip
 """The default attacks, the cheapest first; the expensive ones stop when a group of examples resists."""
 THOROUGH: tuple[AbstractAttack, ...] = (
-    FGSM(), PGD(10, 0.25), APGD(100), Shrinking(100, 40), TargetedAPGD(100), SquareAttack(5000),
+    FGSM(), PGD(10, 0.25), APGD(100), ShrinkingSteps(100, 40), TargetedAPGD(100), SquareAttack(5000),
 )  # fmt: skip
 """All attacks on all examples: tens of times more expensive, for a final result."""
 MAX_GRADIENT_FREE_SHARE = 0.05
@@ -98,7 +105,7 @@ class RobustAccuracy(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """A finding if gradients are masked."""
-        reasons = [p.checked for p in self.premises if p.statement == GRADIENTS and p.holds is False]
+        reasons = [p.checked for p in self.premises if p.statement == GRADIENT_PREMISE and p.holds is False]
         blind = sum(count for name, count in self.broken if name == SquareAttack.name)
         if blind >= max(MIN_GRADIENT_FREE_EXAMPLES, MAX_GRADIENT_FREE_SHARE * len(self.robust)):
             reasons.append(f"an attack without gradients broke {blind} examples that resisted all other attacks")
@@ -164,17 +171,17 @@ def robust_accuracy(
     x, y = examples_of(module, data)
     batch = DEFAULT_BATCH_SIZE if batch is None else integer("batch", batch)
     generator = torch.Generator().manual_seed(check_seed(seed))
-    check = flight_check(module, x, y, threat)
+    check = check_attack_assumptions(module, x, y, threat)
     for premise in check.failed:
-        if premise.statement != GRADIENTS:
+        if premise.statement != GRADIENT_PREMISE:
             fix = FIXES[premise.statement].removesuffix(".")
             raise InputError(premise.checked, accepted=premise.statement, fix=fix)
-    with Victim(module, through=check.masked).attacked() as victim:
+    with AttackedModel(module, through=check.masked).attacked() as victim:
         robust = _right(victim, x, y, batch)
         search = _Search(victim, x, y, threat, generator, robust.clone(), batch)
         if check.masked and bool(robust.any()):
             seen = robust.nonzero()[:PROBE_EXAMPLES, 0]
-            search.blind = gradients_tell(victim, x[seen], y[seen], threat).holds is False
+            search.blind = check_gradients(victim, x[seen], y[seen], threat).holds is False
         broken = [count for method in attacks for count in search.run(method, progress)]
     clean = float(robust.double().mean())
     return RobustAccuracy(search.robust, search.found, clean, tuple(broken), threat, check.premises)
@@ -190,13 +197,14 @@ class _Search:
     """The state of the search: which examples are unbroken, the point that broke each, and the most vulnerable
     point."""
 
-    def __init__(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator,
+    def __init__(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator,
                  robust: Tensor, batch: int) -> None:  # fmt: skip
         self.victim, self.x, self.y, self.threat, self.generator = victim, x, y, threat, generator
         self.robust, self.found, self.batch, self.blind = robust, x.clone(), batch, False
         self.near, self.least = x.clone(), torch.full((len(x),), torch.inf).to(x)
-        self.piece = fitting(
-            saved_bytes(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module), MAX_EXAMPLES_PER_ATTACK
+        self.piece = examples_that_fit(
+            bytes_saved_for_backward(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module),
+            MAX_EXAMPLES_PER_ATTACK,
         )
 
     def run(self, method: AbstractAttack, progress: Callable[[str, int], None] | None) -> Iterator[tuple[str, int]]:
@@ -207,7 +215,7 @@ class _Search:
             return
         if progress is not None:
             progress(method.name, len(left))
-        if isinstance(method, Sampled):
+        if isinstance(method, SampleFirst):
             if not self.blind:
                 few = left[torch.randperm(len(left), generator=self.generator)[: method.group]]
                 broken = self._try(method.method, few.split(self.piece), stops=False)
@@ -216,7 +224,7 @@ class _Search:
                     return
             for other in method.rest:
                 yield from self.run(other, progress)
-        elif isinstance(method, Closest) and not self.blind:
+        elif isinstance(method, MostVulnerableFirst) and not self.blind:
             groups = left[self._order(left)].split(min(method.group, self.piece))
             yield method.name, self._try(method.method, groups, stops=True)
         else:
@@ -240,22 +248,22 @@ class _Search:
     def _wrong(self, part: Tensor, z: Tensor) -> Tensor:
         """Returns which examples are fooled; keeps the points that came closer to fooling the model."""
         f, y = self.victim.all_scores(z), self.y[part]
-        value = margin(f, y)
+        value = margin_loss(f, y)
         nearer = value < self.least[part]
         self.near[part[nearer]], self.least[part[nearer]] = z[nearer], value[nearer]
-        return decisions(f) != y
+        return predicted_classes(f) != y
 
     def _order(self, left: Tensor) -> Tensor:
         """Returns the unbroken examples, sorted by the linearized distance that is left to the boundary."""
         away = []
         for part in left.split(self.piece):
-            value, gradient, _ = self.victim.slope(self.near[part], self.y[part], margin)
+            value, gradient, _ = self.victim.slope(self.near[part], self.y[part], margin_loss)
             away.append(value / self.threat.dual(gradient).clamp_min(1e-30))
         return torch.cat(away).argsort()
 
 
 @torch.no_grad()
-def _right(victim: Victim, x: Tensor, y: Tensor, batch: int) -> Tensor:
+def _right(victim: AttackedModel, x: Tensor, y: Tensor, batch: int) -> Tensor:
     """Whether decisions are correct in batches of the user's size."""
     return torch.cat([victim.scores(part) for part in x.split(batch)]).argmax(1) == y
 

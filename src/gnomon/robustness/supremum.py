@@ -20,17 +20,17 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Result
 
-__all__ = ["SupDistance", "sup_distance"]
+__all__ = ["SupremumDistance", "supremum_distance"]
 
 POINTS_PER_CHUNK = 1 << 16
 """Points evaluated at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class SupDistance(Result):
+class SupremumDistance(Result):
     """Holds bounds of the distance: ``low``, which was reached at ``place``, and ``high``; equation (1).
 
-    >>> SupDistance(0.5, 0.6, (0.0,), 11).verdict
+    >>> SupremumDistance(0.5, 0.6, (0.0,), 11).verdict
     'The functions differ by at least 0.5 and at most 0.6 over the box (11 points).'
     """
 
@@ -41,25 +41,25 @@ class SupDistance(Result):
 
     @property
     def verdict(self) -> str:
-        """The lower and the upper bound."""
+        """States the lower and the upper bound, in one sentence."""
         above = "" if self.high == inf else f" and at most {self.high:.4g}"
         return f"The functions differ by at least {self.low:.4g}{above} over the box ({self.points} points)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The lower and the upper bound."""
+        """Plots the lower and the upper bound."""
         shown = [("at least", self.low)] + ([] if self.high == inf else [("at most", self.high)])
         return (Plot("Distance", (Bars("distance", [n for n, _ in shown], [v for _, v in shown]),), Axis("distance")),)
 
 
 @names_call
-def sup_distance(
+def supremum_distance(
     f: Callable[[Tensor], Any],
     g: Callable[[Tensor], Any],
     box: Sequence[tuple[float, float]],
     *,
     points: int = 4096,
     lipschitz: float = inf,
-) -> SupDistance:
+) -> SupremumDistance:
     """Bounds the largest difference of two functions over a box; equation (1).
 
     Args:
@@ -72,7 +72,7 @@ def sup_distance(
     Hypotheses: ``lipschitz`` is a Lipschitz constant of f - g. Reference: [cybenko1989approximation].
     Cost: an evaluation of both at every point.
 
-    >>> found = sup_distance(torch.sin, lambda x: x, [(0.0, 1.0)], lipschitz=1.0)
+    >>> found = supremum_distance(torch.sin, lambda x: x, [(0.0, 1.0)], lipschitz=1.0)
     >>> found.low <= 1 - torch.sin(torch.tensor(1.0, dtype=torch.float64)) <= found.high
     tensor(True)
     """
@@ -91,7 +91,7 @@ def sup_distance(
             best, place = float(gaps[i]), part[i]
     half = sum(((b - a) / (each - 1) / 2) ** 2 for a, b in sides) ** 0.5
     high = inf if steepest == inf else best + steepest * half  # (1)
-    return SupDistance(best, high, tuple(place.tolist()), prod([each] * len(sides)))
+    return SupremumDistance(best, high, tuple(place.tolist()), prod([each] * len(sides)))
 
 
 def _values(f: Callable[[Tensor], Any], x: Tensor) -> Tensor:

@@ -6,13 +6,13 @@ Does not contain: classifiers (`gnomon.estimators`), group convolutions (`gnomon
 May import: core.
 """
 
-from gnomon.scattering.cover import frequency_cover
+from gnomon.scattering.cover import frequency_coverage
 from gnomon.scattering.deformation import deformation_sensitivity, fourier_modulus
 from gnomon.scattering.energy import energy_by_order
 from gnomon.scattering.gabor import gabor_fit
 from gnomon.scattering.images import Scattering2d
 from gnomon.scattering.moments import scattering_moments
-from gnomon.scattering.report import report
+from gnomon.scattering.report import filter_report
 from gnomon.scattering.rotation import roto_translation_scattering
 from gnomon.scattering.signals import Scattering1d
 from gnomon.scattering.synthesis import invert, synthesize
@@ -25,10 +25,10 @@ __all__ = [
     "deformation_sensitivity",
     "energy_by_order",
     "fourier_modulus",
-    "frequency_cover",
+    "frequency_coverage",
     "gabor_fit",
     "invert",
-    "report",
+    "filter_report",
     "roto_translation_scattering",
     "scattering_moments",
     "synthesize",

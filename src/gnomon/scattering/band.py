@@ -18,45 +18,45 @@ NEGLIGIBLE_SHARE = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Average2d(Record):
-    """u -> rows u columns^T."""
+    """A Gaussian average of images, computed as rows u columns^T."""
 
     rows: Tensor
     columns: Tensor
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Height and width of what comes out."""
+        """Height and width of the output."""
         return len(self.rows), len(self.columns)
 
     def __call__(self, u: Tensor) -> Tensor:
-        """The averages (count, height, width)."""
+        """Returns the averages of images, (count, height, width)."""
         return self.rows @ (u @ self.columns.mT)
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Average2d":
-        """The same in another dtype and on another device; what that dtype does not see is zero."""
+        """Returns a copy in another dtype and on another device; values below its precision become zero."""
         rows, columns = (m.where(m.abs() > least(dtype) * m.abs().max(), 0.0) for m in (self.rows, self.columns))
         return Average2d(rows.to(device, dtype), columns.to(device, dtype))
 
 
 @dataclass(frozen=True, slots=True)
 class Average1d(Record):
-    """u cut into blocks of the subsampling, one matrix product with the pieces of the window, a sum over blocks."""
+    """A Gaussian average of signals, computed as matrix products over blocks of the subsampling."""
 
     pieces: Tensor
     blocks: Tensor
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Height and width of what comes out."""
+        """Height and width of the output."""
         return 1, len(self.blocks)
 
     def __call__(self, u: Tensor) -> Tensor:
-        """The averages (count, 1, length)."""
+        """Returns the averages of signals, (count, 1, length)."""
         products = u.reshape(len(u), -1, len(self.pieces)) @ self.pieces
         return products.flatten(1)[:, self.blocks].sum(-1)[:, None]
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Average1d":
-        """The same in another dtype and on another device."""
+        """Returns a copy in another dtype and on another device."""
         return Average1d(self.pieces.to(device, dtype), self.blocks.to(device))
 
 
@@ -66,7 +66,7 @@ Average = Average1d | Average2d
 
 @dataclass(frozen=True, slots=True)
 class WaveletBand(Record):
-    """Wavelets that are subsampled alike, what averages them, and the wavelets that come after them.
+    """Wavelets with the same subsampling, the average that follows them, and the second-order wavelets after them.
 
     ``filters`` (places, count, m_1, m_2) are the values at each of the places of the input's grid that fold onto one
     place of the grid (m_1, m_2); ``offsets`` are those places.
@@ -79,7 +79,7 @@ class WaveletBand(Record):
 
     @property
     def grid(self) -> tuple[int, int]:
-        """(m_1, m_2)."""
+        """The size (m_1, m_2) of the subsampled grid."""
         return self.filters.shape[2], self.filters.shape[3]
 
     @property
@@ -88,18 +88,18 @@ class WaveletBand(Record):
         return self.filters.shape[1]
 
     def each(self) -> int:
-        """Complex numbers that one of the wavelets needs at a time, those after it included."""
+        """Number of complex numbers that one wavelet needs in memory, including the wavelets that follow it."""
         return max([self.grid[0] * self.grid[1], *(b.count * b.grid[0] * b.grid[1] for b in self.after)])
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "WaveletBand":
-        """The same in another dtype and on another device."""
+        """Returns a copy in another dtype and on another device."""
         after = tuple(band.cast(dtype, device) for band in self.after)
         return WaveletBand(self.filters.to(device, dtype), self.offsets, self.average.cast(dtype, device), after)
 
 
 @dataclass(frozen=True, slots=True)
 class BandPlan(Record):
-    """What a transform does to a padded signal: the average, and the bands of the first order."""
+    """The plan of a scattering transform: the average of the padded signal, and the first-order wavelet bands."""
 
     average: Average
     bands: tuple[WaveletBand, ...]
@@ -107,12 +107,12 @@ class BandPlan(Record):
     """What was made of it once: casts, and what compiled loops read."""
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "BandPlan":
-        """The same in another dtype and on another device; kept for the next call."""
+        """Returns a copy in another dtype and on another device, and caches it."""
         key = (dtype, device)
         if key in self.kept and not torch.compiler.is_compiling():
             return self.kept[key]
         made = BandPlan(self.average.cast(dtype, device), tuple(band.cast(dtype, device) for band in self.bands))
-        if not torch.compiler.is_compiling():  # a compiler's tensors have no values
+        if not torch.compiler.is_compiling():  # tensors inside torch.compile have no values
             self.kept[key] = made
         return made
 
@@ -123,14 +123,14 @@ class BandPlan(Record):
         return paths, *self.average.shape
 
     def largest(self) -> int:
-        """The most complex numbers that one signal needs for a band."""
+        """The largest number of complex numbers that one signal needs for a band."""
         return max(band.count * band.each() for band in self.bands)
 
 
 def band_of(
     filters: np.ndarray, grid: tuple[int, int], average: Average, after: tuple[WaveletBand, ...] = ()
 ) -> WaveletBand:
-    """The band of filters (count, n_1, n_2) whose outputs are subsampled to a grid.
+    """Returns the band of filters (count, n_1, n_2) whose outputs are subsampled to a grid.
 
     Cost: a copy of the filters.
 
@@ -149,12 +149,12 @@ def band_of(
 
 
 def least(dtype: torch.dtype) -> float:
-    """The share of the largest value below which a dtype does not see the rest."""
+    """The share of the largest value below which values are negligible in a dtype."""
     return max(NEGLIGIBLE_SHARE, torch.finfo(dtype).eps / 8)
 
 
 def columns_that_count(filters: np.ndarray, share: float) -> np.ndarray:
-    """Where the values above a share of the largest begin and end in each row: (..., rows, 2)."""
+    """First and last column in each row with values above a share of the largest, (..., rows, 2)."""
     seen = np.abs(filters) > share * np.abs(filters).max()
     some, width = seen.any(-1), filters.shape[-1]
     first = np.where(some, seen.argmax(-1), 0)
@@ -163,7 +163,7 @@ def columns_that_count(filters: np.ndarray, share: float) -> np.ndarray:
 
 
 def average_of_plane(windows: tuple[np.ndarray, np.ndarray], steps: int) -> Average2d:
-    """Averages with a product of two windows, given by their spectra, at every so many points but the outermost.
+    """Averages images with a separable window (given by two spectra) and subsamples them, without the border.
 
     Cost: two small matrices.
     """
@@ -174,7 +174,7 @@ def average_of_plane(windows: tuple[np.ndarray, np.ndarray], steps: int) -> Aver
 
 
 def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Average1d:
-    """Averages with a window, given by its spectrum, at so many of every ``steps`` points.
+    """Averages signals with a window (given by its spectrum) and keeps one of every ``steps`` points.
 
     out[i] = sum_e P[i - e, e],   P[q, e] = sum_r u[s q + r] w[s e - r],   s = steps                          (1)
 
@@ -185,7 +185,7 @@ def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Aver
     tensor([[[ 1.,  5.,  9., 13.]]], dtype=torch.float64)
     """
     size = len(window)
-    pieces = _shift(window, np.arange(0, size, steps))[:, :steps]  # [e, r] = w[s e - r]
+    pieces = _shift(window, np.arange(0, size, steps))[:, :steps]  # pieces[e, r] = w[s e - r], with s = steps
     reach = np.abs(pieces).max(1)
     kept = np.flatnonzero(reach > NEGLIGIBLE_SHARE * reach.max())
     blocks = (outputs[:, None] - kept) % (size // steps) * len(kept) + np.arange(len(kept))  # (1)
@@ -193,6 +193,6 @@ def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Aver
 
 
 def _shift(spectrum: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Rows w[i - t] for the places i, over all t."""
+    """Rows w[i - t] for all positions i, over all t."""
     window, size = np.fft.ifft(spectrum).real, len(spectrum)
     return window[(at[:, None] - np.arange(size)) % size]

@@ -1,4 +1,4 @@
-"""The compiled roads through a plan, for numbers on the CPU that need no gradients.
+"""Runs a scattering plan with compiled loops, for CPU tensors without gradients.
 
 Images whose padded sides have small prime factors go through loops with Fourier transforms of their own
 (`planes`). All other signals go in blocks that stay in the cache, with the Fourier transforms of torch; where one
@@ -27,7 +27,7 @@ NUMBERS_PER_BLOCK = 400_000
 
 @dataclass(frozen=True, slots=True)
 class Looped(Record):
-    """A band as the loops read it: each value twice, where they fold from, and which columns of each row count."""
+    """A band in the form that compiled loops read: repeated values, start positions, nonzero columns."""
 
     band: WaveletBand
     twice: np.ndarray
@@ -44,7 +44,7 @@ def _loop(band: WaveletBand) -> Looped:
 
 
 def in_blocks(plan: BandPlan, padded: Tensor) -> Tensor:
-    """The coefficients (count, paths, height, width) of padded signals (count, n_1, n_2).
+    """Computes the coefficients (count, paths, height, width) of padded signals (count, n_1, n_2).
 
     Cost: for every band a Fourier transform at its resolution for each of its wavelets, and one back where others
     follow; memory for the coefficients and one block for each thread.
@@ -65,7 +65,7 @@ def in_blocks(plan: BandPlan, padded: Tensor) -> Tensor:
 
 
 def _shared_out(count: int, size: int, work: Callable[[slice], None]) -> None:
-    """Do the work on blocks of a size, with as many threads as torch uses."""
+    """Processes blocks of signals with as many threads as torch uses."""
     starts, inference, before = range(0, count, size), torch.is_inference_mode_enabled(), torch.get_num_threads()
     threads = min(before, len(starts))
 
@@ -81,12 +81,13 @@ def _shared_out(count: int, size: int, work: Callable[[slice], None]) -> None:
         with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             list(pool.map(one, starts))
     finally:
-        torch.set_num_threads(before)  # the matrix library has one number for all threads
+        torch.set_num_threads(before)  # the number of threads is a global setting of the matrix library
 
 
 def _in_lanes(plan: BandPlan, made: Packed, padded: Tensor, out: Tensor) -> None:
     out[:, 0] = plan.average(padded)
-    half = torch.view_as_real(torch.fft.rfftn(padded, dim=(-1, -2))).contiguous()  # rows up to half
+    # only the first half of the rows is stored
+    half = torch.view_as_real(torch.fft.rfftn(padded, dim=(-1, -2))).contiguous()
     room = padded.new_empty(made.memory)
     tables = (made.numbers, made.places, made.bands, made.first, made.sides, made.windows)
     scatter(half.numpy(), *tables, room.numpy(), out.numpy())
@@ -116,7 +117,7 @@ def _coefficients(plan: BandPlan, made: tuple[Looped, ...], padded: Tensor, out:
 
 
 def _averages(spectrum: Tensor, looped: Looped, some: tuple[int, int], out: Tensor) -> Tensor:
-    """Write the averages of |u * psi| for some of a band's wavelets; the moduli themselves where others follow."""
+    """Writes the averages of |u * psi| for some wavelets of a band; keeps the moduli if other wavelets follow."""
     band, (start, stop) = looped.band, some
     pairs = torch.view_as_real(spectrum).flatten(2)
     folded = torch.empty(len(spectrum), stop - start, band.grid[0], 2 * band.grid[1], dtype=pairs.dtype)
@@ -130,7 +131,7 @@ def _averages(spectrum: Tensor, looped: Looped, some: tuple[int, int], out: Tens
 
 
 def _moduli(pairs: Tensor, average: Average, *, keep: bool) -> tuple[Tensor, Tensor]:
-    """The averages of |z|, and |z| where it is kept."""
+    """Computes the averages of |z|, and keeps |z| if requested."""
     count, rows, width = pairs.shape
     if not isinstance(average, Average2d):
         moduli = torch.empty(count, rows, width // 2, dtype=pairs.dtype)
@@ -143,7 +144,7 @@ def _moduli(pairs: Tensor, average: Average, *, keep: bool) -> tuple[Tensor, Ten
 
 
 def _spectrum(u: Tensor) -> Tensor:
-    """The whole spectrum of real planes: half of it computed, the rest mirrored."""
+    """Computes the full spectrum of real images: half by Fourier transform, the rest by symmetry."""
     half = torch.fft.rfftn(u, dim=(-2, -1) if u.shape[-2] > 1 else (-1,))
     whole = torch.empty(u.shape, dtype=half.dtype)
     loops.mirror(torch.view_as_real(half).flatten(2).numpy(), torch.view_as_real(whole).flatten(2).numpy())

@@ -1,4 +1,4 @@
-"""Running a plan: wavelets, modulus and averages, twice, each band at its own resolution.
+"""Runs a scattering plan: wavelets, modulus and averages, twice, each band at its own resolution.
 
     S_0 = x * phi,   U_1 = |x * psi_1|,   S_1 = U_1 * phi,   S_2 = |U_1 * psi_2| * phi                        (1)
 
@@ -15,12 +15,12 @@ from gnomon.scattering.band import BandPlan, WaveletBand
 
 
 def cascade(plan: BandPlan, padded: Tensor) -> Tensor:
-    """The coefficients (count, paths, height, width) of padded signals (count, n_1, n_2), equation (1).
+    """Computes the coefficients (count, paths, height, width) of padded signals (count, n_1, n_2), equation (1).
 
     Cost: for every band a Fourier transform at its resolution for each of its wavelets, and one back where others
     follow.
     """
-    if has_values(padded) and not len(padded):  # Fourier transforms of nothing are refused
+    if has_values(padded) and not len(padded):  # torch refuses Fourier transforms of empty tensors
         return _coefficients(plan, padded.new_zeros(1, *padded.shape[1:]))[:0]
     if not has_values(padded) or _derive(padded) or padded.device.type != "cpu":
         return _coefficients(plan, padded)
@@ -30,7 +30,7 @@ def cascade(plan: BandPlan, padded: Tensor) -> Tensor:
 
 
 def has_values(x: Tensor) -> bool:
-    """Whether a tensor holds numbers to look at, and is not one that a compiler, vmap or grad passes through.
+    """Whether a tensor holds actual numbers, and is not traced by a compiler, vmap or grad.
 
     >>> has_values(torch.ones(1))
     True
@@ -41,7 +41,7 @@ def has_values(x: Tensor) -> bool:
 
 
 def _derive(x: Tensor) -> bool:
-    """Whether somebody asks for derivatives, backward or forward."""
+    """Whether gradients are requested, in backward or forward mode."""
     return (x.requires_grad and torch.is_grad_enabled()) or unpack_dual(x).tangent is not None
 
 
@@ -70,7 +70,7 @@ def _moduli(spectrum: Tensor, band: WaveletBand) -> Tensor:
 
 
 def _fold(spectrum: Tensor, band: WaveletBand) -> Tensor:
-    """The same sum of products as the compiled loop, by torch."""
+    """Computes the same sum of products as the compiled loop, with torch."""
     (rows, columns), total = band.grid, None
     for weight, (row, column) in zip(band.filters, band.offsets, strict=True):
         part = spectrum[:, None, row : row + rows, column : column + columns] * weight

@@ -1,4 +1,4 @@
-"""How Gabor functions fitted to filters cover the plane of frequencies.
+"""Measures how well Gabor functions fitted to filters cover the plane of frequencies.
 
     S(w) = sum_k (G_k(w - xi_k) + G_k(w + xi_k)) / sqrt(det D_k),    G_k(v) = e^{-v^T D_k^-1 v / 2}               (1)
     coverage = min S / max S    over the band of |w| from the 10 % to the 90 % quantile of |xi_k|                (2)
@@ -12,7 +12,7 @@ Cost: filters times frequencies.
 
 >>> one = GaborFit(torch.tensor([[0.0, 1.5]]), torch.eye(2)[None] / 8, torch.zeros(1, 2), torch.ones(1),
 ...                torch.zeros(1), torch.ones(1))
->>> cover = frequency_cover(one)
+>>> cover = frequency_coverage(one)
 >>> bool(cover.coverage < 1e-3), cover.band                                        # one direction of all
 (True, (1.5, 1.5))
 """
@@ -24,12 +24,12 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_kind, integer
+from gnomon.core.inputs.checks import check_type, integer
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.scattering.gabor import GaborFit
 
-__all__ = ["FrequencyCover", "frequency_cover"]
+__all__ = ["FrequencyCoverage", "frequency_coverage"]
 
 RADIUS_COUNT = 9
 """Radii in frequency at which (2) is evaluated."""
@@ -40,11 +40,11 @@ MIN_COVERAGE = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FrequencyCover(Result):
-    """The Littlewood-Paley sum (1) on the plane from -pi to pi, rows first, its band and the coverage (2).
+class FrequencyCoverage(Result):
+    """Holds the Littlewood-Paley sum (1) over frequencies from -pi to pi, its frequency band, and the coverage (2).
 
-    >>> FrequencyCover(torch.ones(2, 2), (0.5, 1.0), 0.3).verdict
-    'Waves from 0.5 to 1 radians per pixel are covered in all directions: the least seen has 0.3 of the best seen.'
+    >>> FrequencyCoverage(torch.ones(2, 2), (0.5, 1.0), 0.3).verdict
+    'Waves from 0.5 to 1 radians per pixel are covered in all directions: the weakest response is 0.3 of the strongest.'
     """
 
     plane: Tensor = field(repr=False, metadata=HIDDEN)
@@ -56,20 +56,20 @@ class FrequencyCover(Result):
         """One sentence."""
         waves = f"Waves from {self.band[0]:.3g} to {self.band[1]:.3g} radians per pixel"
         if self.coverage >= MIN_COVERAGE:
-            told = f"{self.coverage:.2g} of the best seen"
-            return f"{waves} are covered in all directions: the least seen has {told}."
+            told = f"{self.coverage:.2g} of the strongest"
+            return f"{waves} are covered in all directions: the weakest response is {told}."
         less = 1 / max(self.coverage, 1e-300)
-        return f"{waves} are covered with holes: some are seen {less:.0e} times less than others."
+        return f"{waves} are covered with gaps: the response to some is {less:.0e} times weaker than to others."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The sum on the plane, frequency zero in the middle."""
+        """Plots the sum on the plane, frequency zero in the middle."""
         shown = Image("Littlewood-Paley sum", self.plane / self.plane.max().clamp(min=1e-300))
         return (Plot("What the filters see of all waves", (shown,), Axis("across"), Axis("down"), self.verdict),)
 
 
 @names_call
-def frequency_cover(fit: GaborFit, *, points: int = 64) -> FrequencyCover:
-    """The Littlewood-Paley sum (1) of fitted Gabor functions, a picture of ``points`` squared, and their coverage (2).
+def frequency_coverage(fit: GaborFit, *, points: int = 64) -> FrequencyCoverage:
+    """Computes how well fitted Gabor functions cover all frequencies: the Littlewood-Paley sum (1) and coverage (2).
 
     Hypotheses: see the module.
     Reference: [olshausen1996emergence].
@@ -79,10 +79,10 @@ def frequency_cover(fit: GaborFit, *, points: int = 64) -> FrequencyCover:
     >>> xi = torch.stack([angles.sin(), angles.cos()], 1)
     >>> windows, ones = torch.eye(2).expand(8, 2, 2) / 8, torch.ones(8)
     >>> eight = GaborFit(xi, windows, torch.zeros(8, 2), ones, torch.zeros(8), ones)
-    >>> bool(frequency_cover(eight).coverage > 0.9)                                # all directions
+    >>> bool(frequency_coverage(eight).coverage > 0.9)                                # all directions
     True
     """
-    check_kind("fit", fit, GaborFit, cure="Pass what gnomon.scattering.gabor_fit(layer) returns")
+    check_type("fit", fit, GaborFit, fix="Pass what gnomon.scattering.gabor_fit(layer) returns")
     axis = (torch.arange(integer("points", points, least=2), dtype=torch.float64) / points - 0.5) * 2 * pi
     plane = _sum(fit, torch.stack(torch.meshgrid(axis, axis, indexing="ij"), -1))
     sizes = fit.frequency.double().norm(dim=1)
@@ -90,7 +90,7 @@ def frequency_cover(fit: GaborFit, *, points: int = 64) -> FrequencyCover:
     radii = torch.linspace(low, high, RADIUS_COUNT, dtype=torch.float64)
     angles = torch.arange(ANGLE_COUNT, dtype=torch.float64) * pi / ANGLE_COUNT
     ring = _sum(fit, radii[:, None, None] * torch.stack([angles.sin(), angles.cos()], -1))
-    return FrequencyCover(plane, (low, high), float(ring.min() / ring.max().clamp(min=1e-300)))  # (2)
+    return FrequencyCoverage(plane, (low, high), float(ring.min() / ring.max().clamp(min=1e-300)))  # (2)
 
 
 def _sum(fit: GaborFit, w: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""How much a representation changes when its input is deformed, against the frequency of the input."""
+"""Measures how much a representation changes when its input is deformed, by the frequency of the input."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ __all__ = ["DeformationSensitivity", "deformation_sensitivity", "fourier_modulus
 
 @dataclass(frozen=True, slots=True)
 class DeformationSensitivity(Result):
-    """The sensitivity (frequencies, warps) of a representation to dilations, equation (1) of `deformation_sensitivity`.
+    """Holds the sensitivity of a representation to dilations, (frequencies, warps); see `deformation_sensitivity`.
 
     ``growth`` is the exponent with which it grows with frequency: 0 for a stable representation, 1 for the modulus of
     the Fourier transform.
@@ -37,12 +37,12 @@ class DeformationSensitivity(Result):
 
     @property
     def spread(self) -> float:
-        """The largest sensitivity over frequencies by the smallest, for the smallest warp."""
+        """The largest sensitivity over frequencies divided by the smallest, for the smallest warp."""
         return float(self.sensitivity[:, 0].max() / self.sensitivity[:, 0].min())
 
     @property
     def verdict(self) -> str:
-        """Whether fine details are as stable as coarse ones."""
+        """Says in one sentence whether fine details are as stable as coarse ones."""
         if self.growth < 0.25:
             return (
                 f"Stable to deformations: fine details change no more than coarse ones (within {self.spread:.2g}-fold)."
@@ -50,7 +50,7 @@ class DeformationSensitivity(Result):
         return f"Unstable: the change under the same deformation grows as frequency^{self.growth:.2g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Sensitivity against frequency, a line for each warp."""
+        """Plots sensitivity against frequency, a line for each warp."""
         lines = tuple(
             Line(f"warp {float(warp):.3g}", self.frequencies, self.sensitivity[:, k])
             for k, warp in enumerate(self.warps)
@@ -68,7 +68,7 @@ def deformation_sensitivity(
     warps: Sequence[float] = (0.01, 0.02, 0.04),
     width: float | None = None,
 ) -> DeformationSensitivity:
-    """How much a representation of signals changes under dilations, for wave packets of several frequencies.
+    """Measures how much a representation of signals changes under dilations, for wave packets of several frequencies.
 
         |Phi(L x) - Phi(x)| / (s |x|),    L x(t) = x((1 - s) t),    x(t) = e^{-t^2 / 2 width^2} cos(2 pi f t)       (1)
 
@@ -96,8 +96,8 @@ def deformation_sensitivity(
     f, s = (torch.as_tensor(values, dtype=torch.float64) for values in (frequencies, warps))
     if not len(f) or not len(s) or not bool((f > 0).all() and (f < 0.5).all() and (s > 0).all()):
         found = f"frequencies are {tuple(frequencies)} and warps {tuple(warps)}"
-        cure = "Pass frequencies between 0 and 0.5 cycles per sample, and positive warps"
-        raise InputError(found, accepted="frequencies that samples can carry", fix=cure)
+        fix = "Pass frequencies between 0 and 0.5 cycles per sample, and positive warps"
+        raise InputError(found, accepted="frequencies that samples can carry", fix=fix)
     t = torch.arange(length, dtype=torch.float64) - length // 2
 
     def packets(scale: Tensor) -> Tensor:
@@ -114,7 +114,7 @@ def deformation_sensitivity(
 
 @names_call
 def fourier_modulus(x: Tensor) -> Tensor:
-    """The modulus of the unitary Fourier transform of signals: it sees no translation, and is unstable to dilations.
+    """The modulus of the Fourier transform of signals: invariant to translations, unstable to dilations.
 
         |x^(w)| = |sum_t x(t) e^{-2 pi i w t / n}| / sqrt(n)                                                   (1)
 
@@ -128,7 +128,7 @@ def fourier_modulus(x: Tensor) -> Tensor:
 
 
 def _rows(representation: Any, x: Tensor) -> Tensor:
-    """The representation as rows of float64; modules of float32 are given float32."""
+    """The representation as rows of float64; float32 modules receive float32 inputs."""
     parameter = next(iter(representation.parameters()), None) if isinstance(representation, torch.nn.Module) else None
     with torch.no_grad():
         out = representation(x if parameter is None else x.to(parameter.dtype))

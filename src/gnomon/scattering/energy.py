@@ -1,4 +1,4 @@
-"""How much of the energy of scattering coefficients each order holds."""
+"""Measures how much of the energy of scattering coefficients each order holds."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["EnergyByOrder", "energy_by_order"]
 
 @dataclass(frozen=True, slots=True)
 class EnergyByOrder(Result):
-    """Shares of the squared norm of the coefficients, for orders 0, 1, 2; they sum to 1.
+    """Holds the share of the squared norm of the coefficients in orders 0, 1 and 2; shares sum to 1.
 
     >>> print(EnergyByOrder((0.75, 0.2, 0.05)).verdict)
     Order 2 holds 5.00% of the energy of the coefficients.
@@ -25,7 +25,7 @@ class EnergyByOrder(Result):
 
     @property
     def verdict(self) -> str:
-        """What the last order adds."""
+        """Says in one sentence what the last order adds."""
         return f"Order {len(self.shares) - 1} holds {self.shares[-1]:.2%} of the energy of the coefficients."
 
     def plots(self) -> tuple[Plot, ...]:
@@ -36,7 +36,7 @@ class EnergyByOrder(Result):
 
 @names_call
 def energy_by_order(scattering: Scattering1d | Scattering2d, x: Any) -> EnergyByOrder:
-    """The share of the energy of the coefficients of signals in each order.
+    """Computes the share of the energy of scattering coefficients in each order.
 
         share_m = sum_{paths of order m} |S[path] x|^2 / |S x|^2                                               (1)
 

@@ -1,4 +1,4 @@
-"""Fourier transforms of eight signals side by side, for lengths without large prime factors.
+"""Fourier transforms of eight signals at once, for lengths without large prime factors.
 
 A complex number of eight signals is eight real parts and then eight imaginary parts (`lanes`), so every step is
 arithmetic of whole vectors. Without normalization and with a positive sign,
@@ -30,12 +30,13 @@ OUTER: dict[str, Any] = {key: value for key, value in INNER.items() if key != "f
 
 @njit(**OUTER)
 def transform(a, x, step, target, side, numbers, places, memory):
-    """Equation (1) for the complex numbers that begin at x and follow each other after ``step`` places.
+    """Computes the Fourier transform (1) of complex numbers that start at x with a stride of ``step``.
 
     The result goes side by side from ``target`` on. ``side`` says where the factors of n are in ``places``, and its
     `packed.turns` in ``numbers``; ``memory`` is the begin of 2 n complex numbers for what is between the steps.
     """
-    left, s = side.n, side.n // side.n  # not a literal, for which all would be compiled once more
+    # a variable instead of a literal, for which numba would compile everything again
+    left, s = side.n, side.n // side.n
     for i in range(side.count):
         r = places[side.steps + i]
         y = memory + i % 2 * side.n * PAIR if i + 1 < side.count else target
@@ -68,7 +69,7 @@ def _write(a, place, z):
 
 @njit(**INNER)
 def _turn(a, place, z, w, at, turn):
-    """Write w^turn z."""
+    """Writes z times a root of unity, w^turn z."""
     if turn:
         c, d = spread(a, w[at + 2 * turn]), spread(a, w[at + 2 * turn + 1])
         z = z[0] * c - z[1] * d, z[0] * d + z[1] * c
@@ -87,13 +88,13 @@ def _minus(x, y):
 
 @njit(**INNER)
 def _plus_i(x, y):
-    """x + i y."""
+    """Returns x + i y."""
     return x[0] - y[1], x[1] + y[0]
 
 
 @njit(**INNER)
 def _minus_i(x, y):
-    """x - i y."""
+    """Returns x - i y."""
     return x[0] + y[1], x[1] - y[0]
 
 
@@ -129,7 +130,7 @@ def _three(a, x, step, y, m, s, w, at):
 
 @njit(**INNER)
 def _quarter(x, y, z, t):
-    """The transform of four numbers."""
+    """Transforms four numbers."""
     even, odd, other, turned = _plus(x, z), _minus(x, z), _plus(y, t), _minus(y, t)
     return _plus(even, other), _plus_i(odd, turned), _minus(even, other), _minus_i(odd, turned)
 
@@ -181,8 +182,8 @@ def _eight(a, x, step, y, m, s, w, at):
             e = _quarter(_read(a, here), _read(a, here + 2 * far), _read(a, here + 4 * far), _read(a, here + 6 * far))
             here += far
             o = _quarter(_read(a, here), _read(a, here + 2 * far), _read(a, here + 4 * far), _read(a, here + 6 * far))
-            o1 = _times(slope, _plus_i(o[1], o[1]))  # turned by an eighth
-            o3 = _times(slope, _plus_i(o[3], o[3]))  # and by a quarter below
+            o1 = _times(slope, _plus_i(o[1], o[1]))  # multiplied by exp(i pi / 4)
+            o3 = _times(slope, _plus_i(o[3], o[3]))  # multiplied by i further below
             _write(a, to, _plus(e[0], o[0]))
             _turn(a, to + wide, _plus(e[1], o1), w, at, s * p)
             _turn(a, to + 2 * wide, _plus_i(e[2], o[2]), w, at, 2 * s * p)
@@ -195,7 +196,7 @@ def _eight(a, x, step, y, m, s, w, at):
 
 @njit(**INNER)
 def _prime(a, x, step, y, r, m, s, w, at):
-    """Any factor r, by the sum itself."""
+    """Transforms r numbers for any factor r, by the defining sum."""
     for p in range(m):
         for q in range(s):
             here, to = x + (q + s * p) * step, y + (q + s * r * p) * PAIR

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_kind
+from gnomon.core.inputs.checks import check_type
 from gnomon.core.results import Line, Plot, Result, Scatter
 from gnomon.core.results.plot import Axis
 
@@ -24,7 +24,7 @@ MIN_EXPLAINED_VARIANCE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class GaborFit(Result):
-    """Gabor functions beside filters, equation (1) of `gabor_fit`; one entry for each filter.
+    """Holds the Gabor function fitted to each filter, equation (1) of `gabor_fit`, one entry per filter.
 
     ``frequency`` is xi in radians per pixel, rows first; ``precision`` the matrix D in 1 / pixels^2, ``center`` the
     place in pixels from the middle of the kernel, ``amplitude`` and ``phase`` those of the wave; ``explained`` the
@@ -45,7 +45,7 @@ class GaborFit(Result):
 
     @property
     def verdict(self) -> str:
-        """How many filters a Gabor function explains."""
+        """Says in one sentence how many filters a Gabor function explains."""
         good = int((self.explained >= MIN_EXPLAINED_VARIANCE).sum())
         median = float(self.explained.median())
         return (
@@ -54,7 +54,7 @@ class GaborFit(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The frequencies that the filters are tuned to, and how well the functions fit."""
+        """Plots the frequencies that the filters are tuned to, and how well the functions fit."""
         good = self.explained >= MIN_EXPLAINED_VARIANCE
         groups = [(f"R^2 of at least {MIN_EXPLAINED_VARIANCE}", good), ("others", ~good)]
         points = tuple(
@@ -70,7 +70,7 @@ class GaborFit(Result):
 
 @names_call
 def gabor_fit(layer: nn.Conv2d) -> GaborFit:
-    """The Gabor function nearest to each filter of a convolution, and how near it is.
+    """Fits a Gabor function to each filter of a convolution, and measures how well it fits.
 
         w(u) ~ A e^{-(u - c)^T D (u - c)} cos(xi . (u - c) + p),    least squares over A, p, c, D, xi            (1)
         R^2 = 1 - |w - fit|^2 / |w - mean w|^2                                                                (2)
@@ -97,15 +97,15 @@ def gabor_fit(layer: nn.Conv2d) -> GaborFit:
     >>> bool(fit.explained[0] > 0.9999), bool((fit.frequency[0].abs() - torch.tensor([0.0, 1.2])).abs().max() < 1e-3)
     (True, True)
     """
-    check_kind("layer", layer, nn.Conv2d, cure="Pass an nn.Conv2d, such as the first of your model")
+    check_type("layer", layer, nn.Conv2d, fix="Pass an nn.Conv2d, such as the first of your model")
     weight = layer.weight.detach().cpu().double()
     if weight[0, 0].numel() < 2 * PARAMETER_COUNT:
         found = f"its kernels have {weight[0, 0].numel()} entries, and a Gabor function has {PARAMETER_COUNT} numbers"
         wanted = f"kernels of at least {2 * PARAMETER_COUNT} entries"
         raise InputError(found, accepted=wanted, fix="Pass a layer with larger kernels")
     if not bool(weight.isfinite().all()):
-        cure = "Pass the layer as it was before training diverged"
-        raise InputError("the weights are not finite", accepted="finite weights", fix=cure)
+        fix = "Pass the layer as it was before training diverged"
+        raise InputError("the weights are not finite", accepted="finite weights", fix=fix)
     patterns = _patterns(weight)
     places = _places(weight.shape[2:])
     starts = _starts(patterns, weight.shape[2:])  # (filters, starts, 7)
@@ -114,12 +114,13 @@ def gabor_fit(layer: nn.Conv2d) -> GaborFit:
     ends = _levenberg_marquardt(starts.flatten(0, 1), targets, places, tuple(weight.shape[2:]))
     losses = _residual(ends, targets, places, tuple(weight.shape[2:])).square().sum(1).unflatten(0, (-1, count))
     best = ends.unflatten(0, (-1, count))[torch.arange(len(weight)), losses.argmin(1)]
-    missed = weight.square().sum((1, 2, 3)) - patterns.square().sum(1)  # by one pattern for all channels
+    # energy that one spatial pattern for all channels cannot explain
+    missed = weight.square().sum((1, 2, 3)) - patterns.square().sum(1)
     return _record(best, patterns, weight, places, losses.amin(1) + missed)
 
 
 def _record(best: Tensor, patterns: Tensor, weight: Tensor, places: Tensor, residual: Tensor) -> GaborFit:
-    """The functions by their names, with the convention that waves go to the right."""
+    """Returns the fitted functions by name; by convention waves travel to the right."""
     size = tuple(weight.shape[2:])
     total = (weight - weight.mean((1, 2, 3), keepdim=True)).square().sum((1, 2, 3))
     explained = (1 - residual / total.clamp(min=1e-300)).where(total > 0, 0.0)  # (2)
@@ -149,13 +150,13 @@ def _places(size: Any) -> Tensor:
 
 
 def _starts(patterns: Tensor, size: Any) -> Tensor:
-    """Centers of energy and the three largest peaks of the spectrum, with narrow and wide windows."""
+    """Starting points: centers of energy and the three largest spectral peaks, with narrow and wide windows."""
     planes = patterns.unflatten(1, tuple(size))
     energy = patterns.square() / patterns.square().sum(1, keepdim=True).clamp(min=1e-300)
     center = energy @ _places(size)
     side = 4 * max(size)
     power = torch.fft.rfft2(planes, s=(side, side)).abs()
-    power[:, :, 0] *= 0.999  # one of two equal peaks
+    power[:, :, 0] *= 0.999  # breaks the tie between two equal peaks
     found = []
     for _ in range(3):
         peak = power.flatten(1).argmax(1)
@@ -171,13 +172,13 @@ def _starts(patterns: Tensor, size: Any) -> Tensor:
 
 
 def _near(place: Tensor, side: int) -> Tensor:
-    """Which of ``side`` frequencies on a circle are a kernel's resolution from a place or nearer."""
+    """Whether each of ``side`` frequencies on a circle is within a kernel's resolution of a position."""
     gap = (torch.arange(side) - place[:, None]).abs()
     return torch.minimum(gap, side - gap) <= 4
 
 
 def _shape(p: Tensor, size: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Centers, widths of 0.4 pixels to twice the side, directions (along, across), frequencies."""
+    """Converts free parameters to centers, widths (0.4 pixels to twice the side), directions and frequencies."""
     spread = (0.4 + p[:, 2:4].exp()).clamp(max=2.0 * max(size))
     c, s = p[:, 4].cos(), p[:, 4].sin()
     turn = torch.stack([torch.stack([c, s], 1), torch.stack([-s, c], 1)], 1)
@@ -185,7 +186,7 @@ def _shape(p: Tensor, size: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor, Te
 
 
 def _waves(p: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """The two waves, cosine and sine, in their window: (count, entries, 2)."""
+    """The cosine and sine waves times their window, (count, entries, 2)."""
     center, spread, turn, xi = _shape(p, size)
     u = places - center[:, None]
     window = torch.exp(-(u @ turn.mT / spread[:, None]).square().sum(2) / 2)
@@ -194,7 +195,7 @@ def _waves(p: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
 
 
 def _amounts(waves: Tensor, targets: Tensor) -> Tensor:
-    """Least squares of each target by both waves: (count, 2)."""
+    """Least-squares coefficients of each target on the cosine and sine waves, (count, 2)."""
     gram = waves.mT @ waves
     ridge = 1e-9 * gram.diagonal(dim1=1, dim2=2).sum(1) + 1e-300
     normal = gram + ridge[:, None, None] * torch.eye(2, dtype=waves.dtype)
@@ -202,18 +203,19 @@ def _amounts(waves: Tensor, targets: Tensor) -> Tensor:
 
 
 def _residual(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """What is left of each target, equation (1), with the best amplitude and phase."""
+    """Returns what each target leaves unexplained, equation (1), with the best amplitude and phase."""
     waves = _waves(p, places, size)
     return targets - (waves @ _amounts(waves, targets)[..., None])[..., 0]
 
 
 def _slopes(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Derivatives of the functions, (count, entries, 7), less what amplitude and phase take up."""
+    """Derivatives of the functions, (count, entries, 7), without the part that amplitude and phase absorb."""
     center, spread, turn, xi = _shape(p, size)
     waves = _waves(p, places, size)
     amounts = _amounts(waves, targets)
     value = (waves @ amounts[..., None])[..., 0]
-    other = (waves @ torch.stack([amounts[:, 1], -amounts[:, 0]], 1)[..., None])[..., 0]  # by the angle of the wave
+    # derivative with respect to the phase of the wave
+    other = (waves @ torch.stack([amounts[:, 1], -amounts[:, 0]], 1)[..., None])[..., 0]
     u = places - center[:, None]
     q = u @ turn.mT / spread[:, None]
     wide = (p[:, 2:4].exp() / spread).where(spread < 2.0 * max(size), 0.0)
@@ -227,7 +229,7 @@ def _slopes(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -
 
 
 def _levenberg_marquardt(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Damped least-squares steps for all filters and starts at once; a step that does not help is not taken."""
+    """Runs Levenberg-Marquardt steps for all filters and starts at once; rejects steps that do not help."""
     damping, reach = torch.full((len(p),), 1e-2, dtype=p.dtype), 0.75 * max(size)
     loss = _residual(p, targets, places, size).square().sum(1)
     for _ in range(FIT_STEPS):

@@ -8,15 +8,15 @@ import numpy as np
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import integer
 from gnomon.scattering.band import Average2d, BandPlan, WaveletBand, average_of_plane, band_of
-from gnomon.scattering.morlet import average_2d, morlet_2d
-from gnomon.scattering.path import Path
+from gnomon.scattering.morlet import gaussian_average_2d, morlet_2d
+from gnomon.scattering.path import ScatteringPath
 from gnomon.scattering.transform import AbstractScattering, check_padding
 
 __all__ = ["Scattering2d", "wavelets_2d"]
 
 
 class Scattering2d(AbstractScattering):
-    """Averages of images, of the moduli of their wavelet transforms, and of those of the moduli in turn.
+    """Scattering transform of images: averages of the image, of wavelet moduli, and of second-order wavelet moduli.
 
         S x = { x * phi_J,   |x * psi_{j1, t1}| * phi_J,   ||x * psi_{j1, t1}| * psi_{j2, t2}| * phi_J },  j1 < j2   (1)
 
@@ -76,21 +76,21 @@ class Scattering2d(AbstractScattering):
         return self.grid[0] >> level, self.grid[1] >> level
 
     def _average(self, level: int) -> Average2d:
-        """The average after images subsampled by 2^level; a Gaussian is a product of two, so is its spectrum."""
-        whole = _low(average_2d(self.grid, self.J), self._size(level))
+        """The average of images that were subsampled by 2^level; a Gaussian window is separable."""
+        whole = _low(gaussian_average_2d(self.grid, self.J), self._size(level))
         root = whole[0, 0] ** 0.5
         return average_of_plane((whole[:, 0] / root, whole[0] / root), 2 ** (self.J - level))
 
-    def paths(self) -> tuple[Path, ...]:
-        """What each coefficient is, in their order."""
+    def paths(self) -> tuple[ScatteringPath, ...]:
+        """Describes each coefficient by its wavelets, in the order of the output."""
         waves = [(j * self.L + t, j, t) for j in range(self.J) for t in range(self.L)]
-        first = [Path((n,), (j,), (t,)) for n, j, t in waves]
+        first = [ScatteringPath((n,), (j,), (t,)) for n, j, t in waves]
         pairs = [(a, b) for a in waves for b in waves if a[1] < b[1]] if self.max_order == 2 else []
-        second = [Path((a[0], b[0]), (a[1], b[1]), (a[2], b[2])) for a, b in pairs]
-        return (Path(), *first, *second)
+        second = [ScatteringPath((a[0], b[0]), (a[1], b[1]), (a[2], b[2])) for a, b in pairs]
+        return (ScatteringPath(), *first, *second)
 
     def options(self) -> dict[str, Any]:
-        """The arguments that the transform was made with."""
+        """The arguments that the transform was created with."""
         return {
             "J": self.J,
             "shape": list(self.shape),
@@ -121,7 +121,7 @@ def _low(spectrum: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def check_shape(shape: Any, dims: int, J: int) -> tuple[int, ...]:
-    """A shape of so many whole numbers, each at least 2^J."""
+    """Checks that a shape has the right number of axes, each of at least 2^J points."""
     given = tuple(shape) if isinstance(shape, tuple | list) or hasattr(shape, "__len__") else (shape,)
     if len(given) != dims:
         accepted = "a whole number" if dims == 1 else "a height and a width"
@@ -129,6 +129,6 @@ def check_shape(shape: Any, dims: int, J: int) -> tuple[int, ...]:
     sizes = tuple(integer("shape", n) for n in given)
     if min(sizes) < 2**J:
         found = f"the shape {sizes} is too small for J = {J}, whose averages reach over 2^{J} = {2**J} points"
-        cure = f"Take J of at most {min(sizes).bit_length() - 1}, or larger signals"
-        raise InputError(found, accepted="signals of at least 2^J points", fix=cure)
+        fix = f"Take J of at most {min(sizes).bit_length() - 1}, or larger signals"
+        raise InputError(found, accepted="signals of at least 2^J points", fix=fix)
     return sizes

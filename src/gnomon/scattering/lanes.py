@@ -1,4 +1,4 @@
-"""Eight numbers that compiled loops handle as one: a type for numba, with arithmetic, loads and stores.
+"""Vectors of eight numbers for compiled loops: a numba type with arithmetic, loads and stores.
 
 Numba's compiler makes vectors of loops only where it can prove that nothing overlaps, which it cannot for the steps of
 a Fourier transform. Here the vectors are written down. Machines with narrower registers take two or four of them.
@@ -11,14 +11,14 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-from gnomon.core.machine.loops import ARITHMETIC
+from gnomon.core.machine.loops import FAST_MATH_FLAGS
 from gnomon.scattering.packed import SIGNALS_PER_VECTOR
 
-_intrinsic: Any = intrinsic  # its type asks callers for the compiler's context, which the compiler adds
+_intrinsic: Any = intrinsic  # typed as Any because numba adds the first argument itself
 
 
 class Lanes(types.Type):
-    """The type of ``SIGNALS_PER_VECTOR`` numbers of one dtype."""
+    """A numba type: a vector of ``SIGNALS_PER_VECTOR`` numbers of one dtype."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
@@ -33,7 +33,7 @@ class _LanesModel(models.PrimitiveModel):
 
 
 def _arithmetic(operation: Any, instruction: str) -> None:
-    """Teach numba an operation between lanes of one dtype."""
+    """Defines an arithmetic operation on vectors for numba."""
 
     @type_callable(operation)
     def _(context):
@@ -41,7 +41,7 @@ def _arithmetic(operation: Any, instruction: str) -> None:
 
     @lower_builtin(operation, Lanes, Lanes)
     def _(context, builder, signature, arguments):
-        return getattr(builder, instruction)(*arguments, flags=sorted(ARITHMETIC))
+        return getattr(builder, instruction)(*arguments, flags=sorted(FAST_MATH_FLAGS))
 
 
 for _operation, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
@@ -50,7 +50,7 @@ for _operation, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"),
 
 @_intrinsic
 def pointer(typing_context, array):
-    """Where the numbers of a contiguous array are. Loops that pass arrays on count references to them; this has none.
+    """The address of the numbers of a contiguous array, without the cost of reference counting.
 
     Hypotheses: the caller holds the array while it is used; arguments of an entry are held by Python.
     """
@@ -63,7 +63,7 @@ def pointer(typing_context, array):
 
 @_intrinsic
 def load(typing_context, numbers, place):
-    """The lanes that begin at a place."""
+    """Loads the vector that begins at a position."""
 
     def generate(context, builder, signature, arguments):
         where, size = _lanes_at(context, builder, signature, arguments)
@@ -74,7 +74,7 @@ def load(typing_context, numbers, place):
 
 @_intrinsic
 def store(typing_context, numbers, place, lanes):
-    """Write lanes from a place on."""
+    """Stores a vector at a position."""
 
     def generate(context, builder, signature, arguments):
         where, size = _lanes_at(context, builder, signature, arguments)
@@ -85,7 +85,7 @@ def store(typing_context, numbers, place, lanes):
 
 
 def _lanes_at(context: Any, builder: Any, signature: Any, arguments: Any) -> tuple[Any, int]:
-    """Where lanes begin, and the bytes of one number."""
+    """The start address of a vector, and the bytes of one number."""
     dtype = signature.args[0].dtype
     kind = ir.VectorType(context.get_value_type(dtype), SIGNALS_PER_VECTOR)
     return builder.bitcast(builder.gep(arguments[0], [arguments[1]]), kind.as_pointer()), dtype.bitwidth // 8
@@ -93,7 +93,7 @@ def _lanes_at(context: Any, builder: Any, signature: Any, arguments: Any) -> tup
 
 @_intrinsic
 def spread(typing_context, numbers, value):
-    """One value in all lanes, in the dtype of the numbers."""
+    """A vector with one value in all entries."""
 
     def generate(context, builder, signature, arguments):
         dtype = signature.args[0].dtype
@@ -108,7 +108,7 @@ def spread(typing_context, numbers, value):
 
 @_intrinsic
 def root(typing_context, lanes):
-    """The square root of each."""
+    """The square root of each entry."""
 
     def generate(context, builder, signature, arguments):
         kind, name = arguments[0].type, f"llvm.sqrt.v{SIGNALS_PER_VECTOR}f{lanes.dtype.bitwidth}"
@@ -120,14 +120,15 @@ def root(typing_context, lanes):
 
 @_intrinsic
 def fetch(typing_context, numbers, place):
-    """Ask for what lies at a place to be brought into the second cache, without waiting for it."""
+    """Prefetches memory at an address into the second-level cache."""
 
     def generate(context, builder, signature, arguments):
         byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
         ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
         where = builder.bitcast(builder.gep(arguments[0], [arguments[1]]), byte)
-        builder.call(ask, [where, *(ir.Constant(whole, number) for number in (0, 2, 1))])  # read, second cache, data
+        # arguments: read access, second-level cache, data
+        builder.call(ask, [where, *(ir.Constant(whole, number) for number in (0, 2, 1))])
         return context.get_dummy_value()
 
     return types.void(numbers, types.intp), generate

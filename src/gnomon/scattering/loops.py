@@ -1,4 +1,4 @@
-"""The loops of scattering that are not Fourier transforms, compiled.
+"""Compiled loops of scattering other than Fourier transforms.
 
 A product with a filter that is then subsampled by k is, in frequency, a sum over the k^2 places that fall on one:
 
@@ -17,21 +17,21 @@ OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "nsz", "arcp"
 
 
 def _compile_on_first_use(function: Any) -> Any:
-    """Compile on first use; kept on disk where that is possible."""
+    """Compiles on first use, and caches on disk if possible."""
     try:
         return njit(cache=True, **OPTIONS)(function)
-    except RuntimeError:  # numba found no folder that it may write
+    except RuntimeError:  # numba found no writable cache folder
         return njit(**OPTIONS)(function)
 
 
 @_compile_on_first_use
 def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
-    """Equation (1): x (count, n_1, 2 n_2), f (places, filters, m_1, 2 m_2), y (count, filters, m_1, 2 m_2).
+    """Multiplies spectra by filters and folds them to a smaller grid; equation (1).
 
     ``extents`` (places, filters, m_1, 2) are the first column of each row that counts and the one after the last.
     """
     count, filters, rows, width = y.shape
-    for r in range(rows):  # outermost: what one row needs of x and f is read once and stays in the first cache
+    for r in range(rows):  # outermost loop: the parts of x and f for one row then stay in the first-level cache
         for i in range(count):
             for j in range(filters):
                 y[i, j, r, :] = 0
@@ -50,7 +50,7 @@ def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
 
 @_compile_on_first_use
 def mirror(half: Any, whole: Any) -> None:
-    """The whole spectrum (count, n_1, 2 n_2) of real planes from its first n_2 / 2 + 1 columns."""
+    """Fills in the full spectrum (count, n_1, 2 n_2) of real images from its first n_2 / 2 + 1 columns."""
     count, rows, width = whole.shape
     kept = half.shape[2]
     for i in range(count):
@@ -64,14 +64,14 @@ def mirror(half: Any, whole: Any) -> None:
 
 @_compile_on_first_use
 def modulus(z: Any, u: Any) -> None:
-    """u = |z| with the real and imaginary parts of z as neighbors."""
+    """Computes u = |z|, with real and imaginary parts of z stored next to each other."""
     for i in range(len(u)):
         u[i] = math.sqrt(z[2 * i] * z[2 * i] + z[2 * i + 1] * z[2 * i + 1])
 
 
 @_compile_on_first_use
 def average_moduli(z: Any, weights: Any, keep: bool, u: Any, sums: Any) -> None:
-    """sums[i, o] = sum_r weights[o, r] |z[i, r]|, over the rows of z (count, m_1, 2 m_2).
+    """Computes sums[i, o] = sum_r weights[o, r] |z[i, r]| over the rows of z (count, m_1, 2 m_2).
 
     The moduli stay in u (count, m_1, m_2) where they are kept; otherwise u has one row, for all in turn.
     """
@@ -84,7 +84,7 @@ def average_moduli(z: Any, weights: Any, keep: bool, u: Any, sums: Any) -> None:
                 line[c] = math.sqrt(wave[2 * c] * wave[2 * c] + wave[2 * c + 1] * wave[2 * c + 1])
             for o in range(len(weights)):
                 weight = weights[o, r]
-                if weight != 0:  # a window reaches few rows
+                if weight != 0:  # windows are short, so most weights are zero
                     total = sums[i, o]
                     for c in range(len(line)):
                         total[c] += weight * line[c]

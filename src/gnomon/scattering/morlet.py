@@ -18,7 +18,7 @@ from math import ceil, cos, floor, log, log2, pi, sin, sqrt
 
 import numpy as np
 
-__all__ = ["Wave", "average_1d", "average_2d", "morlet_1d", "morlet_2d", "waves_1d"]
+__all__ = ["Wave", "gaussian_average_1d", "gaussian_average_2d", "morlet_1d", "morlet_2d", "waves_1d"]
 
 PERIODS = range(-2, 3)
 PI_OF_KYMATIO = 3.1415
@@ -55,26 +55,27 @@ def morlet_2d(shape: tuple[int, int], scale: int, theta: float, slant: float) ->
     return np.fft.fft2(wave - wave.sum() / window.sum() * window).real  # (1)
 
 
-def average_2d(shape: tuple[int, int], J: int) -> np.ndarray:
+def gaussian_average_2d(shape: tuple[int, int], J: int) -> np.ndarray:
     """The Fourier transform of the Gaussian average over 2^J points: sigma = 0.8 2^(J - 1).
 
     Cost: 25 exponentials for each point of the grid.
 
-    >>> bool(abs(average_2d((16, 16), 2)[0, 0] - 3.14159265 / 3.1415) < 1e-6)
+    >>> bool(abs(gaussian_average_2d((16, 16), 2)[0, 0] - 3.14159265 / 3.1415) < 1e-6)
     True
     """
     return np.fft.fft2(gabor_2d(shape, 0.8 * 2 ** (J - 1), 0.0, 0.0, 1.0)).real
 
 
 def waves_1d(J: int, Q: int) -> list[Wave]:
-    """Center frequencies, widths and levels of Q wavelets an octave, then of equal widths down to frequency 0.
+    """Center frequencies, widths and levels of Q wavelets per octave, then of equal widths down to frequency 0.
 
     >>> [(round(xi, 3), level) for xi, _, level in waves_1d(3, 1)]
     [(0.35, 0), (0.175, 0), (0.087, 0), (0.044, 1)]
     """
     narrowest, ratio = 0.1 / 2**J, 2 ** (1 / Q)
     xi = max(1 / (1 + 2 ** (3 / Q)), 0.35)
-    sigma = xi * (1 - 1 / ratio) / (1 + 1 / ratio) / sqrt(log(2))  # neighbors cross where both have energy 1/2
+    # neighboring wavelets cross at half of their peak energy
+    sigma = xi * (1 - 1 / ratio) / (1 + 1 / ratio) / sqrt(log(2))
     waves, elbow = [], sigma
     if sigma > narrowest:
         waves = [(xi, sigma)]
@@ -97,19 +98,19 @@ def morlet_1d(size: int, xi: float, sigma: float) -> np.ndarray:
     return _unit(wave - wave[0] / window[0] * window)  # (2)
 
 
-def average_1d(size: int, sigma: float) -> np.ndarray:
+def gaussian_average_1d(size: int, sigma: float) -> np.ndarray:
     """The Fourier transform of a Gaussian average of this width in frequency.
 
     Cost: at most 9 exponentials for each point.
 
-    >>> float(average_1d(64, 0.01)[0])
+    >>> float(gaussian_average_1d(64, 0.01)[0])
     1.0
     """
     return _unit(_gaussian(size, 0.0, sigma))
 
 
 def _gaussian(size: int, xi: float, sigma: float) -> np.ndarray:
-    """A Gaussian over frequencies, summed over as many periods as it reaches, five on each side at most."""
+    """A Gaussian over frequencies, summed over at most five periods on each side."""
     reach = min(ceil(sqrt(-2 * sigma**2 * log(1e-7)) + 1), 5)
     if reach == 1 and xi == 0:
         frequencies = np.fft.fftfreq(size)

@@ -1,4 +1,4 @@
-"""A plan for images as flat arrays that compiled loops read: filters, windows, the steps of Fourier transforms.
+"""Converts a plan for images to flat arrays that compiled loops read.
 
 The loops work on eight wavelets of the first order side by side (`planes`), with Fourier transforms of their own
 (`fourier`), whose lengths have small prime factors. Plans with other lengths are not packed.
@@ -23,10 +23,11 @@ BAND = np.dtype(
     [
         (name, np.int64)
         for name in (
-            "count", "rows", "columns", "high", "wide",  # wavelets; the grid, and that of their input
-            "places", "offsets", "extents", "values",  # how many values fold onto one; where they and what they are
+            "count", "rows", "columns", "high", "wide",  # number of wavelets; their grid; the grid of their input
+            # values folded onto one position: their number, offsets, extents and numbers
+            "places", "offsets", "extents", "values",
             "row_side", "column_side", "row_window", "column_window",
-            "path", "after", "until", "later",  # the first path; the bands after it, and how many wavelets they have
+            "path", "after", "until", "later",  # first path; range of the bands that follow; their number of wavelets
         )
     ]
 )  # fmt: skip
@@ -34,7 +35,7 @@ BAND = np.dtype(
 
 
 def radices(n: int) -> list[int] | None:
-    """The steps of a Fourier transform of a length: 8, 4 or 2, and odd primes; None where another prime divides it.
+    """The factors of a Fourier transform of this length: 8, 4, 2 and small odd primes; None if others divide it.
 
     >>> radices(40), radices(144), radices(46)
     ([8, 5], [4, 4, 3, 3], None)
@@ -51,7 +52,7 @@ def radices(n: int) -> list[int] | None:
 
 
 def turns(n: int) -> np.ndarray:
-    """cos and sin of 2 pi k / n in turn, for k < n.
+    """Returns cos and sin of 2 pi k / n, alternating, for k < n.
 
     >>> turns(4).round(12).tolist()
     [1.0, 0.0, 0.0, 1.0, -1.0, 0.0, -0.0, -1.0]
@@ -62,9 +63,7 @@ def turns(n: int) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Packed(Record):
-    """``numbers`` and ``places`` are what the records of ``bands`` (the first ``first`` of them of the first order),
-    ``sides`` and ``windows`` point into; ``memory`` is what one thread needs, in numbers.
-    """
+    """A scattering plan as flat arrays; ``memory`` is what one thread needs."""
 
     numbers: np.ndarray
     places: np.ndarray
@@ -77,7 +76,7 @@ class Packed(Record):
 
 @dataclass(slots=True)
 class _Writer:
-    """Flat arrays that grow; each method returns where it wrote, or the number of the record."""
+    """Appends to flat arrays; each method returns the position or the record number that it wrote."""
 
     numbers: list[np.ndarray] = field(default_factory=list)
     places: list[np.ndarray] = field(default_factory=list)
@@ -92,7 +91,7 @@ class _Writer:
         return begin
 
     def side(self, n: int) -> int:
-        """Of a Fourier transform of length n."""
+        """Writes the tables of a Fourier transform of length n."""
         sizes = [side[0] for side in self.sides]
         if n in sizes:
             return sizes.index(n)
@@ -102,14 +101,14 @@ class _Writer:
         return len(self.sides) - 1
 
     def window(self, weights: np.ndarray) -> int:
-        """Of averages with a matrix (outputs, size): where each row begins and ends, and its values."""
+        """Writes an averaging matrix (outputs, size): first and last column of each row, and its values."""
         seen = weights != 0
         reach = np.stack([seen.argmax(1), weights.shape[1] - seen[:, ::-1].argmax(1)], 1)
         self.windows.append((*weights.shape, self.write(weights), self.write(reach)))
         return len(self.windows) - 1
 
     def band(self, band: WaveletBand, grid: tuple[int, int], share: float, lanes: bool, rest: tuple[int, ...]) -> None:
-        """Filters after a grid; ``lanes``: eight of them side by side, padded with zeros."""
+        """Writes the filters after a grid; with ``lanes``, eight of them side by side, padded with zeros."""
         values = band.filters.numpy()  # (places, count, rows, columns)
         rows, columns = band.grid
         seen = columns_that_count(values, share).swapaxes(0, 1)
@@ -136,7 +135,7 @@ class _Writer:
 
 
 def pack_plan(plan: BandPlan, share: float) -> Packed | None:
-    """A plan as flat arrays, leaving out values below a share of the largest; None where it cannot be.
+    """Converts a plan to flat arrays without negligible values; None if the plan is not supported.
 
     Cost: a copy of the filters.
     """
@@ -168,7 +167,7 @@ def pack_plan(plan: BandPlan, share: float) -> Packed | None:
 
 
 def _memory(plan: BandPlan) -> int:
-    """Numbers for a tile, its moduli and their spectrum, one line three times and the averages over rows."""
+    """Memory of one thread: a tile, its moduli with their spectrum, three copies of a line, and row averages."""
     rows, columns = (max(band.grid[axis] for band in plan.bands) for axis in (0, 1))
     line = max(rows, columns)
     planes = rows * (columns + 1) * 2 + (rows + 2) * columns  # complex

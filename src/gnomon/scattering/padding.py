@@ -1,4 +1,4 @@
-"""Padding of signals and images at their ends, by the modes of ``numpy.pad``, for any size and any width.
+"""Pads signals and images with the modes of ``numpy.pad``, for any size and width.
 
 Most modes copy values: then the padded signal is x[index] with the index that numpy makes of 0, 1, 2, ... The others
 are sums ("constant", "linear_ramp", "mean"), which are a matrix, or statistics of the whole line.
@@ -21,7 +21,7 @@ MODES = (*COPIES, *SUMS, *STATISTICS)
 
 
 def pad(x: Tensor, before: int, after: int, dim: int, mode: str) -> Tensor:
-    """x with so many values before and after it along a dimension.
+    """Pads x with this many values before and after it along a dimension.
 
     Cost: a copy; for sums a matrix product.
 
@@ -38,7 +38,7 @@ def pad(x: Tensor, before: int, after: int, dim: int, mode: str) -> Tensor:
         matrix = np.pad(np.eye(n), (width, (0, 0)), mode=mode)  # type: ignore[call-overload]
         moved = x.movedim(dim, -1)
         return (moved @ torch.from_numpy(matrix.T.copy()).to(moved)).movedim(-1, dim)
-    if mode == "median":  # numpy's is the mean of the two middle values
+    if mode == "median":  # numpy's median is the mean of the two middle values
         ordered = x.sort(dim).values
         middle = (ordered.narrow(dim, (n - 1) // 2, 1) + ordered.narrow(dim, n // 2, 1)) / 2
     else:

@@ -1,20 +1,20 @@
-"""What one scattering coefficient is: the wavelets it went through."""
+"""Describes one scattering coefficient: the wavelets that were applied."""
 
 from dataclasses import dataclass
 
 from gnomon.core.results.record import Record
 
-__all__ = ["Path"]
+__all__ = ["ScatteringPath"]
 
 
 @dataclass(frozen=True, slots=True)
-class Path(Record):
+class ScatteringPath(Record):
     """The wavelets of one coefficient, in the order they were applied; none for the average of the input itself.
 
     ``n`` are their numbers, ``j`` their scales (2^j is the subsampling that each bears), ``theta`` the numbers of their
     angles for images, ``xi`` and ``sigma`` their center frequencies and widths in cycles per sample.
 
-    >>> Path(n=(3,), j=(0,)).order
+    >>> ScatteringPath(n=(3,), j=(0,)).order
     1
     """
 
@@ -26,5 +26,5 @@ class Path(Record):
 
     @property
     def order(self) -> int:
-        """How many wavelets: 0, 1 or 2."""
+        """The number of wavelets: 0, 1 or 2."""
         return len(self.n)

@@ -1,4 +1,4 @@
-"""The compiled loops of scattering on images: eight wavelets of the first order side by side.
+"""Compiled loops of scattering on images: eight first-order wavelets at once.
 
 A product with a filter that is then subsampled is, in frequency, a sum over the places that fall on one:
 
@@ -13,7 +13,7 @@ to half are kept; the others are mirror images.
 import numpy as np
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, entry
+from gnomon.core.machine.loops import INNER, compile_on_first_use
 from gnomon.scattering.fourier import OUTER, PAIR, transform
 from gnomon.scattering.lanes import fetch, load, pointer, root, spread, store
 from gnomon.scattering.packed import SIGNALS_PER_VECTOR
@@ -22,14 +22,15 @@ NUMBERS_PER_HALF_CACHE = 8_000
 """Complex numbers of eight float32 signals that fill half of a second-level cache."""
 
 
-@entry
+@compile_on_first_use
 def scatter(half, numbers, places, bands, first, sides, windows, memory, out):
-    """Coefficients of both orders into out (images, paths, height, width), from half the spectra of padded images.
+    """Computes coefficients of both orders from half spectra of padded images, into out (images, paths, height, width).
 
     ``half`` (images, n_1 / 2 + 1, n_2, 2) has real and imaginary parts; ``memory`` is for one tile after another.
     """
     a, numbers, places = pointer(memory), pointer(numbers), pointer(places)
-    one, none = np.int64(PAIR), np.int64(-1)  # no literals, for which all would be compiled once more
+    # variables instead of literals, for which numba would compile everything again
+    one, none = np.int64(PAIR), np.int64(-1)
     for image in range(len(half)):
         x = pointer(half[image])
         coefficients = out[image]
@@ -71,7 +72,7 @@ def _clear(a, row, count):
 
 @njit(**OUTER)
 def _wavelets(a, row, x, numbers, places, band, group, r):
-    """Row r of equation (1) for eight wavelets and one image."""
+    """Computes row r of equation (1) for eight wavelets and one image."""
     _clear(a, row, band.columns)
     for p in range(band.places):
         first, last, line, mirror, column = _line(places, band, group, p, r)
@@ -87,7 +88,7 @@ def _wavelets(a, row, x, numbers, places, band, group, r):
 
 @njit(**OUTER)
 def _wavelet(a, row, spectrum, numbers, places, band, wave, r):
-    """Row r of equation (1) for one wavelet and eight moduli, whose spectrum is the conjugate of what is kept."""
+    """Computes row r of equation (1) for one wavelet and eight moduli, from their conjugate spectrum."""
     _clear(a, row, band.columns)
     for p in range(band.places):
         first, last, line, mirror, column = _line(places, band, wave, p, r)
@@ -108,7 +109,7 @@ def _wavelet(a, row, spectrum, numbers, places, band, wave, r):
 
 @njit(**INNER)
 def _line(places, band, wave, p, r):
-    """The columns that count, where the row of the input begins, whether it is a mirror image, its first column."""
+    """The nonzero columns of a row, where its input row begins, whether it is mirrored, and its first column."""
     ends = band.extents + 2 * ((wave * band.places + p) * band.rows + r)
     first, last = places[ends], places[ends + 1]
     high, column = places[band.offsets + 2 * p] + r, places[band.offsets + 2 * p + 1] + first
@@ -120,7 +121,7 @@ def _line(places, band, wave, p, r):
 
 @njit(**INNER)
 def _fetch_next(a, line, step, count, lines):
-    """Ask for the numbers beside those of a line, where all lines together are too large for the second cache."""
+    """Prefetches the numbers next to a line if all lines together exceed the second-level cache."""
     if count * lines > NUMBERS_PER_HALF_CACHE:
         for k in range(count):
             fetch(a, line + k * step + PAIR)
@@ -128,7 +129,7 @@ def _fetch_next(a, line, step, count, lines):
 
 @njit(**OUTER)
 def _down(a, band, sides, windows, numbers, places, keep, free, out):
-    """The transforms of the columns of the tile, and the averages of their moduli into out (some, height, width)."""
+    """Transforms the columns of a tile and writes the averages of their moduli into out (some, height, width)."""
     rows, columns = band.rows, band.columns
     side, down, along = sides[band.row_side], windows[band.row_window], windows[band.column_window]
     line, memory = free, free + rows * PAIR
@@ -140,7 +141,7 @@ def _down(a, band, sides, windows, numbers, places, keep, free, out):
             re, im = load(a, line + r * PAIR), load(a, line + r * PAIR + SIGNALS_PER_VECTOR)
             u = root(re * re + im * im)
             store(a, line + r * SIGNALS_PER_VECTOR, u)
-            if keep >= 0:  # pairs of columns side by side
+            if keep >= 0:  # columns are stored in pairs
                 store(a, keep + (c // 2 * rows + r) * PAIR + c % 2 * SIGNALS_PER_VECTOR, u)
         for o in range(down.outputs):
             total = _average(a, line, numbers, places, down, o)
@@ -154,7 +155,7 @@ def _down(a, band, sides, windows, numbers, places, keep, free, out):
 
 @njit(**INNER)
 def _average(a, line, numbers, places, window, output):
-    """The sum over a line with the weights of one output: four sums at once, which do not wait for each other."""
+    """The weighted sum over a line for one output, in four independent partial sums."""
     ends, w = window.reach + 2 * output, window.weights + output * window.size
     first, last = places[ends], places[ends + 1]
     s0, s1, s2, s3 = spread(a, 0.0), spread(a, 0.0), spread(a, 0.0), spread(a, 0.0)
@@ -171,7 +172,7 @@ def _average(a, line, numbers, places, window, output):
 
 @njit(**OUTER)
 def _spectrum(a, moduli, spectrum, free, band, sides, numbers, places):
-    """The conjugate of the spectrum of the moduli, rows up to half of them."""
+    """Computes the conjugate of the spectrum of the moduli, for the first half of the rows."""
     rows, columns, kept = band.rows, band.columns, band.rows // 2 + 1
     down, across, half = sides[band.row_side], sides[band.column_side], spread(a, 0.5)
     line, memory = free, free + rows * PAIR

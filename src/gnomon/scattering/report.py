@@ -1,4 +1,4 @@
-"""What a bank of filters does to frequencies: how much of each it keeps, and whether it can be undone."""
+"""Measures what a filter bank does to frequencies: how much of each it keeps, and whether it can be inverted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +12,10 @@ from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Image, Line, Plot, Result
 from gnomon.core.results.plot import Axis
 from gnomon.scattering.images import Scattering2d, wavelets_2d
-from gnomon.scattering.morlet import average_1d, average_2d, morlet_1d
+from gnomon.scattering.morlet import gaussian_average_1d, gaussian_average_2d, morlet_1d
 from gnomon.scattering.signals import AVERAGE_BANDWIDTH, Scattering1d
 
-__all__ = ["FilterReport", "report"]
+__all__ = ["FilterReport", "filter_report"]
 
 HALF_PLANE_SHARE = 0.5
 """Share of the plane of frequencies that real filters need."""
@@ -23,7 +23,7 @@ HALF_PLANE_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class FilterReport(Result):
-    """What a bank of filters keeps of each frequency.
+    """Holds how much a filter bank keeps of each frequency.
 
     ``lower`` and ``upper`` are the frame bounds: the energy of the outputs is between these multiples of the energy of
     the input. ``redundancy`` is the number of outputs for each input channel, ``analyticity`` the share of the energy
@@ -45,7 +45,7 @@ class FilterReport(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether distances between signals survive."""
+        """Says in one sentence whether distances between signals survive."""
         if self.lower < 1e-6 * self.upper:
             lost = "Some frequencies are lost: the input cannot be recovered from the outputs"
         else:
@@ -56,7 +56,7 @@ class FilterReport(Result):
         return f"{lost}; {grows}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The energy kept at each frequency."""
+        """Plots the energy kept at each frequency."""
         kept = self.littlewood_paley
         if kept.dim() == 1:
             half = kept[: len(kept) // 2 + 1]
@@ -69,8 +69,8 @@ class FilterReport(Result):
 
 
 @names_call
-def report(filters: Any, *, size: int = 64) -> FilterReport:
-    """Frame bounds, redundancy, analyticity and coverage of a bank of filters: ours, or any convolution of a model.
+def filter_report(filters: Any, *, size: int = 64) -> FilterReport:
+    """Computes frame bounds, redundancy, analyticity and coverage of a filter bank or of any convolution layer.
 
         A |x|^2 <= sum_k |x * f_k|^2 <= B |x|^2,   A, B = min, max over frequencies of sum_k |f_k^(w)|^2           (1)
 
@@ -87,7 +87,7 @@ def report(filters: Any, *, size: int = 64) -> FilterReport:
 
     >>> identity = nn.Conv1d(1, 1, 3, padding=1, bias=False)
     >>> identity.weight.data = torch.tensor([[[0.0, 1.0, 0.0]]])
-    >>> found = report(identity)
+    >>> found = filter_report(identity)
     >>> round(found.lower, 6), round(found.upper, 6), found.redundancy
     (1.0, 1.0, 1.0)
     """
@@ -96,16 +96,16 @@ def report(filters: Any, *, size: int = 64) -> FilterReport:
     if isinstance(filters, nn.Conv1d | nn.Conv2d):
         return _of_convolution(filters, integer("size", size))
     found = f"filters is a {type(filters).__name__}"
-    cure = "Pass a Scattering1d, a Scattering2d, an nn.Conv1d or an nn.Conv2d, such as model.conv1"
-    raise InputError(found, accepted="a bank of filters", fix=cure)
+    fix = "Pass a Scattering1d, a Scattering2d, an nn.Conv1d or an nn.Conv2d, such as model.conv1"
+    raise InputError(found, accepted="a bank of filters", fix=fix)
 
 
 def _spectra(filters: Scattering1d | Scattering2d) -> tuple[np.ndarray, np.ndarray]:
-    """The spectra of the first transform's wavelets, and that of the average."""
+    """The spectra of the first-order wavelets, and the spectrum of the average."""
     if isinstance(filters, Scattering1d):
         waves = [morlet_1d(filters.size, xi, sigma) for xi, sigma, _ in filters.waves[0]]
-        return np.stack(waves), average_1d(filters.size, AVERAGE_BANDWIDTH / filters.T)
-    return np.concatenate(wavelets_2d(filters.grid, filters.J, filters.L)), average_2d(filters.grid, filters.J)
+        return np.stack(waves), gaussian_average_1d(filters.size, AVERAGE_BANDWIDTH / filters.T)
+    return np.concatenate(wavelets_2d(filters.grid, filters.J, filters.L)), gaussian_average_2d(filters.grid, filters.J)
 
 
 def _mirror(energy: np.ndarray) -> np.ndarray:
@@ -118,7 +118,8 @@ def _of_wavelets(waves: np.ndarray, average: np.ndarray) -> FilterReport:
     energy = waves**2
     opposite = _mirror(energy)
     kept = average**2 + (energy + opposite).sum(0) / 2  # (1)
-    larger = np.maximum(energy, opposite).reshape(len(waves), -1).sum(1)  # each pair of frequencies counted twice
+    # counts each pair of opposite frequencies twice
+    larger = np.maximum(energy, opposite).reshape(len(waves), -1).sum(1)
     sides = larger / (energy + opposite).reshape(len(waves), -1).sum(1)
     return _report(torch.from_numpy(kept), kept.min(), kept.max(), 2.0 * len(waves) + 1, float(sides.mean()))
 

@@ -1,4 +1,4 @@
-"""Scattering over places and angles together: numbers of an image that neither a shift nor a rotation changes."""
+"""Scattering over positions and angles together: image features that shifts and rotations do not change."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, integer, real
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_real, integer
 from gnomon.scattering.images import check_shape
 from gnomon.scattering.wavelets import WaveletTransform
 
@@ -15,7 +15,7 @@ __all__ = ["roto_translation_scattering"]
 
 @names_call
 def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -> Tensor:
-    """Coefficients of images that are invariant to shifts and to rotations, and tell relative angles of structures.
+    """Computes coefficients of images that are invariant to shifts and rotations but keep relative angles.
 
         Y1_j(u, t) = |x * psi_{j, t}(u)|,    S_0 = mean x,    S_1[j] = mean Y1_j                               (1)
         Y2(u, t) = |sum_{t'} (Y1_{j1}(., t') * psi_{j2, t2 + t'})(u) psi_k(t - t')|,    S_2 = mean Y2           (2)
@@ -43,24 +43,25 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
     True
     """
     L = integer("L", L, least=2)
-    images = real(as_numbers(x, "x"), "x")
+    images = check_real(as_numbers(x, "x"), "x")
     transform = WaveletTransform(J, check_shape(tuple(images.shape[-2:]), 2, integer("J", J)), L=L)
     circle = _angular(L)
     means = _means(transform.shape, integer("rings", rings))
     flat = images.reshape(-1, *transform.shape)
     check_finite_inputs(flat.detach())
-    some = flat if len(flat) else flat.new_zeros(1, *transform.shape)  # a batch of none has a width too
+    # an empty batch also needs the number of coefficients
+    some = flat if len(flat) else flat.new_zeros(1, *transform.shape)
     rows = torch.stack([_one(image, transform, circle, means) for image in some])[: len(flat)]
     return rows.reshape(*images.shape[:-2], rows.shape[1])
 
 
 def _angular(L: int) -> Tensor:
-    """Spectra of the filters over a whole turn of 2 L angles: the average and wavelets."""
+    """Spectra of the average and of the wavelets over 2 L angles of a full turn."""
     return WaveletTransform((2 * L).bit_length() - 2, 2 * L).spectra
 
 
 def _means(shape: tuple[int, ...], rings: int) -> Tensor:
-    """The matrix (places, rings) of means over rings."""
+    """The matrix (positions, rings) that averages over rings."""
     rows, columns = (torch.arange(n, dtype=torch.float64) - (n - 1) / 2 for n in shape)
     radius = (rows[:, None].square() + columns.square()).sqrt() / (min(shape) / 2)
     inside = nn.functional.one_hot((radius * rings).long().clamp(max=rings - 1).flatten(), rings).double()
@@ -80,7 +81,8 @@ def _one(image: Tensor, transform: WaveletTransform, circle: Tensor, means: Tens
         for second in range(first + 1, transform.J):
             waves = transform.spectra[1 + second * L : 1 + (second + 1) * L].to(moduli.dtype)
             z = torch.fft.ifft2(spectra * waves[places % L])  # (t', t2, height, width)
-            z = torch.where((places >= L)[..., None, None], z.conj(), z)  # half a turn is the conjugate
+            # rotating by 180 degrees conjugates the output
+            z = torch.where((places >= L)[..., None, None], z.conj(), z)
             whole = torch.fft.fft(torch.cat([z, z.conj()]), dim=0)
             y = torch.fft.ifft(whole * circle, dim=1).abs()  # (2), (filters, t, t2, height, width)
             found.append((y.mean(1).flatten(-2) @ means).flatten())

@@ -1,4 +1,4 @@
-"""The scattering transform of signals in time."""
+"""The scattering transform of one-dimensional signals."""
 
 from collections.abc import Sequence
 from itertools import accumulate, groupby
@@ -13,8 +13,8 @@ from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 from gnomon.scattering.band import Average1d, BandPlan, average_of_line, band_of
 from gnomon.scattering.images import check_shape
-from gnomon.scattering.morlet import average_1d, morlet_1d, waves_1d
-from gnomon.scattering.path import Path
+from gnomon.scattering.morlet import gaussian_average_1d, morlet_1d, waves_1d
+from gnomon.scattering.path import ScatteringPath
 from gnomon.scattering.transform import AbstractScattering, check_padding
 
 __all__ = ["Scattering1d"]
@@ -24,7 +24,7 @@ AVERAGE_BANDWIDTH = 0.1
 
 
 class Scattering1d(AbstractScattering):
-    """Averages of signals, of the moduli of their wavelet transforms, and of those of the moduli in turn.
+    """Scattering transform of signals: averages of the signal, of wavelet moduli, and of second-order wavelet moduli.
 
         S x = { x * phi_T,   |x * psi_n| * phi_T,   ||x * psi_n| * psi_m| * phi_T },   psi_m slower than psi_n    (1)
 
@@ -84,7 +84,7 @@ class Scattering1d(AbstractScattering):
         self.plan = self._plan()
 
     def _plan(self) -> BandPlan:
-        window = average_1d(self.size, AVERAGE_BANDWIDTH / self.T)
+        window = gaussian_average_1d(self.size, AVERAGE_BANDWIDTH / self.T)
         second = [morlet_1d(self.size, xi, sigma) for xi, sigma, _ in self.waves[1]]
         bands = []
         for level, group in groupby(range(len(self.waves[0])), key=lambda n: self.waves[0][n][2]):
@@ -102,42 +102,42 @@ class Scattering1d(AbstractScattering):
         return BandPlan(self._average(window, 0), tuple(bands))
 
     def _rate(self, level: int) -> int:
-        """The subsampling, as a power of two, of wavelets that bear 2^level."""
+        """The subsampling rate, as a power of two, that wavelets of a level allow."""
         return max(min(level, floor(log2(self.T))) - self.oversampling, 0)
 
     def _slower(self, level: int) -> list[tuple[int, Sequence[int]]]:
-        """The numbers of the wavelets of the second transform that come after those of a level, by their own level."""
+        """The second-order wavelets that may follow wavelets of a level, grouped by their own level."""
         if self.max_order < 2:
             return []
         numbers = [n for n, wave in enumerate(self.waves[1]) if wave[2] > level]
         return [(key, list(group)) for key, group in groupby(numbers, key=lambda n: self.waves[1][n][2])]
 
     def _average(self, window: np.ndarray, rate: int) -> Average1d:
-        """The average after signals subsampled by 2^rate."""
+        """The average of signals that were subsampled by 2^rate."""
         last = max(floor(log2(self.T)) - self.oversampling, 0)
         left = self.widths[0][0]
         outputs = np.arange(-(-left // 2**last), -(-(left + self.shape[0]) // 2**last))
         return average_of_line(_periodize(window, rate), 2 ** (last - rate), outputs)
 
-    def paths(self) -> tuple[Path, ...]:
-        """What each coefficient is, in their order."""
-        first = [Path((n,), (j,), (), (xi,), (sigma,)) for n, (xi, sigma, j) in enumerate(self.waves[0])]
+    def paths(self) -> tuple[ScatteringPath, ...]:
+        """Describes each coefficient by its wavelets, in the order of the output."""
+        first = [ScatteringPath((n,), (j,), (), (xi,), (sigma,)) for n, (xi, sigma, j) in enumerate(self.waves[0])]
         slower = list(enumerate(self.waves[1])) if self.max_order == 2 else []
         second = [
-            Path((*a.n, n), (*a.j, j), (), (*a.xi, xi), (*a.sigma, sigma))
+            ScatteringPath((*a.n, n), (*a.j, j), (), (*a.xi, xi), (*a.sigma, sigma))
             for a in first
             for n, (xi, sigma, j) in slower
             if j > a.j[0]
         ]
-        return (Path(), *first, *second)
+        return (ScatteringPath(), *first, *second)
 
     def gains(self) -> Tensor:
-        """The power of two for each path that makes its coefficients those of equation (1) itself."""
+        """The power of two by which each path is scaled to match equation (1)."""
         powers = [sum(accumulate((self._rate(j) for j in path.j), max)) for path in self.paths()]
         return 2.0 ** torch.tensor(powers, dtype=torch.float64)
 
     def options(self) -> dict[str, Any]:
-        """The arguments that the transform was made with."""
+        """The arguments that the transform was created with."""
         return {
             "J": self.J,
             "shape": self.shape[0],
@@ -155,9 +155,9 @@ def _pair(Q: Any) -> tuple[int, int]:
 
 
 def _padded_size(size: int, T: int) -> int:
-    """The power of two that holds the signal and three times the reach of the average at both ends."""
-    window = np.abs(np.fft.ifft(average_1d(size, AVERAGE_BANDWIDTH / T)))[: size // 2]
-    beyond = np.cumsum(window[::-1])[::-1]  # what lies from each place on
+    """The smallest power of two that holds the signal and three times the reach of the average at both ends."""
+    window = np.abs(np.fft.ifft(gaussian_average_1d(size, AVERAGE_BANDWIDTH / T)))[: size // 2]
+    beyond = np.cumsum(window[::-1])[::-1]  # the sum of the window from each position to the end
     small = np.flatnonzero(beyond <= 1e-3)
     reach = int(small[0]) + 1 if len(small) else size // 2
     return 2 ** min(ceil(log2(size + 6 * reach)), floor(log2(max(3 * size - 2, 1))))

@@ -1,4 +1,4 @@
-"""Signals and images that have given scattering coefficients or moments, found by gradient descent."""
+"""Synthesizes signals and images with given scattering coefficients or moments, by gradient descent."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ __all__ = ["Reconstruction", "invert", "synthesize"]
 
 @dataclass(frozen=True, slots=True)
 class Reconstruction(Result):
-    """A signal, and how far its coefficients are from those asked for: |Phi(x) - target| / |target| after each step.
+    """A synthesized signal, and the relative error |Phi(x) - target| / |target| of its coefficients after each step.
 
     >>> print(Reconstruction(torch.zeros(2), (1.0, 0.01)).verdict)
-    The coefficients are met to 1.00% of their norm.
+    The coefficients of the synthesized signal match the target up to 1.00% of their norm.
     """
 
     signal: Tensor
@@ -31,16 +31,16 @@ class Reconstruction(Result):
 
     @property
     def error(self) -> float:
-        """The last of the errors."""
+        """The error after the last step."""
         return self.errors[-1]
 
     @property
     def verdict(self) -> str:
-        """How well the coefficients are met."""
-        return f"The coefficients are met to {self.error:.2%} of their norm."
+        """Says in one sentence how well the coefficients match the target."""
+        return f"The coefficients of the synthesized signal match the target up to {self.error:.2%} of their norm."
 
     def plots(self) -> tuple[Plot, ...]:
-        """The error after each step."""
+        """Plots the error after each step."""
         line = Line("error", torch.arange(len(self.errors)), torch.tensor(self.errors))
         return (Plot("Reconstruction", (line,), Axis("step"), Axis("relative error", log=True), self.verdict),)
 
@@ -49,7 +49,7 @@ class Reconstruction(Result):
 def invert(
     scattering: Scattering1d | Scattering2d, coefficients: Tensor, *, steps: int = 100, seed: int = 0
 ) -> Reconstruction:
-    """A signal whose scattering coefficients are the given ones, by gradient descent from noise.
+    """Finds a signal with given scattering coefficients, by gradient descent from noise.
 
         min_x |S x - coefficients|^2                                                                           (1)
 
@@ -73,14 +73,14 @@ def invert(
     shape, count = scattering.shape, len(scattering.paths())
     if coefficients.dim() != len(shape) + 1 or len(coefficients) != count:
         found = f"coefficients have shape {tuple(coefficients.shape)} and the transform has {count} paths"
-        cure = "Pass the coefficients of one signal, as scattering(x) returns them"
-        raise InputError(found, accepted="coefficients of this transform", fix=cure)
+        fix = "Pass the coefficients of one signal, as scattering(x) returns them"
+        raise InputError(found, accepted="coefficients of this transform", fix=fix)
     return _descend(scattering, coefficients, shape, integer("steps", steps), seed)
 
 
 @names_call
 def synthesize(transform: WaveletTransform, example: Tensor, *, steps: int = 100, seed: int = 0) -> Reconstruction:
-    """Another realization of a texture: noise that is moved until its scattering moments are those of an example.
+    """Synthesizes another sample of a texture: changes noise until its scattering moments match an example.
 
         min_x |S x - S example|^2 / |S example|^2,    S the moments of both orders over all places               (1)
 
@@ -106,7 +106,7 @@ def synthesize(transform: WaveletTransform, example: Tensor, *, steps: int = 100
 def _descend(
     phi: Callable[[Tensor], Tensor], target: Tensor, shape: tuple[int, ...], steps: int, seed: int
 ) -> Reconstruction:
-    """L-BFGS on the relative squared distance, from noise of small size."""
+    """Minimizes the relative squared distance by L-BFGS, from small noise."""
     generator = torch.Generator().manual_seed(seed)
     target = target.detach()
     x = 0.1 * torch.randn(shape, generator=generator, dtype=target.dtype).to(target.device)

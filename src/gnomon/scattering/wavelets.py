@@ -1,4 +1,4 @@
-"""A wavelet transform that keeps the energy and is undone exactly, for signals and images of any size."""
+"""A wavelet transform that preserves energy and can be inverted exactly, for signals and images of any size."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, integer, real
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_real, integer
 from gnomon.scattering.images import check_shape, wavelets_2d
-from gnomon.scattering.morlet import average_1d, average_2d, morlet_1d, waves_1d
+from gnomon.scattering.morlet import gaussian_average_1d, gaussian_average_2d, morlet_1d, waves_1d
 from gnomon.scattering.signals import AVERAGE_BANDWIDTH
 
 __all__ = ["WaveletTransform"]
@@ -19,7 +19,7 @@ MIN_KEPT_SHARE = 1e-6
 
 
 class WaveletTransform(nn.Module):
-    """An average and Morlet wavelets of a periodic signal or image, without subsampling, and the way back.
+    """An invertible wavelet transform of periodic signals or images: an average and Morlet wavelets, not subsampled.
 
         W x = {x * phi, x * psi_k},    phi^(w)^2 + sum_k (psi_k^(w)^2 + psi_k^(-w)^2) / 2 = 1                   (1)
         |W x|^2 = |x|^2,    x = phi~ * (x * phi) + sum_k Re( psi_k~ * (x * psi_k) )                            (2)
@@ -55,46 +55,46 @@ class WaveletTransform(nn.Module):
         if len(self.shape) == 1:
             waves = waves_1d(self.J, self.Q)
             filters = np.stack([morlet_1d(self.shape[0], xi, sigma) for xi, sigma, _ in waves])
-            average, scales = average_1d(self.shape[0], AVERAGE_BANDWIDTH / 2**self.J), list(range(len(waves)))
+            average, scales = gaussian_average_1d(self.shape[0], AVERAGE_BANDWIDTH / 2**self.J), list(range(len(waves)))
         else:
             grid = (self.shape[0], self.shape[1])
-            filters, average = np.concatenate(wavelets_2d(grid, self.J, self.L)), average_2d(grid, self.J)
+            filters, average = np.concatenate(wavelets_2d(grid, self.J, self.L)), gaussian_average_2d(grid, self.J)
             scales = [k // self.L for k in range(len(filters))]
         self.scales = tuple(scales)
         self.register_buffer("spectra", torch.from_numpy(_tight(np.concatenate([average[None], filters]))), False)
 
     @property
     def axes(self) -> tuple[int, ...]:
-        """The axes of places."""
+        """The spatial axes."""
         return tuple(range(-len(self.shape), 0))
 
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Numbers of wavelets and of the slower ones that may follow them."""
+        """Pairs of wavelet indices (first order, slower second order)."""
         numbers = range(len(self.scales))
         return tuple((a, b) for a in numbers for b in numbers if self.scales[a] < self.scales[b])
 
     @names_call("WaveletTransform(x)")
     def forward(self, x: Any) -> Tensor:
         """The coefficients (..., 1 + wavelets, *shape) of signals (..., *shape), the average first; equation (2)."""
-        given = real(as_numbers(x, "x"), "x")
+        given = check_real(as_numbers(x, "x"), "x")
         if tuple(given.shape[-len(self.shape) :]) != self.shape:
             found = f"x has shape {tuple(given.shape)} and the transform was made for {self.shape} at the end"
-            cure = f"Make the transform with shape={tuple(given.shape[-len(self.shape) :])}, or resize x"
-            raise InputError(found, accepted="signals of one shape", fix=cure)
+            fix = f"Make the transform with shape={tuple(given.shape[-len(self.shape) :])}, or resize x"
+            raise InputError(found, accepted="signals of one shape", fix=fix)
         check_finite_inputs(given.detach())
         given = given if given.dtype in (torch.float32, torch.float64) else given.to(torch.get_default_dtype())
         spectrum = torch.fft.fftn(given, dim=self.axes).unsqueeze(-1 - len(self.shape))
         return torch.fft.ifftn(spectrum * self.spectra.to(given.device, given.dtype), dim=self.axes)
 
     def inverse(self, y: Tensor) -> Tensor:
-        """The signals of coefficients; of those of no signal, the nearest one's. Equation (2)."""
+        """Returns the signals with these coefficients, or the nearest signals; equation (2)."""
         spectra = self.spectra.to(y.device, y.real.dtype)
         back = torch.fft.ifftn(torch.fft.fftn(y, dim=self.axes) * spectra, dim=self.axes)
         return back.real.sum(-1 - len(self.shape))  # (2)
 
 
 def _tight(filters: np.ndarray) -> np.ndarray:
-    """The filters over the root of the sum (1)."""
+    """Divides the filters by the square root of the sum (1), so that energy is preserved."""
     energy = filters**2
     axes = tuple(range(1, filters.ndim))
     kept = ((energy + np.roll(np.flip(energy, axes), 1, axes)) / 2).sum(0)

@@ -5,7 +5,7 @@ Does not contain: recurrent layers (`gnomon.models`), graphs (`gnomon.graphs`).
 May import: core, findings.
 """
 
-from gnomon.sequences.alignment import alignment, attention_alignment
+from gnomon.sequences.alignment import alignment_share, attention_alignment
 from gnomon.sequences.attention import attention_maps
 from gnomon.sequences.bits import bits_per_character
 from gnomon.sequences.causality import causality, predicts_next
@@ -13,13 +13,13 @@ from gnomon.sequences.collapse import rank_collapse
 from gnomon.sequences.complexity import complexity_profile
 from gnomon.sequences.gates import gate_statistics
 from gnomon.sequences.heads import head_ablation
-from gnomon.sequences.lag import task_lag
+from gnomon.sequences.lag import lag_of_task
 from gnomon.sequences.logits import logit_scale
 from gnomon.sequences.memory import memory
 from gnomon.sequences.spectrum import state_spectrum
 
 __all__ = [
-    "alignment",
+    "alignment_share",
     "attention_alignment",
     "attention_maps",
     "bits_per_character",
@@ -32,5 +32,5 @@ __all__ = [
     "predicts_next",
     "rank_collapse",
     "state_spectrum",
-    "task_lag",
+    "lag_of_task",
 ]

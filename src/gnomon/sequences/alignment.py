@@ -23,7 +23,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
 from gnomon.sequences.attention import attention_maps
 
-__all__ = ["AttentionAlignment", "alignment", "attention_alignment"]
+__all__ = ["AttentionAlignment", "alignment_share", "attention_alignment"]
 
 RANDOM_DRAWS = 20
 """Random attention maps whose mean alignment is the baseline."""
@@ -57,7 +57,7 @@ class AttentionAlignment(Result):
         return f"{looks} looks at {place} in {share} (chance: {self.chance:.0%})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """One bar for each head."""
+        """Plots one bar for each head."""
         names = [f"{name} head {i}" for name, row in self.shares.items() for i in range(len(row))]
         bars = Bars("alignment", names, [s for row in self.shares.values() for s in row])
         return (Plot("Attention at the expected place", (bars, Reference("chance", self.chance)), Axis("share")),)
@@ -68,7 +68,7 @@ def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | No
     """Measures which input position the heads of every nn.MultiheadAttention look at; equations (1) and (2).
 
     Args:
-        module: a network with nn.MultiheadAttention; for the weights of any other attention see `alignment`.
+        module: a network with nn.MultiheadAttention; for the weights of any other attention see `alignment_share`.
         x: inputs.
         places: the key that each query should look at, -1 if any key is right; None searches for a pattern (2).
 
@@ -87,7 +87,7 @@ def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | No
     """
     maps = attention_maps(module, x)
     found = {
-        name: [alignment(a[:, h], places=places) for h in range(a.shape[1])]
+        name: [alignment_share(a[:, h], places=places) for h in range(a.shape[1])]
         for name, a in zip(maps.layers, maps.maps, strict=True)
     }
     chance = max(1 / a.shape[-1] if places is not None else _by_chance(a.shape[:1] + a.shape[2:]) for a in maps.maps)
@@ -99,14 +99,16 @@ def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | No
 
 
 @names_call
-def alignment(weights: Float[Tensor, "n queries keys"], *, places: Sequence[int] | None = None) -> tuple[float, str]:
+def alignment_share(
+    weights: Float[Tensor, "n queries keys"], *, places: Sequence[int] | None = None
+) -> tuple[float, str]:
     """Returns the share (1) of queries that look at their expected place, and the pattern of these places.
 
     Hypotheses: there is one place for each query.
     Reference: [bahdanau2015neural].
     Cost: one pass for each of 2 (queries + keys) patterns.
 
-    >>> alignment(torch.eye(5).flip(1)[None])
+    >>> alignment_share(torch.eye(5).flip(1)[None])
     (1.0, 'mirrored')
     """
     looked = weights.detach().argmax(-1)
@@ -127,13 +129,13 @@ def alignment(weights: Float[Tensor, "n queries keys"], *, places: Sequence[int]
     candidates += [("mirrored" if c == keys - 1 else f"place {c} - t", c - t) for c in range(keys + queries - 1)]
     candidates += [(f"always place {c}", torch.full_like(t, c)) for c in range(keys)]
     shares = [(float((looked == place).double().mean()), name) for name, place in candidates]
-    return max(shares, key=lambda pair: pair[0])  # of equal shares the first
+    return max(shares, key=lambda pair: pair[0])  # the first one of equal shares
 
 
 def _by_chance(shape: tuple[int, ...]) -> float:
     """Mean over random attention maps (n, queries, keys) of the best share (1) over the patterns (2)."""
     generator = torch.Generator().manual_seed(0)
-    return sum(alignment(torch.rand(shape, generator=generator))[0] for _ in range(RANDOM_DRAWS)) / RANDOM_DRAWS
+    return sum(alignment_share(torch.rand(shape, generator=generator))[0] for _ in range(RANDOM_DRAWS)) / RANDOM_DRAWS
 
 
 def _shift(offset: int) -> str:

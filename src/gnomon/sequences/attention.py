@@ -21,7 +21,7 @@ from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import structured as kinds
-from gnomon.sequences.batch import some
+from gnomon.sequences.batch import first_examples
 
 __all__ = ["AttentionMaps", "attention_maps"]
 
@@ -103,7 +103,7 @@ def attention_maps(module: nn.Module, x: Any) -> AttentionMaps:
     if not found:
         what = f"{type(module).__name__} contains no nn.MultiheadAttention"
         raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
-    x = some(x, module)
+    x = first_examples(x, module)
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]

@@ -5,23 +5,23 @@ from typing import Any
 from torch import Tensor, nn
 
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 
-__all__ = ["some"]
+__all__ = ["first_examples"]
 
 MAX_EXAMPLES = 64
 """Maximum number of sequences used."""
 
 
-def some(x: Any, module: nn.Module) -> Inputs:
+def first_examples(x: Any, module: nn.Module) -> Inputs:
     """Returns inputs in memory unchanged; from a data set, a loader or another source of batches the first 64 examples.
 
     Cost: reading the examples.
 
     >>> import torch
-    >>> some(iter([(torch.zeros(3, 2), torch.zeros(3))]), nn.Linear(2, 1)).shape
+    >>> first_examples(iter([(torch.zeros(3, 2), torch.zeros(3))]), nn.Linear(2, 1)).shape
     torch.Size([3, 2])
     """
     if isinstance(x, Tensor | tuple | dict):
         return x
-    return source_of_inputs(x, module).first(MAX_EXAMPLES).x
+    return as_input_source(x, module).first(MAX_EXAMPLES).x

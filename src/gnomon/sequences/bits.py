@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -46,7 +46,7 @@ class BitsPerCharacter(Result):
 
     @property
     def verdict(self) -> str:
-        """Compares the network with counting."""
+        """Compares the network with character counts, in one sentence."""
         return (
             f"The network needs {self.bits:.3g} bits per character; counts of characters need {self.counts:.3g}, "
             f"counts of pairs {self.pairs:.3g}."
@@ -88,7 +88,7 @@ def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
     check_module(module)
     total, n, seen = 0.0, 0, []
     with preserve(module, grad=False):
-        for batch in source_of_inputs(text, module).batches():
+        for batch in as_input_source(text, module).batches():
             x = batch.x
             if not isinstance(x, Tensor) or x.dim() != 2 or x.is_floating_point() or x.shape[1] < 2:
                 found = (

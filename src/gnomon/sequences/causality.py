@@ -17,7 +17,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
 from gnomon.findings import structured as kinds
-from gnomon.sequences.batch import some
+from gnomon.sequences.batch import first_examples
 
 __all__ = ["Causality", "causality", "predicts_next"]
 
@@ -99,7 +99,7 @@ def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
     ()
     """
     check_module(module)
-    x = some(x, module)
+    x = first_examples(x, module)
     if not isinstance(x, Tensor) or x.dim() < 2 or len(x) < 2:
         raise InputError(
             "x is not a batch of sequences", accepted="(n, times, ...) with n >= 2", fix="Pass at least two sequences"

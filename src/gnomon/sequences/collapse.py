@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
@@ -42,7 +42,7 @@ class RankCollapse(Result):
 
     @property
     def verdict(self) -> str:
-        """Compares the first layer with the last."""
+        """Compares the first layer with the last, in one sentence."""
         return (
             f"Tokens differ by {self.difference[0]:.2g} of their size at the first of {len(self.layers)} places and by "
             f"{self.difference[-1]:.2g} at the last; they fill {self.rank[0]:.1f} directions, then {self.rank[-1]:.1f}."
@@ -93,7 +93,7 @@ def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
     check_module(module)
     seen: list[tuple[str, Tensor]] = []
     depth = [0]
-    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
         hooks: list[Any] = []
         try:

@@ -24,7 +24,7 @@ from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.sequences.batch import some
+from gnomon.sequences.batch import first_examples
 
 __all__ = ["ComplexityProfile", "complexity_profile"]
 
@@ -95,7 +95,7 @@ def complexity_profile(module: nn.Module, x: Any, *, lengths: Sequence[int] | No
     ((512.0, 1024.0, 2048.0, 4096.0), inf)
     """
     check_module(module)
-    x = some(x, module)
+    x = first_examples(x, module)
     if not isinstance(x, Tensor) or x.dim() < 2:
         found = f"x has shape {tuple(x.shape)}" if isinstance(x, Tensor) else f"x is a {type(x).__name__}"
         raise InputError(found, accepted="sequences (n, times, ...)", fix="Pass a batch of sequences")

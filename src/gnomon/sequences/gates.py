@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module, integer
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
@@ -106,7 +106,7 @@ def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> Gat
         what = f"{type(module).__name__} contains no nn.LSTM and no nn.GRU"
         raise InputError(what, accepted="at least one gated layer", fix="Pass a network that has one, or use memory()")
     seen: dict[str, Tensor] = {}
-    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
         hooks = [m.register_forward_pre_hook(_watch(name, seen)) for name, m in found]
         try:

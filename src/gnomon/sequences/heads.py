@@ -17,7 +17,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
-from gnomon.sequences.batch import some
+from gnomon.sequences.batch import first_examples
 
 __all__ = ["HeadAblation", "head_ablation"]
 
@@ -44,7 +44,7 @@ class HeadAblation(Result):
 
     @property
     def verdict(self) -> str:
-        """The range of effects over all heads."""
+        """States the range of effects over all heads, in one sentence."""
         flat = [e for row in self.effects.values() for e in row]
         return f"Switching off one of {len(flat)} heads changes the outputs by {min(flat):.1%} to {max(flat):.1%}."
 
@@ -57,7 +57,7 @@ class HeadAblation(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """One bar for each head."""
+        """Plots one bar for each head."""
         names = [f"{name} head {i}" for name, row in self.effects.items() for i in range(len(row))]
         bars = Bars("effect", names, [e for row in self.effects.values() for e in row])
         return (Plot("Outputs without one head", (bars,), Axis("relative change")),)
@@ -82,7 +82,7 @@ def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
     if not found:
         what = f"{type(module).__name__} contains no nn.MultiheadAttention"
         raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
-    x = some(x, module)
+    x = first_examples(x, module)
     effects: dict[str, tuple[float, ...]] = {}
     with preserve(module, grad=False):
         whole = _outputs(run(module, x))

@@ -17,7 +17,7 @@ from torch import Tensor
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.classes import are_classes
 
-__all__ = ["task_lag"]
+__all__ = ["lag_of_task"]
 
 SIGNIFICANCE_LEVEL = 1e-4
 """Probability that unrelated data get a lag: the significance level of the test of the largest R^2 over positions."""
@@ -26,7 +26,7 @@ MIN_SHARE_OF_LARGEST = 0.5
 
 
 @names_call
-def task_lag(x: Any, y: Tensor) -> int | None:
+def lag_of_task(x: Any, y: Tensor) -> int | None:
     """Returns the lag of equation (2) in steps, or None if no single position is related to the targets beyond chance.
 
     Args:
@@ -38,7 +38,7 @@ def task_lag(x: Any, y: Tensor) -> int | None:
     Cost: one pass over the data.
 
     >>> x = torch.randn(200, 12, 2, generator=torch.Generator().manual_seed(0))
-    >>> task_lag(x, (x[:, 3, 0] > 0).long())                                     # told at step 3 of 0 ... 11
+    >>> lag_of_task(x, (x[:, 3, 0] > 0).long())                                     # told at step 3 of 0 ... 11
     8
     """
     if not isinstance(x, Tensor) or x.dim() != 3 or not x.is_floating_point() or x.shape[1] < 2 or len(x) < 8:

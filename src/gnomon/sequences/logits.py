@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Plot, Reference, Result, Value
@@ -47,7 +47,7 @@ class LogitScale(Result):
 
     @property
     def verdict(self) -> str:
-        """The range of logit scales over all heads."""
+        """States the range of logit scales over all heads, in one sentence."""
         flat = [s for row in self.scale for s in row]
         high = max(t for row in self.top for t in row)
         return (
@@ -100,7 +100,7 @@ def logit_scale(module: nn.Module, x: Any) -> LogitScale:
     if not found:
         what = f"{type(module).__name__} contains no nn.MultiheadAttention"
         raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
-    inputs = source_of_inputs(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]

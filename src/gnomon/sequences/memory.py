@@ -20,7 +20,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
 from gnomon.findings import structured as kinds
-from gnomon.sequences.batch import some
+from gnomon.sequences.batch import first_examples
 
 __all__ = ["Memory", "memory"]
 
@@ -109,7 +109,7 @@ def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
     """
     check_module(module)
     asked = None if lag is None else integer("lag", lag)
-    x = some(x, module)
+    x = first_examples(x, module)
     if not isinstance(x, Tensor) or x.dim() < 3 or not x.is_floating_point():
         found = (
             f"x is {'a tensor ' + str(tuple(x.shape)) + ' of ' + str(x.dtype) if isinstance(x, Tensor) else type(x)}"

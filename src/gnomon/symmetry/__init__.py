@@ -19,7 +19,7 @@ from gnomon.symmetry.convolution import GroupConv2d
 from gnomon.symmetry.errors import equivariance
 from gnomon.symmetry.features import GroupBatchNorm2d, GroupPool
 from gnomon.symmetry.group import cyclic, dihedral
-from gnomon.symmetry.haar import haar
+from gnomon.symmetry.haar import random_orthogonal
 from gnomon.symmetry.invariance import invariance
 from gnomon.symmetry.invariant import CanonicalPose, OrbitAverage
 from gnomon.symmetry.lie import lie_derivative
@@ -44,7 +44,7 @@ __all__ = [
     "equivariant_basis",
     "flips",
     "one_parameter_group",
-    "haar",
+    "random_orthogonal",
     "invariance",
     "lie_derivative",
     "nearest_convolution",

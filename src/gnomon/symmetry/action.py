@@ -22,7 +22,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, integer
 
 __all__ = [
-    "Action",
+    "GroupAction",
     "action",
     "flips",
     "one_parameter_group",
@@ -39,8 +39,8 @@ Features = Callable[[Tensor, int, Tensor], Tensor | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Action:
-    """Moves by name. ``features(h, i, x)`` is move i on features h of inputs x, None if features do not transform.
+class GroupAction:
+    """A group action: transformations by name; ``features(h, i, x)`` transforms features h, or is None.
 
     ``flow(x, t)`` moves by a strength t, 0 being the identity, where the group is continuous; ``drawn`` tells that the
     moves are a random sample of a group, so that intervals count their spread.
@@ -63,17 +63,17 @@ class Action:
 @names_call
 def action(
     moves: Mapping[str, Move], *, name: str = "moves", flow: Callable[[Tensor, float], Tensor] | None = None
-) -> Action:
+) -> GroupAction:
     """Builds an action from your own functions, by name; a flow (x, t) also allows Lie derivatives.
 
     >>> action({"negative": lambda x: -x}).labels
     ('negative',)
     """
-    return Action(name, tuple(moves), tuple(moves.values()), None, flow)
+    return GroupAction(name, tuple(moves), tuple(moves.values()), None, flow)
 
 
 @names_call
-def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> Action:
+def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> GroupAction:
     """The group exp(t A) of a matrix A that acts on inputs (n, d): x -> exp(t A) x, at some strengths.
 
     Reference: [gruver2023lie].
@@ -91,11 +91,11 @@ def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.
         return (x.double() @ torch.linalg.matrix_exp(t * generator.double()).mT).to(x.dtype)
 
     moves = tuple(_at(flow, float(t)) for t in strengths)
-    return Action("generated moves", tuple(f"strength {t:g}" for t in strengths), moves, None, flow)
+    return GroupAction("generated moves", tuple(f"strength {t:g}" for t in strengths), moves, None, flow)
 
 
 @names_call
-def sample_group(group: Action, low: float, high: float, count: int = 16, *, seed: int = 0) -> Action:
+def sample_group(group: GroupAction, low: float, high: float, count: int = 16, *, seed: int = 0) -> GroupAction:
     """Samples transformations of a continuous group with uniform strengths; intervals then include their spread.
 
     Strengths are those of the group's flow: radians for `rotations`, pixels for `translations`. Features of a layer
@@ -117,11 +117,11 @@ def sample_group(group: Action, low: float, high: float, count: int = 16, *, see
         return moves[i](h) if h.dim() == x.dim() == 4 and h.shape[2:] == x.shape[2:] else None
 
     labels = tuple(f"strength {t:.3g}" for t in strengths)
-    return Action(group.name, labels, moves, None if group.features is None else features, flow, True)
+    return GroupAction(group.name, labels, moves, None if group.features is None else features, flow, True)
 
 
 @names_call
-def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -> Action:
+def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -> GroupAction:
     """Circular shifts of images (n, c, h, w) by (rows, columns).
 
     >>> translations([(0, 1)]).moves[0](torch.tensor([[[[1.0, 2.0, 3.0]]]])).flatten().tolist()
@@ -141,33 +141,33 @@ def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -
         moved = torch.fft.fft(x.double()) * torch.exp(-2j * pi * frequency * t)
         return torch.fft.ifft(moved).real.to(x.dtype)
 
-    return Action("translations", tuple(f"by {shift}" for shift in shifts), moves, features, flow)
+    return GroupAction("translations", tuple(f"by {shift}" for shift in shifts), moves, features, flow)
 
 
 @names_call
-def quarter_turns() -> Action:
+def quarter_turns() -> GroupAction:
     """Rotations of square images by 90, 180 and 270 degrees, which are exact.
 
     >>> quarter_turns().labels
     ('90 degrees', '180 degrees', '270 degrees')
     """
     moves = tuple(_turn(k) for k in (1, 2, 3))
-    return Action("quarter turns", ("90 degrees", "180 degrees", "270 degrees"), moves, _as_images(moves))
+    return GroupAction("quarter turns", ("90 degrees", "180 degrees", "270 degrees"), moves, _as_images(moves))
 
 
 @names_call
-def flips() -> Action:
+def flips() -> GroupAction:
     """Mirror images, left to right and top to bottom.
 
     >>> flips().labels
     ('left to right', 'top to bottom')
     """
     moves: tuple[Move, ...] = (lambda x: x.flip(-1), lambda x: x.flip(-2))
-    return Action("flips", ("left to right", "top to bottom"), moves, _as_images(moves))
+    return GroupAction("flips", ("left to right", "top to bottom"), moves, _as_images(moves))
 
 
 @names_call
-def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> Action:
+def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> GroupAction:
     """Rotations of images by any angles, by bilinear interpolation, filling with zeros.
 
     >>> x = torch.rand(1, 1, 5, 5)
@@ -175,11 +175,11 @@ def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> Action:
     True
     """
     moves = tuple(_warp(_rotation(angle)) for angle in degrees)
-    return Action("rotations", tuple(f"{a:g} degrees" for a in degrees), moves, _as_images(moves), _rotate)
+    return GroupAction("rotations", tuple(f"{a:g} degrees" for a in degrees), moves, _as_images(moves), _rotate)
 
 
 @names_call
-def scalings(factors: Sequence[float] = (0.8, 1.25)) -> Action:
+def scalings(factors: Sequence[float] = (0.8, 1.25)) -> GroupAction:
     """Scales images about their center, by bilinear interpolation.
 
     >>> scalings([2.0]).moves[0](torch.ones(1, 1, 4, 4)).mean().item()
@@ -190,11 +190,11 @@ def scalings(factors: Sequence[float] = (0.8, 1.25)) -> Action:
     def flow(x: Tensor, t: float) -> Tensor:
         return _warp(((1 / (1 + t), 0.0), (0.0, 1 / (1 + t))))(x)
 
-    return Action("scalings", tuple(f"times {f:g}" for f in factors), moves, _as_images(moves), flow)
+    return GroupAction("scalings", tuple(f"times {f:g}" for f in factors), moves, _as_images(moves), flow)
 
 
 @names_call
-def permutations(size: int, count: int = 4, *, seed: int = 0) -> Action:
+def permutations(size: int, count: int = 4, *, seed: int = 0) -> GroupAction:
     """Random permutations of the second axis of inputs (n, size, ...), such as members of a set.
 
     >>> len(permutations(5, 3).moves)
@@ -208,7 +208,7 @@ def permutations(size: int, count: int = 4, *, seed: int = 0) -> Action:
     def features(h: Tensor, i: int, _x: Tensor) -> Tensor | None:
         return h[:, orders[i]] if h.dim() > 1 and h.shape[1] == size else None
 
-    return Action("permutations", tuple(f"order {i + 1}" for i in range(count)), moves, features)
+    return GroupAction("permutations", tuple(f"order {i + 1}" for i in range(count)), moves, features)
 
 
 def _as_images(moves: tuple[Move, ...]) -> Features:

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnomon.core.errors import InputError, NoLimitError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_kind, integer
-from gnomon.core.modules.tied import TiedForm
+from gnomon.core.inputs.checks import check_type, integer
+from gnomon.core.modules.tied import TiedWeightLayout
 from gnomon.symmetry.group import Group
 
 __all__ = ["GroupConv2d"]
@@ -68,7 +68,7 @@ class GroupConv2d(nn.Module):
         self.in_channels = integer("in_channels", in_channels)
         self.out_channels = integer("out_channels", out_channels)
         self.kernel_size = integer("kernel_size", kernel_size)
-        check_kind("group", group, Group, cure="Pass cyclic(4) or dihedral(4)")
+        check_type("group", group, Group, fix="Pass cyclic(4) or dihedral(4)")
         if self.kernel_size % 2 == 0:
             raise out_of_range("kernel_size", "an odd number", kernel_size)
         if padding_mode not in ("zeros", "circular"):
@@ -118,8 +118,8 @@ class GroupConv2d(nn.Module):
         channels = self.in_channels * (1 if self.lifting else self.group.order)
         if x.dim() != 4 or x.shape[1] != channels:
             found = f"x has shape {tuple(x.shape)}, and the layer takes (n, {channels}, height, width)"
-            cure = "Pass this number of channels; for the first layer of a network set lifting=True"
-            raise InputError(found, accepted="channels for each element of the group", fix=cure)
+            fix = "Pass this number of channels; for the first layer of a network set lifting=True"
+            raise InputError(found, accepted="channels for each element of the group", fix=fix)
         bias = None if self.bias is None else self.bias.repeat_interleave(self.group.order)
         if self.padding_mode == "circular" and self.padding:
             x = functional.pad(x, (self.padding,) * 4, mode="circular")
@@ -127,15 +127,16 @@ class GroupConv2d(nn.Module):
         return functional.conv2d(x, self.expanded(), bias, self.stride, self.padding)
 
     @names_call("GroupConv2d")
-    def tied_form(self, height: int, width: int) -> TiedForm:
+    def tied_form(self, height: int, width: int) -> TiedWeightLayout:
         """The input position and group element of each weight at each output, for `gnomon.limit`."""
         if not self.group.exact:
             found = f"its {self.group.rotations} rotations interpolate the kernel"
-            cure = "Use cyclic(4) or dihedral(4), or estimate it: gnomon.sampled_limit(net, samples=64)"
-            raise NoLimitError(found, reason="every output weight is one of the parameters", fix=cure)
+            fix = "Use cyclic(4) or dihedral(4), or estimate it: gnomon.sampled_limit(net, samples=64)"
+            raise NoLimitError(found, reason="every output weight is one of the parameters", fix=fix)
         size, order, depth = self.kernel_size, self.group.order, self.weight.shape[2]
         out = [(n + 2 * self.padding - size) // self.stride + 1 for n in (height, width)]
-        at = self.group.kernels(size).argmax(1)  # (element, tap): where the tap goes
+        # (element, tap): the position to which each element moves each kernel entry
+        at = self.group.kernels(size).argmax(1)
         rows, columns = (
             torch.arange(n)[None, None] * self.stride - self.padding + place[:, :, None]
             for n, place in zip(out, (at // size, at % size), strict=True)
@@ -148,7 +149,7 @@ class GroupConv2d(nn.Module):
         seen = [[0 if self.lifting else product(g, k) for g in range(order)] for k in range(depth)]
         parts = torch.tensor(seen)[:, :, None, None, None] * (height * width) + place  # (depth, element, tap, ...)
         index = parts.where(inside, -1).transpose(1, 2).reshape(depth * size**2, -1)
-        return TiedForm(index, depth, order, (out[0], out[1]))
+        return TiedWeightLayout(index, depth, order, (out[0], out[1]))
 
     def extra_repr(self) -> str:
         """The options, for ``repr``."""
@@ -161,6 +162,6 @@ def channels_for_each_element(x: Tensor, group: Group) -> tuple[Any, ...]:
     """The shape (n, channels, order, height, width) of features, raises for other shapes."""
     if x.dim() != 4 or x.shape[1] % group.order:
         found = f"x has shape {tuple(x.shape)}, and the group has {group.order} elements"
-        cure = "Pass the output of a GroupConv2d of the same group"
-        raise InputError(found, accepted="channels for each element of the group", fix=cure)
+        fix = "Pass the output of a GroupConv2d of the same group"
+        raise InputError(found, accepted="channels for each element of the group", fix=fix)
     return x.shape[0], x.shape[1] // group.order, group.order, x.shape[2], x.shape[3]

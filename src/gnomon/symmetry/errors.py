@@ -30,14 +30,14 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.checks import check_readable
-from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.results.record import Record
-from gnomon.symmetry.action import Action
+from gnomon.symmetry.action import GroupAction
 
-__all__ = ["Equivariance", "LayerError", "equivariance", "features_of", "interval_of"]
+__all__ = ["Equivariance", "LayerError", "equivariance", "layer_features", "mean_error_interval"]
 
 EQUIVARIANCE_TOLERANCE = 1e-3
 """Relative error up to which a layer counts as equivariant: the rounding of float32."""
@@ -110,7 +110,7 @@ class Equivariance(Result):
 
 
 @names_call
-def equivariance(module: nn.Module, x: Any, action: Action) -> Equivariance:
+def equivariance(module: nn.Module, x: Any, action: GroupAction) -> Equivariance:
     """The invariance and equivariance errors of all layers of a module under a group; equations (1) and (2).
 
     Hypotheses: those of the module; a move that changes the shape of inputs is refused.
@@ -123,14 +123,14 @@ def equivariance(module: nn.Module, x: Any, action: Action) -> Equivariance:
     True
     """
     check_readable(module)
-    given = whole_inputs(x, module)
+    given = all_inputs(x, module)
     if not isinstance(given, Tensor):
         raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module with one input")
-    before = features_of(module, given)
+    before = layer_features(module, given)
     rows: dict[str, list[tuple[Tensor, Tensor | None]]] = {name: [] for name in before}
     by_move = []
     for i, label in enumerate(action.labels):
-        after = features_of(module, _move(given, action, i, label))
+        after = layer_features(module, _move(given, action, i, label))
         for name, h in before.items():
             moved = None if action.features is None else action.features(h, i, given)
             same = moved is not None and moved.shape == after[name].shape
@@ -141,7 +141,7 @@ def equivariance(module: nn.Module, x: Any, action: Action) -> Equivariance:
     return Equivariance(layers, action.name, action.labels, tuple(by_move), len(given))
 
 
-def _move(x: Tensor, action: Action, i: int, label: str) -> Tensor:
+def _move(x: Tensor, action: GroupAction, i: int, label: str) -> Tensor:
     moved = action.moves[i](x)
     if not isinstance(moved, Tensor) or moved.shape != x.shape:
         shape = tuple(moved.shape) if isinstance(moved, Tensor) else type(moved).__name__
@@ -154,12 +154,12 @@ def _move(x: Tensor, action: Action, i: int, label: str) -> Tensor:
     return moved.contiguous()
 
 
-def features_of(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
+def layer_features(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
     """The outputs of each layer in the order of calls, and the output of the network at the end.
 
     Cost: a forward pass; all features are kept.
 
-    >>> list(features_of(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.zeros(1, 2)))
+    >>> list(layer_features(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.zeros(1, 2)))
     ['0', '1', 'output']
     """
     kept: dict[str, Tensor] = {}
@@ -198,19 +198,19 @@ def _layer(name: str, parts: list[tuple[Tensor, Tensor | None]], drawn: bool) ->
     return LayerError(
         name,
         float(still.mean()),
-        interval_of(still, drawn=drawn),
+        mean_error_interval(still, drawn=drawn),
         None if with_group is None else float(with_group.mean()),
-        None if with_group is None else interval_of(with_group, drawn=drawn),
+        None if with_group is None else mean_error_interval(with_group, drawn=drawn),
     )
 
 
-def interval_of(values: Tensor, *, drawn: bool = False) -> Interval:
+def mean_error_interval(values: Tensor, *, drawn: bool = False) -> Interval:
     """A 95 % interval of the mean of errors (moves, examples): over examples, and over transformations if they are
     sampled.
 
     Hypotheses: independent examples, and independent moves.
 
-    >>> interval_of(torch.tensor([[1.0, 1.0]])).width
+    >>> mean_error_interval(torch.tensor([[1.0, 1.0]])).width
     0.0
     """
     mean, (moves, n) = float(values.mean()), values.shape

@@ -38,8 +38,8 @@ class GroupBatchNorm2d(nn.Module):
         n, channels, order, height, width = channels_for_each_element(x, self.group)
         if channels != self.channels:
             found = f"x has {channels} channels for each group element, but the layer expects {self.channels}"
-            cure = f"Make it with channels={channels}"
-            raise InputError(found, accepted="channels for each element of the group", fix=cure)
+            fix = f"Make it with channels={channels}"
+            raise InputError(found, accepted="channels for each element of the group", fix=fix)
         return self.normalization(x.reshape(n, channels, order * height, width)).reshape(x.shape)  # (1)
 
 

@@ -57,17 +57,17 @@ class FiniteGroup:
     def __post_init__(self) -> None:
         n = len(self.table)
         ends = torch.arange(n)
-        cure = "Pass the table of products of a group, the identity first"
+        fix = "Pass the table of products of a group, the identity first"
         if n == 0 or len(self.labels) != n:
             found = f"the table has {n} rows, but there are {len(self.labels)} labels"
-            raise InputError(found, accepted="a label for each element", fix=cure)
+            raise InputError(found, accepted="a label for each element", fix=fix)
         if not bool((self.table[0] == ends).all() and (self.table[:, 0] == ends).all()):
-            raise InputError("element 0 is not the identity", accepted="a group", fix=cure)
+            raise InputError("element 0 is not the identity", accepted="a group", fix=fix)
         if not bool((self.table.sort(1).values == ends).all()):
-            raise InputError("a row repeats an element", accepted="a group", fix=cure)
+            raise InputError("a row repeats an element", accepted="a group", fix=fix)
         t = self.table
         if n <= 64 and not bool((t[t] == t[:, t]).all()):  # (g h) k = g (h k)
-            raise InputError("products are not associative", accepted="a group", fix=cure)
+            raise InputError("products are not associative", accepted="a group", fix=fix)
 
     @property
     def order(self) -> int:

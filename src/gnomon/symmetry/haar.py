@@ -7,7 +7,7 @@ and over SO(n) where a column of matrices of determinant -1 is turned. E[(tr Q)^
 Hypotheses: none.
 Reference: [mezzadri2007generate].
 
->>> q = haar(3, 5, special=True)
+>>> q = random_orthogonal(3, 5, special=True)
 >>> torch.allclose(q @ q.mT, torch.eye(3, dtype=q.dtype).expand(5, 3, 3)), bool((torch.linalg.det(q) > 0).all())
 (True, True)
 """
@@ -19,18 +19,18 @@ from torch import Tensor
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer
 
-__all__ = ["haar"]
+__all__ = ["random_orthogonal"]
 
 
 @names_call
-def haar(n: int, count: int, *, special: bool = False, seed: int = 0) -> Float[Tensor, "m n n"]:
+def random_orthogonal(n: int, count: int, *, special: bool = False, seed: int = 0) -> Float[Tensor, "m n n"]:
     """Orthogonal matrices (count, n, n) drawn uniformly from O(n), or from SO(n); equation (1).
 
     Hypotheses: none.
     Reference: [mezzadri2007generate].
     Cost: a QR decomposition for each.
 
-    >>> haar(2, 4, special=True).shape
+    >>> random_orthogonal(2, 4, special=True).shape
     torch.Size([4, 2, 2])
     """
     n, count = integer("n", n), integer("count", count)

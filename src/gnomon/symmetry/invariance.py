@@ -19,12 +19,12 @@ from torch import Tensor, nn
 from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import as_inputs, check_readable
-from gnomon.core.metrics import binomial_interval, decisions, relative_change
+from gnomon.core.metrics import binomial_interval, predicted_classes, relative_change
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.results.record import Record
 
-__all__ = ["Invariance", "Motion", "invariance"]
+__all__ = ["Invariance", "ImageMotion", "invariance"]
 
 
 NAMES = {
@@ -34,10 +34,10 @@ NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Motion(Record):
+class ImageMotion(Record):
     """A motion of images: the relative change (1) of the outputs, and the share of changed decisions with its interval.
 
-    >>> Motion("one pixel right", 0.2, 0.5, Interval(0.4, 0.6, 0.95)).name
+    >>> ImageMotion("one pixel right", 0.2, 0.5, Interval(0.4, 0.6, 0.95)).name
     'one pixel right'
     """
 
@@ -52,7 +52,7 @@ class Motion(Record):
 class Invariance(Result):
     """The effect of each motion, and the number of images."""
 
-    motions: tuple[Motion, ...]
+    motions: tuple[ImageMotion, ...]
     examples: int
 
     @property
@@ -65,7 +65,7 @@ class Invariance(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The relative change of the outputs for each motion."""
+        """Plots the relative change of the outputs for each motion."""
         names, changes = zip(*((motion.name, motion.change) for motion in self.motions), strict=True)
         words = "Short bars mean that answers hardly depend on the motion."
         bars = Bars("change", names, changes)
@@ -91,13 +91,13 @@ def invariance(module: nn.Module, x: Inputs) -> Invariance:
         shape = tuple(images.shape) if isinstance(images, Tensor) else type(images).__name__
         raise out_of_range("x", "a tensor of images (n, channels, height, width)", shape)
     before = outputs(module, images)
-    decided, n = decisions(before), len(before)
+    decided, n = predicted_classes(before), len(before)
     rows = []
     for id, moved in motions(images).items():
         after = outputs(module, moved)
         change = relative_change(before, after)  # (1)
-        changed = int((decisions(after) != decided).sum())
-        rows.append(Motion(NAMES[id], change, changed / n, binomial_interval(changed, n), id))
+        changed = int((predicted_classes(after) != decided).sum())
+        rows.append(ImageMotion(NAMES[id], change, changed / n, binomial_interval(changed, n), id))
     return Invariance(tuple(rows), n)
 
 

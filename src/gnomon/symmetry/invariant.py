@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_module
-from gnomon.symmetry.action import Action
+from gnomon.symmetry.action import GroupAction
 
 __all__ = ["CanonicalPose", "OrbitAverage"]
 
@@ -32,7 +32,7 @@ class OrbitAverage(nn.Module):
     """The mean of a network's outputs over all transformations of its input and the identity; equation (1)."""
 
     @names_call
-    def __init__(self, module: nn.Module, action: Action) -> None:
+    def __init__(self, module: nn.Module, action: GroupAction) -> None:
         super().__init__()
         check_module(module)
         self.module, self.action = module, action
@@ -56,7 +56,7 @@ class CanonicalPose(nn.Module):
 
     @names_call
     def __init__(
-        self, module: nn.Module, action: Action, *, score: Callable[[Tensor], Tensor] | None = None, seed: int = 0
+        self, module: nn.Module, action: GroupAction, *, score: Callable[[Tensor], Tensor] | None = None, seed: int = 0
     ) -> None:
         super().__init__()
         check_module(module)

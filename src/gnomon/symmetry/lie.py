@@ -24,17 +24,17 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, number
-from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Interval
-from gnomon.symmetry.action import Action
-from gnomon.symmetry.errors import LayerError, features_of, interval_of
+from gnomon.symmetry.action import GroupAction
+from gnomon.symmetry.errors import LayerError, layer_features, mean_error_interval
 
 __all__ = ["lie_derivative", "lie_derivatives"]
 
 
 @names_call
-def lie_derivative(module: nn.Module, x: Any, action: Action, *, step: float = 1e-3) -> tuple[float, Interval]:
+def lie_derivative(module: nn.Module, x: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[float, Interval]:
     """The relative rate of change of the output when the group starts to act, with a 95 % interval; equation (1).
 
     Hypotheses: an action with a flow; a module that also runs in float64.
@@ -52,7 +52,7 @@ def lie_derivative(module: nn.Module, x: Any, action: Action, *, step: float = 1
     return last.invariance, last.invariance_interval
 
 
-def lie_derivatives(module: nn.Module, x: Any, action: Action, *, step: float = 1e-3) -> tuple[LayerError, ...]:
+def lie_derivatives(module: nn.Module, x: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[LayerError, ...]:
     """Both derivatives of every layer in the order of calls, the output last; equations (1) and (2).
 
     (2) is given for layers whose features are images of the size of the inputs, for flows of images.
@@ -71,10 +71,10 @@ def lie_derivatives(module: nn.Module, x: Any, action: Action, *, step: float = 
     step = number("step", step, above=0)
     flow = action.flow
     if flow is None:
-        cure = "Use rotations(), translations(), scalings() or action(..., flow=...)"
-        raise InputError(f"'{action.name}' has no flow", accepted="a continuous group", fix=cure)
+        fix = "Use rotations(), translations(), scalings() or action(..., flow=...)"
+        raise InputError(f"'{action.name}' has no flow", accepted="a continuous group", fix=fix)
     double = copy_module(module).double().eval()
-    given = whole_inputs(x, double)
+    given = all_inputs(x, double)
     if not isinstance(given, Tensor):
         raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module with one input")
     given = given.double()  # a module without parameters has no dtype
@@ -82,15 +82,15 @@ def lie_derivatives(module: nn.Module, x: Any, action: Action, *, step: float = 
     if any(m.shape != given.shape for m in moved):
         found = f"the flow returns shape {tuple(moved[1].shape)} for {tuple(given.shape)}"
         raise InputError(found, accepted="a flow that keeps the shape", fix="Pass a flow that keeps the shape")
-    here, ahead, behind = (features_of(double, m) for m in moved)
+    here, ahead, behind = (layer_features(double, m) for m in moved)
     layers = []
     for name, h in here.items():
         size = h.flatten(1).norm(dim=1).clamp_min(1e-300)
         still = _speed(ahead[name], behind[name], step) / size  # (1)
         follows = action.features is not None and h.dim() == given.dim() and h.shape[2:] == given.shape[2:]
         back = _speed(flow(ahead[name], -step), flow(behind[name], step), step) / size if follows else None  # (2)
-        pair = (None, None) if back is None else (float(back.mean()), interval_of(back[None]))
-        layers.append(LayerError(name, float(still.mean()), interval_of(still[None]), *pair))
+        pair = (None, None) if back is None else (float(back.mean()), mean_error_interval(back[None]))
+        layers.append(LayerError(name, float(still.mean()), mean_error_interval(still[None]), *pair))
     return tuple(layers)
 
 

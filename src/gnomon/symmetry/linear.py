@@ -28,7 +28,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Result
 
 __all__ = [
-    "Nearest",
+    "NearestEquivariant",
     "equivariant_basis",
     "nearest_convolution",
     "nearest_equivariant",
@@ -75,10 +75,10 @@ def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Fl
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nearest(Result):
+class NearestEquivariant(Result):
     """The equivariant matrix nearest to a weight, its relative distance, and the dimension of all equivariant matrices.
 
-    >>> Nearest(torch.eye(2), 0.0, 2).verdict
+    >>> NearestEquivariant(torch.eye(2), 0.0, 2).verdict
     'The weight is equivariant: 0.0 % of its size is not.'
     """
 
@@ -100,7 +100,9 @@ class Nearest(Result):
 
 
 @names_call
-def nearest_equivariant(weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Nearest:
+def nearest_equivariant(
+    weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]
+) -> NearestEquivariant:
     """The equivariant matrix nearest to a weight, and its distance; equation (2).
 
     Hypotheses: those of the module.
@@ -114,11 +116,11 @@ def nearest_equivariant(weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], 
     basis = equivariant_basis(rho_in, rho_out)
     w = weight.detach().double()
     near = torch.einsum("b,boi->oi", torch.einsum("boi,oi->b", basis, w), basis)  # (2)
-    return Nearest(near, _distance(w, near), len(basis))
+    return NearestEquivariant(near, _distance(w, near), len(basis))
 
 
 @names_call
-def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> Nearest:
+def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> NearestEquivariant:
     """The circular convolution nearest to a dense layer, and its distance; equation (2) in closed form.
 
     ``shape`` is that of the grid, such as (28, 28), where it is not a line; the first column is its kernel.
@@ -143,7 +145,7 @@ def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | N
     w = weight.detach().double()
     kernel = torch.zeros(n, dtype=torch.float64).index_add_(0, number.flatten(), w.flatten()) / n
     near = kernel[number]  # (2)
-    return Nearest(near, _distance(w, near), n)
+    return NearestEquivariant(near, _distance(w, near), n)
 
 
 @names_call

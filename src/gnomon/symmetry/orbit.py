@@ -12,7 +12,7 @@ from gnomon.symmetry.convolution import GroupConv2d
 from gnomon.symmetry.features import GroupBatchNorm2d, GroupPool
 from gnomon.symmetry.group import Group
 
-__all__ = ["orbit_average", "plain"]
+__all__ = ["orbit_average", "without_group_convolutions"]
 
 
 @names_call
@@ -50,7 +50,7 @@ def orbit_average(
 
 
 @names_call
-def plain(network: nn.Module) -> nn.Module:
+def without_group_convolutions(network: nn.Module) -> nn.Module:
     """The network with every group convolution replaced by a new plain convolution with the same number of channels.
 
     `gnomon.limit` reads both; `orbit_average` of the plain one's kernel is that of the group-convolutional network,
@@ -63,7 +63,7 @@ def plain(network: nn.Module) -> nn.Module:
     Cost: a copy of the network.
 
     >>> from gnomon.symmetry import GroupConv2d, cyclic
-    >>> plain(nn.Sequential(GroupConv2d(1, 8, 3, group=cyclic(4), lifting=True), nn.ReLU()))
+    >>> without_group_convolutions(nn.Sequential(GroupConv2d(1, 8, 3, group=cyclic(4), lifting=True), nn.ReLU()))
     Sequential(
       (0): Conv2d(1, 8, kernel_size=(3, 3), stride=(1, 1))
       (1): ReLU()
@@ -82,11 +82,11 @@ def plain(network: nn.Module) -> nn.Module:
         )
     if isinstance(network, GroupPool):
         if network.largest:
-            cure = "Use GroupPool(group=group), which takes the mean"
-            raise InputError("a GroupPool takes the maximum", accepted="means over the group", fix=cure)
+            fix = "Use GroupPool(group=group), which takes the mean"
+            raise InputError("a GroupPool takes the maximum", accepted="means over the group", fix=fix)
         return nn.Identity()
     if isinstance(network, GroupBatchNorm2d):
         return nn.BatchNorm2d(network.channels)
     if isinstance(network, nn.Sequential):
-        return nn.Sequential(*[plain(part) for part in network])
+        return nn.Sequential(*[without_group_convolutions(part) for part in network])
     return network

@@ -31,7 +31,7 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Axis, Line, Plot, Result
 
-__all__ = ["Matched", "balance", "match_units", "orbit_leak", "permute_units", "rescale_units"]
+__all__ = ["MatchedNetwork", "unit_balance", "match_units", "gradient_along_orbit", "permute_units", "rescale_units"]
 
 NEUTRAL = (nn.ReLU, nn.Identity, nn.Flatten, nn.Dropout, nn.LeakyReLU, nn.Tanh, nn.Sigmoid)
 
@@ -84,7 +84,7 @@ def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: in
 
 
 @names_call
-def balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
+def unit_balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
     """The conserved quantity of each hidden unit of a layer; equation (3).
 
     Hypotheses: gradient flow without decay, ReLU or linear activations.
@@ -94,7 +94,7 @@ def balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
     >>> net = nn.Sequential(nn.Linear(1, 1, bias=False), nn.ReLU(), nn.Linear(1, 1, bias=False))
     >>> for p, value in zip(net.parameters(), (3.0, 2.0)):
     ...     _ = nn.init.constant_(p, value)
-    >>> balance(net).tolist()
+    >>> unit_balance(net).tolist()
     [5.0]
     """
     first, second = _pair(module, layer)
@@ -105,7 +105,7 @@ def balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
 
 
 @names_call
-def orbit_leak(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
+def gradient_along_orbit(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
     """The largest cosine, over hidden units, of the gradient with the direction of the scaling orbit; (4).
 
     Zero for a network with the symmetry: gradients have no part along the orbit.
@@ -121,7 +121,7 @@ def orbit_leak(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
 
     >>> net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1)).double()
     >>> x = torch.randn(10, 2).double()
-    >>> orbit_leak(net, net(x).square().mean()) < 1e-12
+    >>> gradient_along_orbit(net, net(x).square().mean()) < 1e-12
     True
     """
     first, second = _pair(module, layer)
@@ -137,7 +137,7 @@ def orbit_leak(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matched(Result):
+class MatchedNetwork(Result):
     """A copy of the second network with its units ordered like the first network, and the permutations."""
 
     module: nn.Sequential
@@ -158,7 +158,7 @@ class Matched(Result):
 
 
 @names_call
-def match_units(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, seed: int = 0) -> Matched:
+def match_units(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, seed: int = 0) -> MatchedNetwork:
     """Permutes the hidden units of a network so that its weights are close to another network's; equation (1).
 
     Each layer's best order, the others fixed, is an assignment problem, solved exactly; layers are visited in turn
@@ -201,7 +201,7 @@ def match_units(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20
                 orders[layer] = orders[layer][order]
         if not changed:
             break
-    return Matched(copy, tuple(orders), before, _distance(a, b))
+    return MatchedNetwork(copy, tuple(orders), before, _distance(a, b))
 
 
 def _linear(module: nn.Module) -> list[nn.Linear]:

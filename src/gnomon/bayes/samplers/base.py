@@ -9,13 +9,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.bayes.density import Density
-from gnomon.bayes.draws import Draws
+from gnomon.bayes.density import LogDensityWithGradient
+from gnomon.bayes.draws import PosteriorDraws
 from gnomon.core.errors import BudgetError, names_call
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 from gnomon.core.results.record import Record
 
-__all__ = ["AbstractSampler", "SamplerStep", "StepSize", "noise"]
+__all__ = ["AbstractSampler", "SamplerStep", "StepSize", "normal_like"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,20 +44,20 @@ class AbstractSampler(ABC):
 
     @abstractmethod
     def walk(
-        self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
+        self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
         """Yields steps of all chains without end; the method adapts during the first ``warmup`` steps."""
 
     @names_call("sample(log_density, start)")
     def run(
         self,
-        density: Density,
+        density: LogDensityWithGradient,
         start: Float[Tensor, "c d"],
         draws: int,
         warmup: int,
         generator: torch.Generator,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Draws:
+    ) -> PosteriorDraws:
         """Returns the draws of all chains after the warm-up; after an interrupt, the draws so far."""
         chains, d = start.shape
         if (needed := 8 * chains * draws * d) > SHARE_OF_FREE_MEMORY * free_bytes():
@@ -77,7 +77,9 @@ class AbstractSampler(ABC):
             if not kept:
                 raise
             stopped = "interrupted"
-        return Draws(values[:, :kept], self.title, accepted / kept, divergences, gradients, warmup, stopped=stopped)
+        return PosteriorDraws(
+            values[:, :kept], self.title, accepted / kept, divergences, gradients, warmup, stopped=stopped
+        )
 
 
 class StepSize:
@@ -122,12 +124,12 @@ class StepSize:
         self.restart(self.average)
 
 
-def noise(like: Tensor, generator: torch.Generator) -> Tensor:
+def normal_like(like: Tensor, generator: torch.Generator) -> Tensor:
     """Standard normal numbers in the shape of another tensor.
 
     Cost: one number each.
 
-    >>> noise(torch.zeros(2, 3), torch.Generator()).shape
+    >>> normal_like(torch.zeros(2, 3), torch.Generator()).shape
     torch.Size([2, 3])
     """
     return torch.randn(like.shape, generator=generator, dtype=like.dtype)

@@ -28,9 +28,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.bayes.density import Density
-from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, noise
-from gnomon.bayes.samplers.travel import Travel
+from gnomon.bayes.density import LogDensityWithGradient
+from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, normal_like
+from gnomon.bayes.samplers.travel import PathStatistics
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results.record import Record
@@ -78,7 +78,7 @@ class HMC(Record, AbstractSampler):
         return "HMC"
 
     def walk(
-        self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
+        self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
         """See `AbstractSampler`."""
         state, before = _HmcState(self, density, start, generator), 0
@@ -96,13 +96,13 @@ class HMC(Record, AbstractSampler):
 
 
 def leapfrog(
-    density: Density, x: Tensor, v: Tensor, gradient: Tensor, step: float, variance: Tensor, steps: int
+    density: LogDensityWithGradient, x: Tensor, v: Tensor, gradient: Tensor, step: float, variance: Tensor, steps: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Points, momenta, log densities and gradients after some steps of (1); ``variance`` is the diagonal of M^-1.
 
     Cost: one gradient for each step.
 
-    >>> p = Density(lambda x: -x.square().sum() / 2, True)
+    >>> p = LogDensityWithGradient(lambda x: -x.square().sum() / 2, True)
     >>> one, none = torch.ones(1, 1).double(), torch.zeros(1, 1).double()
     >>> x, v, value, _ = leapfrog(p, one, none, -one, 0.1, torch.ones(1).double(), 63)       # a period is 2 pi / 0.1
     >>> bool((x - 1).abs() < 0.01), bool((v.square() / 2 - value - 0.5).abs() < 0.1**2)
@@ -120,7 +120,9 @@ def leapfrog(
 class _HmcState:
     """The positions of the chains, and what the sampler has learned."""
 
-    def __init__(self, options: HMC, density: Density, start: Tensor, generator: torch.Generator) -> None:
+    def __init__(
+        self, options: HMC, density: LogDensityWithGradient, start: Tensor, generator: torch.Generator
+    ) -> None:
         self.options, self.density, self.generator = options, density, generator
         self.x = start.clone()
         self.value, self.gradient = density(self.x)
@@ -129,13 +131,13 @@ class _HmcState:
         self.size = StepSize(self._first_step(), options.accept)
         self.log_length = log(options.length or max(self.size.now, 1.0))
         self._seen: deque[Tensor] = deque(maxlen=max(MIN_KEPT_DRAWS, MAX_KEPT_NUMBERS // start.numel()))
-        self._travel: Travel | None = None
+        self._travel: PathStatistics | None = None
 
     def move(self, t: int, *, warm: bool) -> tuple[Tensor, Tensor]:
         """One path of every chain: probabilities of acceptance, and errors of the energy."""
         longer = WARMUP_PATH_FACTOR if warm and self._travel is not None else 1.0
         steps = min(self.options.most, max(1, ceil(2 * longer * _halton(t + 1) * exp(self.log_length) / self.size.now)))
-        v = noise(self.x, self.generator) / self.variance.sqrt()
+        v = normal_like(self.x, self.generator) / self.variance.sqrt()
         energy = (self.variance * v.square()).sum(1) / 2 - self.value
         x, w, value, gradient = self.x, v, self.value, self.gradient
         for i in range(1, steps + 1):
@@ -153,7 +155,7 @@ class _HmcState:
         return probability, error
 
     def adapt(self, probability: Tensor, t: int, warmup: int) -> None:
-        """Learn from the last path: the step size always, the path length and the variances of coordinates in turn."""
+        """Adapts the step size after each path, and in turn the path length and the variances of coordinates."""
         self.size.update(float(probability.mean()))
         self._seen.append(self.x)
         if self._travel is not None and (t % 5 == 0 or t + 1 == warmup):
@@ -161,24 +163,24 @@ class _HmcState:
         if t + 1 in {warmup // 8, warmup // 4, warmup // 2, 3 * warmup // 4} and len(self._seen) > 4:
             points = torch.cat(list(self._seen)[len(self._seen) // 2 :])
             n = len(points)
-            self.variance = (points.var(0) * n + 1e-3 * 5) / (n + 5)  # drawn towards a small unit, as in Stan
+            self.variance = (points.var(0) * n + 1e-3 * 5) / (n + 5)  # shrunk towards a small constant, as in Stan
             if self.options.length is None:
                 scale = self.variance.sqrt()
-                self._travel = Travel(points, scale, self._leading((points - points.mean(0)) / scale))
+                self._travel = PathStatistics(points, scale, self._leading((points - points.mean(0)) / scale))
             self._seen.clear()
             self.size.restart(self._first_step())
         if t + 1 == warmup:
             self.size.settle()
 
-    def _lengthen(self, travel: Travel) -> None:
+    def _lengthen(self, travel: PathStatistics) -> None:
         """Uses the most efficient length; if that is the longest measured, tries twice as long."""
         step = self.size.average
         length, ended = travel.best(step)
         self.log_length = min(log(2 * length if ended else length), log(step * self.options.most / 2))
 
     def _leading(self, points: Tensor) -> Tensor:
-        """The unit vector along which points vary most, by power iteration: a rough one does."""
-        u = noise(points[0], self.generator)
+        """The unit vector along which points vary most, roughly, by power iteration."""
+        u = normal_like(points[0], self.generator)
         for _ in range(30):
             u = points.T @ (points @ u)
             u = u / u.norm().clamp(min=torch.finfo(u.dtype).tiny)
@@ -187,7 +189,7 @@ class _HmcState:
     def _first_step(self) -> float:
         """A step that changes the energy by about log 2, by doubling or halving."""
         step, up = 1.0, None
-        v = noise(self.x, self.generator) / self.variance.sqrt()
+        v = normal_like(self.x, self.generator) / self.variance.sqrt()
         for _ in range(40):
             _, w, value, _ = leapfrog(self.density, self.x, v, self.gradient, step, self.variance, 1)
             self.gradients += len(self.x)

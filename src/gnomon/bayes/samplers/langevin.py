@@ -25,8 +25,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.bayes.density import Density
-from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, noise
+from gnomon.bayes.density import LogDensityWithGradient
+from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, normal_like
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import number
 from gnomon.core.results.record import Record
@@ -66,31 +66,31 @@ class Langevin(Record, AbstractSampler):
         return "underdamped Langevin"
 
     def walk(
-        self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
+        self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
         """See `AbstractSampler`."""
         if self.friction is None:
-            yield from self._overdamped(density, start, warmup, generator)
+            yield from self._overdamped_steps(density, start, warmup, generator)
             return
-        x, v, h = start.clone(), noise(start, generator), self.step
+        x, v, h = start.clone(), normal_like(start, generator), self.step
         decay, gradient = exp(-self.friction * h), density(x)[1]
         for t in count():
             v = v + h / 2 * gradient
             x = x + h / 2 * v
-            v = decay * v + (1 - decay**2) ** 0.5 * noise(x, generator)
+            v = decay * v + (1 - decay**2) ** 0.5 * normal_like(x, generator)
             x = x + h / 2 * v
             gradient = density(x)[1]
             v = v + h / 2 * gradient  # (1)
             yield SamplerStep(x, gradients=len(x) * (2 if t == 0 else 1))
 
-    def _overdamped(
-        self, density: Density, start: Tensor, warmup: int, generator: torch.Generator
+    def _overdamped_steps(
+        self, density: LogDensityWithGradient, start: Tensor, warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
         x, size = start.clone(), StepSize(self.step, 0.574)  # 0.574 is best in many dimensions
         value, gradient = density(x)
         for t in count():
             e = size.now
-            moved = x + e / 2 * gradient + e**0.5 * noise(x, generator)  # (2)
+            moved = x + e / 2 * gradient + e**0.5 * normal_like(x, generator)  # (2)
             new_value, new_gradient = density(moved)
             back = (x - moved - e / 2 * new_gradient).square().sum(1) / (2 * e)
             forth = (moved - x - e / 2 * gradient).square().sum(1) / (2 * e)

@@ -18,8 +18,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.bayes.density import Density
-from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, noise
+from gnomon.bayes.density import LogDensityWithGradient
+from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, normal_like
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import number
 from gnomon.core.results.record import Record
@@ -50,7 +50,7 @@ class Metropolis(Record, AbstractSampler):
         return "Metropolis"
 
     def walk(
-        self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
+        self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
         """See `AbstractSampler`."""
         x, (chains, d) = start.clone(), start.shape
@@ -58,7 +58,7 @@ class Metropolis(Record, AbstractSampler):
         size, factor = StepSize(self.scale, 0.44 if d == 1 else 0.234), torch.eye(d, dtype=x.dtype)
         seen: list[Tensor] = []
         for t in count():
-            proposed = x + size.now * noise(x, generator) @ factor.T
+            proposed = x + size.now * normal_like(x, generator) @ factor.T
             value = density(proposed)[0]
             probability = (value - log_p).exp().clamp(max=1)
             taken = torch.rand(chains, generator=generator, dtype=x.dtype) < probability  # (1)

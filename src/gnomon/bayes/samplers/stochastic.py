@@ -20,9 +20,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.func import grad, vmap
 
-from gnomon.bayes.density import Density
+from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.posterior import ModulePosterior
-from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, noise
+from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, normal_like
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results.record import Record
@@ -60,7 +60,7 @@ class StochasticGradient(Record, AbstractSampler):
         return "SGLD" if self.friction is None else "SGHMC"
 
     def walk(
-        self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
+        self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
         """See `AbstractSampler`."""
         posterior = density.function
@@ -72,10 +72,10 @@ class StochasticGradient(Record, AbstractSampler):
             value = posterior.on_batch(index)
             force = vmap(grad(value))(x) if density.mapped else torch.stack([grad(value)(point) for point in x])
             if self.friction is None:
-                x = x + e / 2 * force + e**0.5 * noise(x, generator)  # (2)
+                x = x + e / 2 * force + e**0.5 * normal_like(x, generator)  # (2)
             else:
                 c = self.friction
-                v = (1 - e * c) * v + e * force + (2 * c * e) ** 0.5 * noise(x, generator)  # (1)
+                v = (1 - e * c) * v + e * force + (2 * c * e) ** 0.5 * normal_like(x, generator)  # (1)
                 x = x + e * v
             if not bool(x.isfinite().all()):
                 raise InputError(f"StochasticGradient(step={e:g}): the chain diverged. Use a smaller step.")

@@ -22,7 +22,7 @@ Cost: the statistics, at most 64 numbers, of each state on the way.
 import torch
 from torch import Tensor
 
-__all__ = ["Travel"]
+__all__ = ["PathStatistics"]
 
 MAX_FOLLOWED_COORDINATES = 31
 """Maximum number of coordinates followed, evenly spaced, in addition to the direction of largest variance."""
@@ -30,11 +30,11 @@ TIMES = torch.logspace(-2, 3, 100, dtype=torch.float64)
 """Durations in scaled coordinates, 12 % apart: a bin is narrow against the quarter of a period that matters."""
 
 
-class Travel:
+class PathStatistics:
     """Statistics of the paths in one window of the warm-up.
 
     >>> normal = torch.randn(4000, 1, generator=torch.Generator().manual_seed(0)).double()
-    >>> travel = Travel(normal, torch.ones(1).double(), torch.ones(1).double())
+    >>> travel = PathStatistics(normal, torch.ones(1).double(), torch.ones(1).double())
     >>> speed = torch.randn(4000, 1, generator=torch.Generator().manual_seed(1)).double()
     >>> for t in TIMES[(0.1 < TIMES) & (TIMES < 4)]:                     # a harmonic well: x cos t + v sin t
     ...     travel.see(float(t), normal, normal * t.cos() + speed * t.sin(), torch.ones(4000).double())
@@ -67,7 +67,7 @@ class Travel:
         start = torch.zeros(1, dtype=times.dtype)
         curve = torch.cat([start.expand(1, carried.shape[1]), carried])
         mean = torch.cumulative_trapezoid(curve, torch.cat([start, times]), dim=0) / times[:, None]
-        linear, square = ((2 - mean) / mean.clamp(min=1e-12)).chunk(2, dim=1)  # draws for an effective one
+        linear, square = ((2 - mean) / mean.clamp(min=1e-12)).chunk(2, dim=1)  # number of draws per effective draw
         rate = 1 / (linear + square).max(1).values / (times / 2 / step + 0.5).clamp(min=1)  # (2)
         place = int(rate.argmax())
         return float(times[place]) / 2, place == len(times) - 1

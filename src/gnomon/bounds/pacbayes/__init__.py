@@ -6,21 +6,27 @@
 
 from gnomon.bounds.pacbayes.certificate import Certificate
 from gnomon.bounds.pacbayes.certifying import certify
-from gnomon.bounds.pacbayes.inequalities import catoni, inverse_kl, mcallester, quadratic, seeger
+from gnomon.bounds.pacbayes.inequalities import (
+    catoni_bound,
+    inverse_kl,
+    mcallester_bound,
+    quadratic_bound,
+    seeger_bound,
+)
 from gnomon.bounds.pacbayes.posterior import GaussianWeights, gaussian_kl
-from gnomon.bounds.pacbayes.prior import FreshPrior, GivenPrior, LearnedPrior
+from gnomon.bounds.pacbayes.prior import LearnedPrior, NewWeightsPrior, OwnWeightsPrior
 
 __all__ = [
     "Certificate",
-    "FreshPrior",
+    "NewWeightsPrior",
     "GaussianWeights",
-    "GivenPrior",
+    "OwnWeightsPrior",
     "LearnedPrior",
-    "catoni",
+    "catoni_bound",
     "certify",
     "gaussian_kl",
     "inverse_kl",
-    "mcallester",
-    "quadratic",
-    "seeger",
+    "mcallester_bound",
+    "quadratic_bound",
+    "seeger_bound",
 ]

@@ -7,7 +7,7 @@
 
 A majority or an average is wrong only if at least half of the draws, or of the probability, is wrong: hence factor 2.
 
-Hypotheses: as for `gnomon.bounds.seeger`; (4) holds with probability 1 - delta over examples and the draw.
+Hypotheses: as for `gnomon.bounds.seeger_bound`; (4) holds with probability 1 - delta over examples and the draw.
 Reference: [langford2003pac] for (2), [rivasplata2020pac] for (4).
 """
 

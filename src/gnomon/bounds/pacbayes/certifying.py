@@ -22,11 +22,11 @@ from gnomon.bounds.bound import Bound
 from gnomon.bounds.pacbayes.certificate import Certificate
 from gnomon.bounds.pacbayes.inequalities import (
     bernstein_mean,
-    catoni,
+    catoni_bound,
     inverse_kl,
-    mcallester,
-    quadratic,
-    seeger,
+    mcallester_bound,
+    quadratic_bound,
+    seeger_bound,
 )
 from gnomon.bounds.pacbayes.posterior import GaussianWeights
 from gnomon.bounds.pacbayes.prior import AbstractPrior, LearnedPrior
@@ -38,7 +38,7 @@ from gnomon.core.inputs.source import source
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.modules.preserve import preserve, set_mode
-from gnomon.core.results import Definition, Hypothesis, Value
+from gnomon.core.results import Hypothesis, QuantityDefinition, Value
 
 __all__ = ["certify"]
 
@@ -223,11 +223,11 @@ def _state_certificate(
 
     def bound(name: str, value: float, empirical: float, term: float, words: str) -> Bound:
         parts = (Value("training error", empirical), Value("divergence / n", term / n), odds)
-        definition = Definition("kl(r | R) <= (KL + ln(2 sqrt(n) / delta)) / n", words, "maurer2004note")
+        definition = QuantityDefinition("kl(r | R) <= (KL + ln(2 sqrt(n) / delta)) / n", words, "maurer2004note")
         return Bound(name, value, parts, delta, premises, definition, seen.get(name))
 
-    gibbs = seeger(means.error_bound, kl, n, left)
-    soft = seeger(means.linear_bound, kl, n, left)
+    gibbs = seeger_bound(means.error_bound, kl, n, left)
+    soft = seeger_bound(means.linear_bound, kl, n, left)
     alone = inverse_kl(one, max(0.0, ratio + log(2 * n**0.5 / delta)) / n)
     return Certificate(
         bound("stochastic", gibbs, means.error, kl, "new weights drawn for each example"),
@@ -236,7 +236,7 @@ def _state_certificate(
         bound("single", alone, one, max(0.0, ratio), "one network drawn once: posterior.draw(seed)"),
         tuple(
             Value(name, f(means.error_bound, kl, n, left), obtained="upper bound")
-            for name, f in (("McAllester", mcallester), ("quadratic", quadratic), ("Catoni", catoni))
+            for name, f in (("McAllester", mcallester_bound), ("quadratic", quadratic_bound), ("Catoni", catoni_bound))
         ),
         n,
         start.words,

@@ -15,7 +15,7 @@ is taken at delta over their number, and the smallest is valid.
 Hypotheses: independent examples; a loss in [0, 1]; P fixed without the examples.
 Reference: [maurer2004note] for (1), [mcallester1999pac] for (2), [perez2021tighter] for (3), [catoni2007pac] for (4).
 
->>> round(seeger(0.0, 0.0, 100, 0.05), 6) == round(1 - (0.05 / 20) ** (1 / 100), 6)      # no error seen: closed form
+>>> round(seeger_bound(0.0, 0.0, 100, 0.05), 6) == round(1 - (0.05 / 20) ** (1 / 100), 6)  # no error seen: closed form
 True
 """
 
@@ -25,7 +25,15 @@ from math import exp, expm1, inf, log, log1p, sqrt
 from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 
-__all__ = ["bernstein_mean", "binary_kl", "catoni", "inverse_kl", "mcallester", "quadratic", "seeger"]
+__all__ = [
+    "bernstein_mean",
+    "binary_kl",
+    "catoni_bound",
+    "inverse_kl",
+    "mcallester_bound",
+    "quadratic_bound",
+    "seeger_bound",
+]
 
 CONSTANTS = (0.3, 0.5, 0.8, 1.2, 1.8, 2.7, 4.0)
 """Default values of c in (4)."""
@@ -69,39 +77,39 @@ def inverse_kl(risk: float, budget: float) -> float:
 
 
 @names_call
-def seeger(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
+def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     """Bounds the error on new examples by the inverse of kl, equation (1): the tightest of the family.
 
     Hypotheses: as for the module.
     Reference: [maurer2004note], Theorem 5.
 
-    >>> seeger(0.02, 50.0, 30_000) < quadratic(0.02, 50.0, 30_000) < mcallester(0.02, 50.0, 30_000)
+    >>> seeger_bound(0.02, 50.0, 30_000) < quadratic_bound(0.02, 50.0, 30_000) < mcallester_bound(0.02, 50.0, 30_000)
     True
     """
     return inverse_kl(risk, 2 * _half(risk, kl, n, delta))  # (1)
 
 
 @names_call
-def mcallester(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
+def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     """Bounds the error on new examples by a square root, equation (2); may exceed 1.
 
     Hypotheses: as for the module.
     Reference: [mcallester1999pac], with the constant of [maurer2004note].
 
-    >>> mcallester(0.1, 0.0, 50, 0.05) == 0.1 + (log(2 * 50**0.5 / 0.05) / 100) ** 0.5
+    >>> mcallester_bound(0.1, 0.0, 50, 0.05) == 0.1 + (log(2 * 50**0.5 / 0.05) / 100) ** 0.5
     True
     """
     return risk + sqrt(_half(risk, kl, n, delta))  # (2)
 
 
 @names_call
-def quadratic(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
+def quadratic_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     """Bounds the error on new examples, tight for small errors, equation (3); may exceed 1.
 
     Hypotheses: as for the module.
     Reference: [perez2021tighter].
 
-    >>> round(quadratic(0.0, 0.0, 50, 0.05), 12) == round(4 * log(2 * 50**0.5 / 0.05) / 100, 12)
+    >>> round(quadratic_bound(0.0, 0.0, 50, 0.05), 12) == round(4 * log(2 * 50**0.5 / 0.05) / 100, 12)
     True
     """
     half = _half(risk, kl, n, delta)
@@ -109,13 +117,15 @@ def quadratic(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
 
 @names_call
-def catoni(risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Sequence[float] = CONSTANTS) -> float:
+def catoni_bound(
+    risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Sequence[float] = CONSTANTS
+) -> float:
     """Returns the smallest of the bounds (4) over some constants, each with its part of delta.
 
     Hypotheses: as for the module; constants chosen without the examples.
     Reference: [catoni2007pac], Theorem 1.2.6.
 
-    >>> one = catoni(0.0, 0.0, 100, 0.05, constants=[1.0])
+    >>> one = catoni_bound(0.0, 0.0, 100, 0.05, constants=[1.0])
     >>> round(one, 12) == round(-expm1(log(0.05) / 100) / -expm1(-1.0), 12)
     True
     """

@@ -2,14 +2,14 @@
 
     P = N(a, diag p^2),    p = deviation / sqrt(inputs of the layer)                                              (1)
 
-`FreshPrior`: a is a new initialization, and all examples count. `LearnedPrior`: a is trained on a share of the
-examples, and the others count. `GivenPrior`: a are the module's own weights, for a module that was trained on other
-data.
+`NewWeightsPrior`: a is a new initialization, and all examples count. `LearnedPrior`: a is trained on a share of the
+examples, and the others count. `OwnWeightsPrior`: a are the module's own weights, for a module that was trained on
+other data.
 
 Hypotheses: none.
 Reference: [ambroladze2007tighter] for priors from a part of the data, [dziugaite2021role].
 
->>> FreshPrior().deviation > LearnedPrior().deviation           # far from the data weights must be free to move
+>>> NewWeightsPrior().deviation > LearnedPrior().deviation           # far from the data weights must be free to move
 True
 """
 
@@ -25,7 +25,7 @@ from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import random_state
 from gnomon.training import Adam, train
 
-__all__ = ["AbstractPrior", "FreshPrior", "GivenPrior", "LearnedPrior"]
+__all__ = ["AbstractPrior", "NewWeightsPrior", "OwnWeightsPrior", "LearnedPrior"]
 
 MIN_PRIOR_STEPS = 300
 """Minimum number of training steps of a learned prior."""
@@ -56,10 +56,10 @@ class AbstractPrior(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class FreshPrior(AbstractPrior):
+class NewWeightsPrior(AbstractPrior):
     """A prior around new weights from the layers' own initialization.
 
-    >>> FreshPrior().used(1000)
+    >>> NewWeightsPrior().used(1000)
     0
     """
 
@@ -118,10 +118,10 @@ class LearnedPrior(AbstractPrior):
 
 
 @dataclass(frozen=True, slots=True)
-class GivenPrior(AbstractPrior):
+class OwnWeightsPrior(AbstractPrior):
     """A prior around the module's own weights, which must be independent of these examples.
 
-    >>> GivenPrior().used(1000)
+    >>> OwnWeightsPrior().used(1000)
     0
     """
 

@@ -3,7 +3,7 @@
 from gnomon.discovery.derivatives.base import AbstractDerivative
 from gnomon.discovery.derivatives.finite import FiniteDifferences
 from gnomon.discovery.derivatives.polynomial import LocalPolynomial, smoothing_window
-from gnomon.discovery.derivatives.smoothest import smoothing_rule
+from gnomon.discovery.derivatives.smoothest import best_derivative_rule
 from gnomon.discovery.derivatives.spectral import Spectral
 from gnomon.discovery.derivatives.total_variation import TotalVariation
 
@@ -13,6 +13,6 @@ __all__ = [
     "LocalPolynomial",
     "Spectral",
     "TotalVariation",
-    "smoothing_rule",
+    "best_derivative_rule",
     "smoothing_window",
 ]

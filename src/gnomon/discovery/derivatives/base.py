@@ -24,5 +24,5 @@ def check_points(points: int, needed: int, order: int) -> None:
     """
     if points < needed:
         found = f"{points} points along an axis, and a derivative of order {order} needs {needed}"
-        cure = "Pass more samples, or lower the order of the derivatives in the library"
-        raise InputError(found, accepted="enough samples for the derivatives", fix=cure)
+        fix = "Pass more samples, or lower the order of the derivatives in the library"
+        raise InputError(found, accepted="enough samples for the derivatives", fix=fix)

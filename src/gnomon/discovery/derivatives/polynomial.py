@@ -20,7 +20,7 @@ import numpy as np
 from gnomon.core.errors import names_call
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
 
-__all__ = ["LocalPolynomial", "left_out_errors", "smoothing_window", "some_lines"]
+__all__ = ["LocalPolynomial", "cross_validation_errors", "smoothing_window", "sample_lines"]
 
 DEGREES = (4, 8, 12)
 MAX_VALIDATION_LINES = 50
@@ -29,7 +29,7 @@ MAX_VALIDATION_LINES = 50
 
 @dataclass(frozen=True, slots=True)
 class LocalPolynomial(AbstractDerivative):
-    """Equation (1); without ``half_width`` the window and the degree are chosen by (2), else the degree is ``degree``.
+    """Derivatives of local polynomials (1); cross-validation (2) chooses the window if ``half_width`` is not given.
 
     >>> LocalPolynomial(3)(np.arange(9.0), 1.0, 1).round(9).tolist()[4]
     1.0
@@ -66,16 +66,16 @@ def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
     >>> clean[1] > noisy[1], noisy[0] > clean[0] / 2
     (True, True)
     """
-    errors = left_out_errors(some_lines(u, axis))
+    errors = cross_validation_errors(sample_lines(u, axis))
     return min(errors, key=lambda pair: errors[pair], default=(2, 4))
 
 
-def some_lines(u: np.ndarray, axis: int) -> np.ndarray:
+def sample_lines(u: np.ndarray, axis: int) -> np.ndarray:
     """At most `MAX_VALIDATION_LINES` real lines of the data along an axis, (lines, points); of complex data both parts.
 
     Cost: a copy of them.
 
-    >>> some_lines(np.ones((5, 3)) * 1j, 0).shape
+    >>> sample_lines(np.ones((5, 3)) * 1j, 0).shape
     (6, 5)
     """
     lines = np.moveaxis(u, axis, 0).reshape(u.shape[axis], -1)
@@ -83,12 +83,12 @@ def some_lines(u: np.ndarray, axis: int) -> np.ndarray:
     return (np.concatenate([lines.real, lines.imag], 1) if np.iscomplexobj(u) else lines).T
 
 
-def left_out_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
+def cross_validation_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
     """The error (2) for each half width and degree.
 
     Cost: one Fourier transform of the lines, and its inverse for each pair.
 
-    >>> errors = left_out_errors(np.linspace(0, 1, 60)[None] ** 2)
+    >>> errors = cross_validation_errors(np.linspace(0, 1, 60)[None] ** 2)
     >>> bool(max(errors.values()) < 1e-20)                        # every fit has degree 2 or more
     True
     """

@@ -1,4 +1,4 @@
-"""The rule of differentiation that predicts left-out samples best: local polynomials, or waves where data are periodic.
+"""Chooses the differentiation rule that predicts left-out samples best: local polynomials, or waves for periodic data.
 
     error(K) = mean (u_i - P_K u_i)^2 / (1 - (2 K + 1) / n)^2,    P_K u the waves of u up to frequency K          (1)
 
@@ -9,7 +9,7 @@ Reference: [craven1978smoothing].
 Cost: one Fourier transform of some lines of the data, and what local polynomials need.
 
 >>> x = np.linspace(0, 2 * np.pi, 64, endpoint=False)
->>> smoothing_rule(np.sin(9 * x)[:, None], 0), type(smoothing_rule(np.sin(1.3 * x)[:, None], 0)).__name__
+>>> best_derivative_rule(np.sin(9 * x)[:, None], 0), type(best_derivative_rule(np.sin(1.3 * x)[:, None], 0)).__name__
 (Spectral(keep=0.296875), 'LocalPolynomial')
 """
 
@@ -17,10 +17,10 @@ import numpy as np
 
 from gnomon.core.errors import names_call
 from gnomon.discovery.derivatives.base import AbstractDerivative
-from gnomon.discovery.derivatives.polynomial import LocalPolynomial, left_out_errors, some_lines
+from gnomon.discovery.derivatives.polynomial import LocalPolynomial, cross_validation_errors, sample_lines
 from gnomon.discovery.derivatives.spectral import Spectral
 
-__all__ = ["smoothing_rule"]
+__all__ = ["best_derivative_rule"]
 
 MIN_KEPT_WAVES_DIVISOR = 12
 """At least n / 12 waves are kept, as in the widest window of local polynomials."""
@@ -29,19 +29,19 @@ ROUNDING_SHARE = 1e-28
 
 
 @names_call
-def smoothing_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
-    """The rule with the smallest error of left-out samples along an axis, equation (1) and that of `LocalPolynomial`.
+def best_derivative_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
+    """The differentiation rule that predicts left-out samples best along an axis; equation (1).
 
     Hypotheses: see the module.
     Reference: [craven1978smoothing].
     Cost: see the module.
 
     >>> noise = np.random.default_rng(0).standard_normal((64, 20))
-    >>> smoothing_rule(np.cos(np.arange(64) * np.pi / 16)[:, None] + 0.1 * noise, 0).keep < 0.3
+    >>> best_derivative_rule(np.cos(np.arange(64) * np.pi / 16)[:, None] + 0.1 * noise, 0).keep < 0.3
     True
     """
-    lines = some_lines(u, axis)
-    local = left_out_errors(lines)
+    lines = sample_lines(u, axis)
+    local = cross_validation_errors(lines)
     n = lines.shape[1]
     power = 2 * np.mean(np.abs(np.fft.rfft(lines, axis=1)) ** 2, 0) / n**2
     if n % 2 == 0:

@@ -50,7 +50,7 @@ class TotalVariation(AbstractDerivative):
 
 
 def _line(u: np.ndarray, h: float, alpha: float, repeats: int) -> np.ndarray:
-    """One line of (1): the absolute value is majorized by a parabola at the last iterate."""
+    """Solves (1) for one line, with the absolute value replaced by a parabola at the last iterate."""
     n = len(u)
     integral = np.tril(np.full((n, n), h)) - h / 2 * np.eye(n)
     integral[:, 0] -= h / 2

@@ -10,17 +10,17 @@ from gnomon.core.results.record import Record
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import Term
 
-__all__ = ["AbstractForm", "System"]
+__all__ = ["AbstractRegressionForm", "RegressionSystem"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class System(Record):
+class RegressionSystem(Record):
     """Rows of the regression: columns (rows, terms), target (rows,), the block of each row, and independent rows.
 
     Rows of one block are close to each other; blocks are what a bootstrap draws. ``independent`` is how many rows
     would be independent if the noise were.
 
-    >>> System(np.ones((4, 1)), np.ones(4), np.array([0, 0, 1, 1]), 4.0).count
+    >>> RegressionSystem(np.ones((4, 1)), np.ones(4), np.array([0, 0, 1, 1]), 4.0).count
     2
     """
 
@@ -35,14 +35,14 @@ class System(Record):
         return int(self.blocks.max()) + 1
 
 
-class AbstractForm(ABC):
+class AbstractRegressionForm(ABC):
     """How the equation is turned into a linear regression."""
 
     @abstractmethod
-    def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, System]:
+    def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, RegressionSystem]:
         """A system for each field, whose target is its derivative over time of order ``time``."""
 
-    def wider(self, data: GridData) -> "list[AbstractForm]":
+    def wider(self, data: GridData) -> "list[AbstractRegressionForm]":
         """Returns forms with increasing window widths, for data without noise; empty if the form has no windows."""
         return []
 

@@ -6,7 +6,7 @@ Hypotheses: noise small against the highest derivative times the step to its ord
 Reference: [rudy2017data], (1).
 Cost: one derivative of the data for each order, and ``rows`` rows.
 
->>> Pointwise().rows
+>>> PointwiseForm().rows
 10000
 """
 
@@ -18,11 +18,11 @@ import numpy as np
 
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
-from gnomon.discovery.forms.base import AbstractForm, System, block_numbers
+from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem, block_numbers
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import Term
 
-__all__ = ["Pointwise", "values_of"]
+__all__ = ["PointwiseForm", "values_of"]
 
 BLOCKS_PER_AXIS = 8
 """Number of blocks along each axis, for the bootstrap."""
@@ -31,11 +31,11 @@ SKIPPED_EDGE_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Pointwise(AbstractForm):
-    """Equation (1) with rules for derivatives over space and over time, at ``rows`` points drawn by the seed.
+class PointwiseForm(AbstractRegressionForm):
+    """The equation at ``rows`` random points of the grid, with given differentiation rules; equation (1).
 
     >>> from gnomon.discovery.derivatives import Spectral
-    >>> Pointwise(space=Spectral()).space
+    >>> PointwiseForm(space=Spectral()).space
     Spectral(keep=1.0)
     """
 
@@ -44,7 +44,7 @@ class Pointwise(AbstractForm):
     rows: int = 10_000
     seed: int = 0
 
-    def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, System]:  # noqa: D102
+    def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, RegressionSystem]:  # noqa: D102
         chosen = self._points(data.shape)
         cache: dict[tuple[str, str], np.ndarray] = {}
         columns = np.stack([self.column(data, term, cache).ravel()[chosen] for term in terms], 1)
@@ -53,7 +53,9 @@ class Pointwise(AbstractForm):
         _, blocks = np.unique(blocks, return_inverse=True)
         h, axis = data.steps["t"], len(data.shape) - 1
         return {
-            name: System(columns, self.time(values, h, time, axis).ravel()[chosen], blocks, float(prod(pieces)))
+            name: RegressionSystem(
+                columns, self.time(values, h, time, axis).ravel()[chosen], blocks, float(prod(pieces))
+            )
             for name, values in data.fields.items()
         }
 
@@ -80,9 +82,9 @@ def values_of(
 
     Cost: the derivatives that the cache does not hold.
 
-    >>> from gnomon.discovery.term import parse
+    >>> from gnomon.discovery.term import parse_term
     >>> data = GridData({"u": np.outer(np.arange(9.0) ** 2, np.ones(9))}, {"x": 1.0, "t": 1.0})
-    >>> float(values_of(data, parse("u*u_xx"), FiniteDifferences(), FiniteDifferences(), {})[3, 0].round(9))
+    >>> float(values_of(data, parse_term("u*u_xx"), FiniteDifferences(), FiniteDifferences(), {})[3, 0].round(9))
     18.0
     """
     values = np.ones(data.shape)

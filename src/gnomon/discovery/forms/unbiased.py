@@ -14,7 +14,7 @@ Cost: (3) some differences of some lines; (1) and (2) one sum for each order.
 
 >>> draw = np.random.default_rng(0)
 >>> noisy = 1 + 0.5 * draw.standard_normal(100_000)
->>> bool(np.mean(noisy**3) > 1.7), round(float(np.mean(power(noisy, 3, 0.25))), 1)
+>>> bool(np.mean(noisy**3) > 1.7), round(float(np.mean(unbiased_power(noisy, 3, 0.25))), 1)
 (True, 1.0)
 """
 
@@ -22,9 +22,9 @@ from math import comb, factorial
 
 import numpy as np
 
-from gnomon.discovery.derivatives.polynomial import some_lines
+from gnomon.discovery.derivatives.polynomial import sample_lines
 
-__all__ = ["modulus_power", "noise_variance", "power"]
+__all__ = ["unbiased_modulus_power", "noise_variance", "unbiased_power"]
 
 MIN_CORRECTED_NOISE = 1e-3
 """Noise below this share of the field's standard deviation is not corrected: its effect on products is a millionth."""
@@ -44,7 +44,7 @@ def noise_variance(u: np.ndarray) -> float:
     """
     found = []
     for axis in range(u.ndim):
-        lines = some_lines(u, axis)
+        lines = sample_lines(u, axis)
         for k in ORDERS:
             if lines.shape[1] > 2 * k:
                 found.append(float(np.mean(np.diff(lines, k, axis=1) ** 2)) / comb(2 * k, k))  # (3)
@@ -52,14 +52,14 @@ def noise_variance(u: np.ndarray) -> float:
     return variance if variance > MIN_CORRECTED_NOISE**2 * float(np.var(u)) else 0.0
 
 
-def power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
-    """Returns H_p(u) of equation (1).
+def unbiased_power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
+    """Returns an estimate of u^p that noise does not bias; H_p(u) of equation (1).
 
     Hypotheses: see the module.
     Reference: [janson1997gaussian].
     Cost: p / 2 products.
 
-    >>> power(np.array([2.0]), 2, 1.0).tolist()
+    >>> unbiased_power(np.array([2.0]), 2, 1.0).tolist()
     [3.0]
     """
     return _sum(
@@ -70,14 +70,14 @@ def power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
     )  # (1)
 
 
-def modulus_power(u: np.ndarray, a: int, b: int, variance: float) -> np.ndarray:
-    """Returns I_ab(u) of equation (2).
+def unbiased_modulus_power(u: np.ndarray, a: int, b: int, variance: float) -> np.ndarray:
+    """Returns an estimate of u^a conj(u)^b that noise does not bias; I_ab(u) of equation (2).
 
     Hypotheses: see the module.
     Reference: [janson1997gaussian].
     Cost: b products.
 
-    >>> modulus_power(np.array([2.0j]), 0, 1, 1.0).real.tolist()
+    >>> unbiased_modulus_power(np.array([2.0j]), 0, 1, 1.0).real.tolist()
     [3.0]
     """
     square = np.abs(u) ** 2

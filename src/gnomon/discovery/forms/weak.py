@@ -33,11 +33,11 @@ from math import prod
 import numpy as np
 
 from gnomon.core.inputs.checks import integer
-from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial, smoothing_rule
+from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial, best_derivative_rule
 from gnomon.discovery.derivatives.base import check_points
-from gnomon.discovery.forms.base import AbstractForm, System, block_numbers
-from gnomon.discovery.forms.unbiased import modulus_power, noise_variance
-from gnomon.discovery.forms.unbiased import power as unbiased_power
+from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem, block_numbers
+from gnomon.discovery.forms.unbiased import noise_variance, unbiased_modulus_power
+from gnomon.discovery.forms.unbiased import unbiased_power as unbiased_power
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import Term
 
@@ -63,8 +63,8 @@ MAX_BUMPS_PER_POINT = 4
 
 
 @dataclass(frozen=True, slots=True)
-class WeakForm(AbstractForm):
-    """Bumps of degree p = ``degree``; ``half_widths`` in points along each axis, time last, else those of (3).
+class WeakForm(AbstractRegressionForm):
+    """The weak form with bumps of a degree; ``half_widths`` (points per axis, time last) are chosen by (3) if None.
 
     ``derivative`` is the rule for products that cannot be integrated by parts.
 
@@ -76,7 +76,7 @@ class WeakForm(AbstractForm):
     half_widths: tuple[int, ...] | None = None
     derivative: AbstractDerivative = LocalPolynomial()
 
-    def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, System]:  # noqa: D102
+    def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, RegressionSystem]:  # noqa: D102
         axes = data.letters
         for n, letter in zip(data.shape, axes, strict=True):
             highest = max(
@@ -98,12 +98,12 @@ class WeakForm(AbstractForm):
         )
         independent = prod(free) * (2 if data.is_complex else 1)
         return {
-            name: System(columns, _test(field, bumps, "t" * time), blocks, independent)
+            name: RegressionSystem(columns, _test(field, bumps, "t" * time), blocks, independent)
             for name, field in data.fields.items()
         }
 
-    def wider(self, data: GridData) -> list[AbstractForm]:  # noqa: D102
-        found: list[AbstractForm] = []
+    def wider(self, data: GridData) -> list[AbstractRegressionForm]:  # noqa: D102
+        found: list[AbstractRegressionForm] = []
         halves = () if self.half_widths is not None else self._half_widths(data)
         most = [max(half, (n - 1) // MAX_WIDTH_DIVISOR) for half, n in zip(halves, data.shape, strict=False)]
         while halves != tuple(most):
@@ -270,7 +270,9 @@ class _Values:
                 continue
             left = {symbol: p for symbol, p in left.items() if symbol not in (name, f"|{name}|")}
             complex_ = np.iscomplexobj(field)
-            parts.append(modulus_power(field, a, b // 2, noise) if complex_ else unbiased_power(field, a, noise))
+            parts.append(
+                unbiased_modulus_power(field, a, b // 2, noise) if complex_ else unbiased_power(field, a, noise)
+            )
         return reduce(np.multiply, [*parts, *(self.of(symbol, "", p) for symbol, p in left.items())])
 
     def _noise(self, name: str) -> float:
@@ -283,5 +285,5 @@ class _Values:
         if not isinstance(self.rule, LocalPolynomial) or self.rule.half_width is not None:
             return self.rule
         if (symbol, axis) not in self._rules:
-            self._rules[symbol, axis] = smoothing_rule(self.of(symbol), axis)
+            self._rules[symbol, axis] = best_derivative_rule(self.of(symbol), axis)
         return self._rules[symbol, axis]

@@ -1,6 +1,6 @@
 """Diffusion models: noise schedules, the model, its exact network for mixtures, and the diffusion equations."""
 
-from gnomon.generative.diffusion.exact import ExactNetwork
+from gnomon.generative.diffusion.exact import ExactDenoiser
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples
 from gnomon.generative.diffusion.model import Diffusion
 from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule, linear_schedule
@@ -8,7 +8,7 @@ from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
 
 __all__ = [
     "Diffusion",
-    "ExactNetwork",
+    "ExactDenoiser",
     "Schedule",
     "cosine_schedule",
     "flow_log_prob",

@@ -7,10 +7,10 @@ from gnomon.core.errors import names_call, out_of_range
 from gnomon.data import GaussianMixture
 from gnomon.generative.diffusion.schedule import Schedule
 
-__all__ = ["ExactNetwork"]
+__all__ = ["ExactDenoiser"]
 
 
-class ExactNetwork(nn.Module):
+class ExactDenoiser(nn.Module):
     """The mean of the noise, the example or the velocity, given a noised example of a mixture of Gaussians.
 
         E[x_0 | x] = (x + (1 - a) grad log q(x)) / sqrt(a),    E[e | x] = -sqrt(1 - a) grad log q(x)       (1)
@@ -21,7 +21,7 @@ class ExactNetwork(nn.Module):
 
     >>> from gnomon.data import mixture
     >>> from gnomon.generative.diffusion.schedule import cosine_schedule
-    >>> network = ExactNetwork(mixture([[0.0, 0.0]]), cosine_schedule(10), "data")            # N(0, I) stays N(0, I)
+    >>> network = ExactDenoiser(mixture([[0.0, 0.0]]), cosine_schedule(10), "data")            # N(0, I) stays N(0, I)
     >>> a = cosine_schedule(10).kept[5]
     >>> torch.allclose(network(torch.ones(1, 2), torch.tensor([0.5])), a.sqrt().float() * torch.ones(1, 2))
     True

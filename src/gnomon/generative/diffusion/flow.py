@@ -24,7 +24,7 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import number
 from gnomon.generative.continuous import transport_checked
 from gnomon.generative.diffusion.schedule import Schedule
-from gnomon.generative.divergence import AbstractTrace, Exact
+from gnomon.generative.divergence import AbstractTraceEstimator, ExactTrace
 from gnomon.generative.model import standard_normal
 from gnomon.generative.vectors import check_vectors, finite_points
 
@@ -42,7 +42,7 @@ def flow_log_prob(
     *,
     steps: int = 100,
     first: float = 0.0,
-    trace: AbstractTrace | None = None,
+    trace: AbstractTraceEstimator | None = None,
 ) -> Float[Tensor, " n"]:
     """Returns the log density of examples by the deterministic equation; equation (1).
 
@@ -55,19 +55,19 @@ def flow_log_prob(
         steps: number of Runge-Kutta steps, evenly spaced in the angle h.
         first: the time at which examples enter: 0 for a score that is finite there, about 1 / T for a network, which
             has not seen less noise.
-        trace: `Exact()` by default, or `Hutchinson(k)`.
+        trace: `ExactTrace()` by default, or `Hutchinson(k)`.
 
     Hypotheses: see the module. Reference: [song2021score].
     Cost: 4 x ``steps`` scores with their divergence.
 
     >>> from gnomon.data import mixture
-    >>> from gnomon.generative.diffusion import ExactNetwork, cosine_schedule
+    >>> from gnomon.generative.diffusion import ExactDenoiser, cosine_schedule
     >>> p, plan = mixture([[1.0]], std=0.5), cosine_schedule(100)
-    >>> network, x = ExactNetwork(p, plan), torch.zeros(1, 1).double()
+    >>> network, x = ExactDenoiser(p, plan), torch.zeros(1, 1).double()
     >>> bool((flow_log_prob(network.score, x, plan) - p.log_prob(x)).abs() < 1e-3)
     True
     """
-    rule = Exact() if trace is None else trace
+    rule = ExactTrace() if trace is None else trace
     x = finite_points(x, "x")
     directions = rule.directions(x)
 

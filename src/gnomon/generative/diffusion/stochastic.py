@@ -82,10 +82,10 @@ def reverse_samples(
     Cost: one score for each step.
 
     >>> from gnomon.data import mixture
-    >>> from gnomon.generative.diffusion import ExactNetwork, cosine_schedule
+    >>> from gnomon.generative.diffusion import ExactDenoiser, cosine_schedule
     >>> p, plan = mixture([[3.0]], std=0.5), cosine_schedule(100)
     >>> z = torch.randn(2000, 1, generator=torch.Generator().manual_seed(0)).double()
-    >>> x = reverse_samples(ExactNetwork(p, plan).score, z, plan)
+    >>> x = reverse_samples(ExactDenoiser(p, plan).score, z, plan)
     >>> bool((x.mean() - 3).abs() < 0.06), bool((x.std() - 0.5).abs() < 0.06)
     (True, True)
     """

@@ -7,9 +7,9 @@ from gnomon.generative.flows.autoregressive import (
     SplineAutoregressive,
 )
 from gnomon.generative.flows.base import AbstractTransform, Flow, InverseTransform, ShiftTransform
-from gnomon.generative.flows.coupling import AbstractCoupling, Coupling, alternating, coupling_network
-from gnomon.generative.flows.mixing import Mixing
-from gnomon.generative.flows.planar import Planar
+from gnomon.generative.flows.coupling import AbstractCoupling, Coupling, alternating_mask, coupling_network
+from gnomon.generative.flows.mixing import InvertibleMixing
+from gnomon.generative.flows.planar import PlanarTransform
 from gnomon.generative.flows.ready import (
     autoregressive_flow,
     autoregressive_spline_flow,
@@ -27,12 +27,12 @@ __all__ = [
     "Flow",
     "InverseTransform",
     "MaskedNetwork",
-    "Mixing",
-    "Planar",
+    "InvertibleMixing",
+    "PlanarTransform",
     "ShiftTransform",
     "SplineAutoregressive",
     "SplineCoupling",
-    "alternating",
+    "alternating_mask",
     "autoregressive_flow",
     "autoregressive_spline_flow",
     "coupling_flow",

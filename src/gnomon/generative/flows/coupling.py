@@ -14,17 +14,17 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.generative.flows.base import AbstractTransform
 
-__all__ = ["AbstractCoupling", "Coupling", "alternating", "coupling_network"]
+__all__ = ["AbstractCoupling", "Coupling", "alternating_mask", "coupling_network"]
 
 MAX_LOG_SCALE = 3.0
 """Largest |s|: one map scales by at most e^3, so that no training step can overflow."""
 
 
 @names_call
-def alternating(features: int, layer: int) -> Tensor:
+def alternating_mask(features: int, layer: int) -> Tensor:
     """Returns which coordinates stay fixed in a coupling map of this number: every other one, alternating between maps.
 
-    >>> alternating(4, 0).tolist(), alternating(4, 1).tolist()
+    >>> alternating_mask(4, 0).tolist(), alternating_mask(4, 1).tolist()
     ([True, False, True, False], [False, True, False, True])
     """
     places = torch.arange(integer("features", features))
@@ -88,7 +88,7 @@ class AbstractCoupling(AbstractTransform):
 class Coupling(AbstractCoupling):
     """The affine coupling map (1) of points (n, d); s is 3 tanh of the network's first outputs.
 
-    >>> layer = Coupling(coupling_network(1, 2), alternating(2, 0))
+    >>> layer = Coupling(coupling_network(1, 2), alternating_mask(2, 0))
     >>> layer(torch.tensor([[1.0, 2.0]]))[0].tolist()
     [[1.0, 2.0]]
     """

@@ -14,13 +14,13 @@ from torch import Tensor, nn
 
 from gnomon.generative.flows.base import AbstractTransform
 
-__all__ = ["Mixing"]
+__all__ = ["InvertibleMixing"]
 
 
-class Mixing(AbstractTransform):
+class InvertibleMixing(AbstractTransform):
     """A learned invertible mixing of channels; equation (1).
 
-    >>> layer = Mixing(3)
+    >>> layer = InvertibleMixing(3)
     >>> x, log_det = layer(torch.ones(2, 3, 4, 4))
     >>> x.shape, bool(log_det.abs().max() < 1e-4)                                   # a rotation keeps volumes
     (torch.Size([2, 3, 4, 4]), True)

@@ -16,16 +16,16 @@ from torch.nn.functional import softplus
 
 from gnomon.generative.flows.base import AbstractTransform
 
-__all__ = ["Planar"]
+__all__ = ["PlanarTransform"]
 
 BISECTION_STEPS = 60
 """Bisections of an interval that contains the root: enough for every bit of float64."""
 
 
-class Planar(AbstractTransform):
+class PlanarTransform(AbstractTransform):
     """One planar map of points (n, d); equation (1). Its inverse is the root of (2), exact to rounding.
 
-    >>> layer = Planar(2).double()
+    >>> layer = PlanarTransform(2).double()
     >>> z = torch.randn(3, 2).double()
     >>> torch.allclose(layer.inverse(layer(z)[0])[0], z)
     True

@@ -4,8 +4,8 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork, SplineAutoregressive
 from gnomon.generative.flows.base import AbstractTransform, Flow
-from gnomon.generative.flows.coupling import Coupling, alternating, coupling_network
-from gnomon.generative.flows.mixing import Mixing
+from gnomon.generative.flows.coupling import Coupling, alternating_mask, coupling_network
+from gnomon.generative.flows.mixing import InvertibleMixing
 from gnomon.generative.flows.spline import SplineCoupling
 
 __all__ = ["autoregressive_flow", "autoregressive_spline_flow", "coupling_flow", "spline_flow"]
@@ -21,11 +21,14 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     torch.Size([3, 2])
     """
     parts: list[AbstractTransform] = []
-    features = integer("features", features, least=2)  # one fixed, one changing
+    features = integer("features", features, least=2)  # at least one fixed and one changing coordinate
     for i in range(integer("layers", layers)):
-        stays = alternating(features, i)
+        stays = alternating_mask(features, i)
         kept = int(stays.sum())
-        parts += [Mixing(features), Coupling(coupling_network(kept, 2 * (features - kept), hidden=hidden), stays)]
+        parts += [
+            InvertibleMixing(features),
+            Coupling(coupling_network(kept, 2 * (features - kept), hidden=hidden), stays),
+        ]
     return Flow(parts, shape=(features,))
 
 
@@ -41,7 +44,7 @@ def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int =
     parts: list[AbstractTransform] = []
     features = integer("features", features, least=2)
     for i in range(2 * integer("layers", layers)):
-        stays = alternating(features, i)
+        stays = alternating_mask(features, i)
         kept = int(stays.sum())
         network = coupling_network(kept, (3 * bins - 1) * (features - kept), hidden=hidden)
         parts.append(SplineCoupling(network, stays, bins=bins, bound=bound))

@@ -147,8 +147,8 @@ class SplineCoupling(AbstractCoupling):
     The network returns 3 bins - 1 numbers for each changing coordinate. The fixed coordinates pass through splines as
     well, whose parameters (``own``) are learned constants, so each map also fits the distribution of every coordinate.
 
-    >>> from gnomon.generative.flows.coupling import alternating, coupling_network
-    >>> layer = SplineCoupling(coupling_network(1, 3 * 8 - 1), alternating(2, 0))
+    >>> from gnomon.generative.flows.coupling import alternating_mask, coupling_network
+    >>> layer = SplineCoupling(coupling_network(1, 3 * 8 - 1), alternating_mask(2, 0))
     >>> torch.allclose(layer(torch.ones(1, 2))[0], torch.ones(1, 2), atol=1e-4)
     True
     """
@@ -168,5 +168,6 @@ class SplineCoupling(AbstractCoupling):
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         given = x[:, self.kept]
         options = torch.cat([self.own.expand(len(x), -1, -1), self.options(given)], 1)
-        z, logs = spline(torch.cat([given, x[:, self.changing]], 1), options, bound=self.bound)  # (1), all in one pass
+        # (1), fixed and changing coordinates in one pass
+        z, logs = spline(torch.cat([given, x[:, self.changing]], 1), options, bound=self.bound)
         return z[:, self.order], logs.sum(1)

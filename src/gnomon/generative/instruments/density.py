@@ -13,7 +13,7 @@ References: [rezende2015variational] for (3), [gelfand1994bayesian] for (2).
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import log, nan, pi
+from math import erf, log, nan, pi, sqrt
 from typing import Any
 
 import torch
@@ -24,7 +24,7 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.findings import generative as kinds
-from gnomon.generative.instruments.draws import density_of, distribution_of, draw_samples
+from gnomon.generative.instruments.draws import distribution_of, draw_samples, log_density_of
 
 __all__ = ["DensityCheck", "flow_density_check"]
 
@@ -111,7 +111,7 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
     1.0
     """
     n = integer("samples", samples, least=100)
-    log_prob = density_of(model)
+    log_prob = log_density_of(model)
     x = draw_samples(model, n, seed=seed)
     flat = x.flatten(1)
     few = flat.shape[1] <= 2
@@ -128,7 +128,7 @@ def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
     flat = x.flatten(1).double()
     low, high = flat.amin(0), flat.amax(0)
     wide = (high - low).clamp(min=1e-6) / 2
-    d, size = flat.shape[1], grid | 1  # odd: every second point is a grid with the same ends
+    d, size = flat.shape[1], grid | 1  # an odd size, so that every second point forms a grid with the same ends
     while True:
         axes = [torch.linspace(float(a), float(b), size, dtype=torch.float64)
                 for a, b in zip(low - wide, high + wide, strict=True)]  # fmt: skip
@@ -152,7 +152,8 @@ def _by_samples(log_prob: Any, x: Tensor) -> Value:
     inner = -(z.square().sum(1) + d * log(2 * pi) + values.log().sum()) / 2
     weights = (inner - log_prob(x).double()).exp()  # (2)
     mean, error = float(weights.mean()), DIFFERENT_FROM_ONE_Z * float(weights.std()) / len(x) ** 0.5
-    return Value("integral", mean, Interval(mean - error, mean + error), "estimate")
+    confidence = erf(DIFFERENT_FROM_ONE_Z / sqrt(2))
+    return Value("integral", mean, Interval(mean - error, mean + error, confidence), "estimate")
 
 
 def _maps(model: Any, x: Tensor) -> tuple[float, float]:

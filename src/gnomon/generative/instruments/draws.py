@@ -11,7 +11,7 @@ from gnomon.core.inputs.checks import as_numbers, check_finite_inputs
 from gnomon.core.modules.preserve import random_state
 from gnomon.generative.model import AbstractGenerative
 
-__all__ = ["density_of", "draw_samples", "points"]
+__all__ = ["log_density_of", "draw_samples", "as_points"]
 
 
 def draw_samples(model: Any, n: int, *, seed: int = 0) -> Tensor:
@@ -29,15 +29,15 @@ def draw_samples(model: Any, n: int, *, seed: int = 0) -> Tensor:
         if made is not None:
             return made.sample((n,)).detach()
         if callable(model):
-            return points(model(n), "the samples")
-    return points(model, "the samples")
+            return as_points(model(n), "the samples")
+    return as_points(model, "the samples")
 
 
-def density_of(model: Any) -> Callable[[Tensor], Tensor]:
+def log_density_of(model: Any) -> Callable[[Tensor], Tensor]:
     """Returns log p of a model as a function of points, or raises an error if the model has no density.
 
     >>> p = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
-    >>> density_of(p)(torch.zeros(1, 2)).shape
+    >>> log_density_of(p)(torch.zeros(1, 2)).shape
     torch.Size([1])
     """
     made = model if isinstance(model, AbstractGenerative) else distribution_of(model) or model
@@ -52,12 +52,12 @@ def density_of(model: Any) -> Callable[[Tensor], Tensor]:
     return log_prob
 
 
-def points(x: Any, name: str, *, least: int = 2) -> Tensor:
+def as_points(x: Any, name: str, *, least: int = 2) -> Tensor:
     """Returns examples as a table of finite float64 numbers, one row each.
 
     Cost: a copy.
 
-    >>> points([[1, 2], [3, 4]], "x").dtype
+    >>> as_points([[1, 2], [3, 4]], "x").dtype
     torch.float64
     """
     given = as_numbers(x, name).detach()
@@ -72,7 +72,7 @@ def points(x: Any, name: str, *, least: int = 2) -> Tensor:
 
 
 def alike(x: Tensor, y: Tensor) -> None:
-    """Raises an error if two sets of examples have different sizes of examples."""
+    """Raises an error if the examples of two sets have different sizes."""
     if x.shape[1] != y.shape[1]:
         found = f"an example has {x.shape[1]} numbers on one side and {y.shape[1]} on the other"
         raise InputError(found, accepted="examples of one shape", fix="Pass both in the same shape")

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_kind, check_seed, integer, number
+from gnomon.core.inputs.checks import check_seed, check_type, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
-from gnomon.generative.gan import GAN, AbstractGame, Minimax, NonSaturating
+from gnomon.generative.gan import GAN, AbstractGanLosses, Minimax, NonSaturating
 from gnomon.generative.vectors import check_vectors
 
 __all__ = ["GeneratorGradients", "GradientEstimators", "generator_gradient_health", "gradient_estimators"]
@@ -82,12 +82,12 @@ def generator_gradient_health(gan: GAN, *, samples: int = 256, seed: int = 0) ->
     >>> generator_gradient_health(gan).findings[0].kind
     'generator-silenced'
     """
-    check_kind("gan", gan, GAN, cure="Pass a generative.GAN")
+    check_type("gan", gan, GAN, fix="Pass a generative.GAN")
     fakes = gan.sample(integer("samples", samples), seed=seed)
     with gan.at_rest():
         logits = gan.logits(fakes).detach()
 
-    def pull(game: AbstractGame) -> float:
+    def pull(game: AbstractGanLosses) -> float:
         a = logits.clone().requires_grad_()
         (slope,) = torch.autograd.grad(game.generator(a).sum(), a)
         return float(slope.abs().mean())  # (1)
@@ -117,7 +117,7 @@ class GradientEstimators(Result):
 
     @property
     def verdict(self) -> str:
-        """Compares the variances of both estimators."""
+        """Compares the variances of both estimators in one sentence."""
         return f"The score function needs {self.ratio:.3g} times as many draws as the reparametrized gradient."
 
     def plots(self) -> tuple[Plot, ...]:

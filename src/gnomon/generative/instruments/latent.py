@@ -19,7 +19,7 @@ from gnomon.core.inputs.checks import as_numbers, integer
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.autoencoder import Autoencoder
-from gnomon.generative.instruments.draws import points
+from gnomon.generative.instruments.draws import as_points
 from gnomon.generative.instruments.neighbors import nearest_distances
 from gnomon.generative.vae import VAE
 
@@ -201,7 +201,7 @@ def latent_holes(model: Autoencoder | VAE, data: Any, *, draws: int = 500, seed:
     >>> latent_holes(model, data).findings, latent_holes(model, data + 9).findings[0].kind
     ((), 'latent-holes')
     """
-    x = points(model.points(data, least=20), "data")
+    x = as_points(model.points(data, least=20), "data")
     with model.at_rest():
         z = model.noise(integer("draws", draws), (model.latent,), model.generator(seed))
         decoded = model.decode(z).flatten(1).cpu().double()

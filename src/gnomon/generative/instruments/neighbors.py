@@ -25,7 +25,7 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
-from gnomon.generative.instruments.draws import alike, points
+from gnomon.generative.instruments.draws import alike, as_points
 
 __all__ = ["SampleCoverage", "SampleMemorization", "coverage", "memorization"]
 
@@ -99,7 +99,7 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
     (True, 'modes-dropped')
     """
     k = integer("neighbors", neighbors)
-    a, b = points(samples, "samples"), points(data, "data", least=k + 2)
+    a, b = as_points(samples, "samples"), as_points(data, "data", least=k + 2)
     alike(a, b)
     n, m = len(b), len(a)
     reached = 0
@@ -169,7 +169,7 @@ def memorization(
     >>> memorization(new, train, held_out).findings, memorization(train + 1e-3, train, held_out).findings[0].kind
     ((), 'memorized-samples')
     """
-    a, b, c = (points(x, name) for x, name in ((samples, "samples"), (train, "train"), (held_out, "held_out")))
+    a, b, c = (as_points(x, name) for x, name in ((samples, "samples"), (train, "train"), (held_out, "held_out")))
     alike(a, b)
     alike(a, c)
     count = integer("permutations", permutations, least=99)

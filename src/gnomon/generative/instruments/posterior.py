@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_kind, integer
+from gnomon.core.inputs.checks import check_type, integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import generative as kinds
@@ -92,7 +92,7 @@ def elbo_gap(vae: VAE, x: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
     >>> elbo_gap(VAE(encoder, decoder, latent=1, shape=(2,)), torch.randn(50, 2)).findings[0].kind
     'posterior-collapsed'
     """
-    check_kind("vae", vae, VAE, cure="Pass a generative.VAE")
+    check_type("vae", vae, VAE, fix="Pass a generative.VAE")
     points = vae.points(x, least=2)
     k = integer("draws", draws, least=2)
     with vae.at_rest():

@@ -22,7 +22,7 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
-from gnomon.generative.instruments.draws import alike, points
+from gnomon.generative.instruments.draws import alike, as_points
 
 __all__ = ["TwoSample", "classifier_test", "energy_test", "mmd_test"]
 
@@ -153,7 +153,7 @@ def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) ->
     """
     from scipy.stats import binomtest  # slow to import
 
-    a, b = points(x, "x", least=8), points(y, "y", least=8)
+    a, b = as_points(x, "x", least=8), as_points(y, "y", least=8)
     alike(a, b)
     generator = torch.Generator().manual_seed(check_seed(seed))
     n = min(len(a), len(b)) // 2 * 2
@@ -194,7 +194,7 @@ def permutation_test(kernel: Tensor, first: int, permutations: int, seed: int) -
 
 
 def _pool(x: Any, y: Any, seed: int) -> tuple[Tensor, int]:
-    a, b = points(x, "x"), points(y, "y")
+    a, b = as_points(x, "x"), as_points(y, "y")
     alike(a, b)
     generator = torch.Generator().manual_seed(check_seed(seed))
     half = MAX_EXAMPLES // 2

@@ -2,12 +2,12 @@
 
 from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
 from gnomon.robustness.attacks.base import AbstractAttack
-from gnomon.robustness.attacks.closest import Closest, Sampled
+from gnomon.robustness.attacks.closest import MostVulnerableFirst, SampleFirst
 from gnomon.robustness.attacks.deepfool import DeepFool
 from gnomon.robustness.attacks.gradient import FGSM, PGD
 from gnomon.robustness.attacks.minimum import MinimumNorm
 from gnomon.robustness.attacks.run import Attack, attack, minimal_distance
-from gnomon.robustness.attacks.shrinking import Shrinking
+from gnomon.robustness.attacks.shrinking import ShrinkingSteps
 from gnomon.robustness.attacks.square import SquareAttack
 from gnomon.robustness.attacks.universal import UniversalPerturbation, universal_perturbation
 
@@ -15,13 +15,13 @@ __all__ = [
     "APGD",
     "FGSM",
     "PGD",
-    "Sampled",
+    "SampleFirst",
     "AbstractAttack",
     "Attack",
-    "Closest",
+    "MostVulnerableFirst",
     "DeepFool",
     "MinimumNorm",
-    "Shrinking",
+    "ShrinkingSteps",
     "SquareAttack",
     "TargetedAPGD",
     "UniversalPerturbation",

@@ -15,8 +15,15 @@ import torch
 from torch import Tensor
 
 from gnomon.core.results.record import Record
-from gnomon.robustness.attacks.base import AbstractAttack, Score, Victim, cross_entropy, dlr, targeted_dlr
-from gnomon.robustness.attacks.threat import Threat, wide
+from gnomon.robustness.attacks.base import (
+    AbstractAttack,
+    AttackedModel,
+    Score,
+    cross_entropy,
+    dlr_loss,
+    targeted_dlr_loss,
+)
+from gnomon.robustness.attacks.threat import Threat, broadcast_per_example
 
 __all__ = ["APGD", "TargetedAPGD"]
 
@@ -44,12 +51,14 @@ class APGD(Record, AbstractAttack):
         """The name of the attack in tables."""
         return "APGD, DLR" if self.scale_free else "APGD, cross-entropy"
 
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(  # noqa: D102
+        self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
         best, left = x.clone(), torch.arange(len(x))
         for _ in range(self.restarts):
             start = threat.random(x[left], generator)
             best[left] = ascend(
-                victim, x[left], y[left], start, threat, dlr if self.scale_free else cross_entropy, self.steps
+                victim, x[left], y[left], start, threat, dlr_loss if self.scale_free else cross_entropy, self.steps
             )
             left = left[victim.right(best[left], y[left])]
             if not len(left):
@@ -59,7 +68,7 @@ class APGD(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class TargetedAPGD(Record, AbstractAttack):
-    """Ascent (1) on the DLR loss towards one target class after the other, in the order of their scores.
+    """Gradient ascent (1) on the DLR loss towards one target class after another, best-scoring classes first.
 
     >>> from gnomon.robustness.attacks import attack
     >>> net = torch.nn.Linear(3, 3, bias=False)
@@ -75,12 +84,14 @@ class TargetedAPGD(Record, AbstractAttack):
     targets: int = 9
     name = "APGD, targeted"
 
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(  # noqa: D102
+        self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
         best, left = x.clone(), torch.arange(len(x))
         f = victim.all_scores(x)
         order = f.scatter(1, y[:, None], float("-inf")).argsort(1, descending=True)
         for rank in range(min(self.targets, f.shape[1] - 1)):
-            score = targeted_dlr(order[left, rank])
+            score = targeted_dlr_loss(order[left, rank])
             start = threat.random(x[left], generator)
             best[left] = ascend(victim, x[left], y[left], start, threat, score, self.steps, order[left, rank])
             left = left[victim.right(best[left], y[left])]
@@ -115,7 +126,7 @@ class _ApgdState:
 
 
 def ascend(
-    victim: Victim,
+    victim: AttackedModel,
     x: Tensor,
     y: Tensor,
     start: Tensor,
@@ -140,13 +151,13 @@ def ascend(
         if not len(s.index):
             return found
         _step(s, threat, first=k == 1)
-        again = score if target is None else targeted_dlr(s.target)
+        again = score if target is None else targeted_dlr_loss(s.target)
         value, s.gradient, right = victim.slope(s.z, s.y, again)
         s.rises = s.rises + (value > s.value)
         s.value = value
         better = value > s.best_value
-        s.best = torch.where(wide(better, s.z), s.z, s.best)
-        s.best_gradient = torch.where(wide(better, s.z), s.gradient, s.best_gradient)
+        s.best = torch.where(broadcast_per_example(better, s.z), s.z, s.best)
+        s.best_gradient = torch.where(broadcast_per_example(better, s.z), s.gradient, s.best_gradient)
         s.best_value = torch.maximum(value, s.best_value)
         _leave(s, found, right)
         if k in checkpoints and len(s.index):
@@ -157,14 +168,14 @@ def ascend(
 
 
 def _leave(s: _ApgdState, found: Tensor, right: Tensor) -> None:
-    """Removes fooled examples and stores their points."""
+    """Stores the points of fooled examples and removes these examples from the search."""
     if not bool(right.all()):
         found[s.index[~right]] = s.z[~right]
         s.keep(right)
 
 
 def _step(s: _ApgdState, threat: Threat, *, first: bool) -> None:
-    u = threat.project(s.x, s.z + wide(s.step, s.z) * threat.steepest(s.gradient))
+    u = threat.project(s.x, s.z + broadcast_per_example(s.step, s.z) * threat.steepest(s.gradient))
     ahead = u if first else threat.project(s.x, s.z + 0.75 * (u - s.z) + 0.25 * (s.z - s.before))
     s.before, s.z = s.z, ahead  # (1)
 
@@ -173,9 +184,9 @@ def _adapt(s: _ApgdState, since: int) -> None:
     stuck = ~s.halved & (s.best_value <= s.mark_value)
     halve = (s.rises < MIN_SUCCESSFUL_STEPS * since) | stuck
     s.step = torch.where(halve, s.step / 2, s.step)
-    s.z = torch.where(wide(halve, s.z), s.best, s.z)
-    s.before = torch.where(wide(halve, s.z), s.best, s.before)
-    s.gradient = torch.where(wide(halve, s.z), s.best_gradient, s.gradient)
+    s.z = torch.where(broadcast_per_example(halve, s.z), s.best, s.z)
+    s.before = torch.where(broadcast_per_example(halve, s.z), s.best, s.before)
+    s.gradient = torch.where(broadcast_per_example(halve, s.z), s.best_gradient, s.gradient)
     s.value = torch.where(halve, s.best_value, s.value)
     s.halved, s.mark_value, s.rises = halve, s.best_value, torch.zeros_like(s.rises)
 

@@ -17,13 +17,21 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.metrics import decisions, margin_between
+from gnomon.core.metrics import margin_over_others, predicted_classes
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.robustness.attacks.threat import Threat
-from gnomon.robustness.attacks.through import SeenThrough
+from gnomon.robustness.attacks.through import StraightThrough
 
-__all__ = ["AbstractAttack", "Victim", "cross_entropy", "dlr", "input_gradient", "margin", "targeted_dlr"]
+__all__ = [
+    "AbstractAttack",
+    "AttackedModel",
+    "cross_entropy",
+    "dlr_loss",
+    "input_gradient",
+    "margin_loss",
+    "targeted_dlr_loss",
+]
 
 EXAMPLES_PER_PASS = 250
 """Number of examples in one forward pass."""
@@ -31,13 +39,13 @@ Score = Callable[[Tensor, Tensor], Tensor]
 """Maps scores (n, k) and classes (n,) to the loss (n,) that an attack increases."""
 
 
-class Victim:
+class AttackedModel:
     """A classifier in eval mode: scores, decisions, and gradients in its inputs, never in its parameters.
 
-    With ``through``, gradients pass through rounding and other step functions, see `SeenThrough`.
+    With ``through``, gradients pass through rounding and other step functions, see `StraightThrough`.
 
     >>> net = nn.Linear(2, 2, bias=False)
-    >>> victim = Victim(net)
+    >>> victim = AttackedModel(net)
     >>> with victim.attacked():
     ...     victim.right(torch.zeros(1, 2), torch.tensor([0])).tolist()
     [True]
@@ -62,7 +70,7 @@ class Victim:
     def scores(self, x: Tensor) -> Tensor:
         """Returns the outputs (n, k), with their graph if x has one; a single output f becomes two, (-f, f) / 2."""
         self.queries += len(x)
-        with SeenThrough() if self.through and x.requires_grad else nullcontext():
+        with StraightThrough() if self.through and x.requires_grad else nullcontext():
             f = run_to_rows(self.module, x)
         return f if f.shape[1] > 1 else torch.cat([-f, f], 1) / 2
 
@@ -73,7 +81,7 @@ class Victim:
 
     def right(self, x: Tensor, y: Tensor) -> Tensor:
         """Whether each example is classified as y; scores that are not finite count as wrong."""
-        return decisions(self.all_scores(x)) == y
+        return predicted_classes(self.all_scores(x)) == y
 
     def slope(self, x: Tensor, y: Tensor, score: Score) -> tuple[Tensor, Tensor, Tensor]:
         """Returns the attacked loss, its gradient with respect to the inputs, and whether each example is still
@@ -111,37 +119,37 @@ class AbstractAttack(ABC):
         """The name of the attack in tables."""
 
     @abstractmethod
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
+    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
         """Returns a point within the threat for each example, misclassified if the attack succeeded."""
 
 
-def margin(f: Tensor, y: Tensor) -> Tensor:
+def margin_loss(f: Tensor, y: Tensor) -> Tensor:
     """Returns the score of class y minus the best other score; equation (1).
 
     Cost: one pass over the scores.
 
-    >>> margin(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([0])).tolist()
+    >>> margin_loss(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([0])).tolist()
     [1.0]
     """
-    return margin_between(f, f, y)  # (1)
+    return margin_over_others(f, f, y)  # (1)
 
 
-def dlr(f: Tensor, y: Tensor) -> Tensor:
+def dlr_loss(f: Tensor, y: Tensor) -> Tensor:
     """Returns minus the margin over the spread of the scores; equation (2), with f_(1) - f_(2) for two classes.
 
     Cost: a partial sort of the scores.
 
-    >>> dlr(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([0])).tolist()
+    >>> dlr_loss(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([0])).tolist()
     [-0.5]
     """
     best = f.topk(min(3, f.shape[1]), 1).values
-    return -margin(f, y) / (best[:, 0] - best[:, -1] + 1e-12)  # (2)
+    return -margin_loss(f, y) / (best[:, 0] - best[:, -1] + 1e-12)  # (2)
 
 
-def targeted_dlr(target: Tensor) -> Score:
+def targeted_dlr_loss(target: Tensor) -> Score:
     """Returns the loss that an attack increases so that examples are classified as ``target``; equation (2).
 
-    >>> targeted_dlr(torch.tensor([1]))(torch.tensor([[4.0, 3.0, 1.0, 1.0]]), torch.tensor([0])).tolist()
+    >>> targeted_dlr_loss(torch.tensor([1]))(torch.tensor([[4.0, 3.0, 1.0, 1.0]]), torch.tensor([0])).tolist()
     [-0.333...]
     """
 

@@ -16,20 +16,20 @@ import torch
 from torch import Tensor
 
 from gnomon.core.results.record import Record
-from gnomon.robustness.attacks.base import AbstractAttack, Victim
+from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel
 from gnomon.robustness.attacks.threat import Threat
 
-__all__ = ["Closest", "Sampled"]
+__all__ = ["MostVulnerableFirst", "SampleFirst"]
 
 
 @dataclass(frozen=True, slots=True)
-class Closest(Record, AbstractAttack):
+class MostVulnerableFirst(Record, AbstractAttack):
     """Runs another attack in `robust_accuracy` on ``group`` examples at a time, the most vulnerable first.
 
     If gradients are masked, it runs on all remaining examples. In `attack` it runs on all examples.
 
     >>> from gnomon.robustness.attacks import SquareAttack
-    >>> Closest(SquareAttack(100), group=40).name
+    >>> MostVulnerableFirst(SquareAttack(100), group=40).name
     'SquareAttack'
     """
 
@@ -41,19 +41,19 @@ class Closest(Record, AbstractAttack):
         """The name of the other attack."""
         return self.method.name
 
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
         return self.method.run(victim, x, y, threat, generator)
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled(Record, AbstractAttack):
+class SampleFirst(Record, AbstractAttack):
     """Tries an attack in `robust_accuracy` on ``group`` random examples; if it breaks one, runs ``rest`` on the others.
 
     Whether an attack without gradients finds more is a property of the model, which a sample shows. Running ``rest`` on
     all remaining examples is expensive. If gradients are masked, ``rest`` always runs.
 
     >>> from gnomon.robustness.attacks import SquareAttack
-    >>> Sampled(SquareAttack(100), (SquareAttack(5000),)).name
+    >>> SampleFirst(SquareAttack(100), (SquareAttack(5000),)).name
     'SquareAttack'
     """
 
@@ -66,5 +66,5 @@ class Sampled(Record, AbstractAttack):
         """The name of the attack that is tried."""
         return self.method.name
 
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
         return self.method.run(victim, x, y, threat, generator)

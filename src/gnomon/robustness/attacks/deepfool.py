@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from gnomon.core.results.record import Record
-from gnomon.robustness.attacks.base import AbstractAttack, Victim, input_gradient
-from gnomon.robustness.attacks.threat import Threat, wide
+from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, input_gradient
+from gnomon.robustness.attacks.threat import Threat, broadcast_per_example
 
 __all__ = ["DeepFool"]
 
@@ -39,7 +39,7 @@ class DeepFool(Record, AbstractAttack):
     overshoot: float = 0.02
     name = "DeepFool"
 
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
         z, left = x.clone(), torch.arange(len(x))
         for _ in range(self.steps):
             gaps, gradients = _linearize(victim, z[left], y[left], self.classes)
@@ -51,12 +51,12 @@ class DeepFool(Record, AbstractAttack):
             sizes = torch.stack([threat.dual(g) for g in gradients.unbind(1)], 1).clamp_min(1e-30)
             distance, j = (gaps.abs() / sizes).min(1)  # (1)
             direction = threat.steepest(gradients[torch.arange(len(left)), j])
-            moved = z[left] + wide((1 + self.overshoot) * distance + 1e-6, z) * direction
+            moved = z[left] + broadcast_per_example((1 + self.overshoot) * distance + 1e-6, z) * direction
             z[left] = moved.clamp(threat.low, threat.high)
         return z
 
 
-def _linearize(victim: Victim, z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
+def _linearize(victim: AttackedModel, z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     """Returns f_j - f_y for the best other classes j, and their gradients, (n, j, ...)."""
     with torch.enable_grad():
         leaf = z.detach().requires_grad_()

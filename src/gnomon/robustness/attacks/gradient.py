@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.results.record import Record
-from gnomon.robustness.attacks.base import AbstractAttack, Victim, cross_entropy, dlr
+from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, cross_entropy, dlr_loss
 from gnomon.robustness.attacks.threat import Threat
 
 __all__ = ["FGSM", "PGD"]
@@ -35,7 +35,7 @@ class FGSM(Record, AbstractAttack):
 
     name = "FGSM"
 
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
         _, gradient, _ = victim.slope(x, y, cross_entropy)
         return threat.project(x, x + threat.eps * threat.steepest(gradient))  # (1)
 
@@ -61,11 +61,11 @@ class PGD(Record, AbstractAttack):
     restarts: int = 1
     name = "PGD"
 
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
         best, left = x.clone(), torch.arange(len(x))
         for restart in range(self.restarts):
             z = x[left] if restart == 0 else threat.random(x[left], generator)
-            score = cross_entropy if restart % 2 == 0 else dlr
+            score = cross_entropy if restart % 2 == 0 else dlr_loss
             for _ in range(self.steps):
                 _, gradient, right = victim.slope(z, y[left], score)
                 moved = threat.project(x[left], z + self.step * threat.eps * threat.steepest(gradient))  # (2)

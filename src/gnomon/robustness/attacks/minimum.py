@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 
 from gnomon.core.results.record import Record
-from gnomon.robustness.attacks.base import AbstractAttack, Victim, margin
+from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
 from gnomon.robustness.attacks.deepfool import DeepFool
-from gnomon.robustness.attacks.threat import Threat, wide
+from gnomon.robustness.attacks.threat import Threat, broadcast_per_example
 
-__all__ = ["MinimumNorm", "drawn_back"]
+__all__ = ["MinimumNorm", "bisect_to_boundary"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +41,40 @@ class MinimumNorm(Record, AbstractAttack):
     restarts: int = 1
     name = "minimum norm"
 
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(  # noqa: D102
+        self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
         best, size = x.clone(), torch.full((len(x),), float("inf")).to(x)
         for restart in range(self.restarts):
             start = DeepFool().run(victim, x, y, threat, generator) if restart == 0 else threat.random(x, generator)
             z, found = self._search(victim, x, y, start, threat)
-            best = torch.where(wide(found < size, x), z, best)
+            best = torch.where(broadcast_per_example(found < size, x), z, best)
             size = torch.minimum(size, found)
-        return drawn_back(victim, x, y, best)
+        return bisect_to_boundary(victim, x, y, best)
 
-    def _search(self, victim: Victim, x: Tensor, y: Tensor, start: Tensor, threat: Threat) -> tuple[Tensor, Tensor]:
+    def _search(
+        self, victim: AttackedModel, x: Tensor, y: Tensor, start: Tensor, threat: Threat
+    ) -> tuple[Tensor, Tensor]:
         best, size = start.clone(), torch.full((len(x),), float("inf")).to(x)
         z, radius = start, threat.size(start - x)
         for k in range(self.steps):
             fall = (1 + cos(pi * k / self.steps)) / 2
             c, a = 0.05 * max(fall, 0.02), max(fall, 0.02)
-            value, gradient, _ = victim.slope(z, y, lambda f, y: -margin(f, y))
+            value, gradient, _ = victim.slope(z, y, lambda f, y: -margin_loss(f, y))
             gradient = threat.free(z, gradient)
             fooled, distance = value > 0, threat.size(z - x)
             better = fooled & (distance < size)
-            best, size = torch.where(wide(better, z), z, best), torch.where(better, distance, size)
+            best, size = torch.where(broadcast_per_example(better, z), z, best), torch.where(better, distance, size)
             asked = 1.02 * (distance - value / threat.dual(gradient).clamp_min(1e-30)) + 1e-6  # (1)
             shrunk = torch.minimum(radius * (1 - c), size)  # (2)
             grown = torch.where(size.isfinite(), radius * (1 + c), asked)  # (3)
             radius = torch.where(fooled, shrunk, grown)
             step = torch.where(size.isfinite(), a * size, asked.clamp_max(threat.eps)).clamp_min(1e-6)
-            z = threat.project(x, z + wide(step, z) * threat.steepest(gradient), radius)  # (4)
+            z = threat.project(x, z + broadcast_per_example(step, z) * threat.steepest(gradient), radius)  # (4)
         return best, size
 
 
-def drawn_back(victim: Victim, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 12) -> Tensor:
+def bisect_to_boundary(victim: AttackedModel, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 12) -> Tensor:
     """Moves each misclassified point towards its input by bisection, so that it stays misclassified.
 
     Cost: steps + 1 forward passes.
@@ -78,8 +82,8 @@ def drawn_back(victim: Victim, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 
     >>> net = torch.nn.Linear(1, 2, bias=False)
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.tensor([[1.0], [-1.0]]))
-    >>> victim = Victim(net)
-    >>> point = drawn_back(victim, torch.tensor([[0.5]]), torch.tensor([0]), torch.tensor([[-1.5]]))
+    >>> victim = AttackedModel(net)
+    >>> point = bisect_to_boundary(victim, torch.tensor([[0.5]]), torch.tensor([0]), torch.tensor([[-1.5]]))
     >>> -0.01 < float(point) < 0
     True
     """
@@ -87,6 +91,6 @@ def drawn_back(victim: Victim, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 
     low, high = torch.zeros(len(x)).to(x), torch.ones(len(x)).to(x)
     for _ in range(steps):
         middle = (low + high) / 2
-        wrong = ~victim.right(x + wide(middle, x) * (z - x), y)
+        wrong = ~victim.right(x + broadcast_per_example(middle, x) * (z - x), y)
         high, low = torch.where(wrong, middle, high), torch.where(wrong, low, middle)
-    return torch.where(wide(fooled, x), x + wide(high, x) * (z - x), z)
+    return torch.where(broadcast_per_example(fooled, x), x + broadcast_per_example(high, x) * (z - x), z)

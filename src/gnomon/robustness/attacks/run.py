@@ -19,15 +19,15 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_finite_inputs, check_module, check_seed
-from gnomon.core.inputs.classes import are_classes, numbers
+from gnomon.core.inputs.classes import are_classes, targets_as_numbers
 from gnomon.core.inputs.source import source
-from gnomon.core.modules.saved import fitting, saved_bytes
+from gnomon.core.modules.saved import bytes_saved_for_backward, examples_that_fit
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.robustness.attacks.apgd import APGD
-from gnomon.robustness.attacks.base import AbstractAttack, Victim
-from gnomon.robustness.attacks.minimum import MinimumNorm, drawn_back
-from gnomon.robustness.attacks.threat import Norm, Threat, wide
+from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel
+from gnomon.robustness.attacks.minimum import MinimumNorm, bisect_to_boundary
+from gnomon.robustness.attacks.threat import Norm, Threat, broadcast_per_example
 from gnomon.robustness.radii import RobustRadii
 
 __all__ = ["Attack", "attack", "examples_of", "minimal_distance"]
@@ -93,9 +93,9 @@ def examples_of(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
     if not are_classes(y):
         found = f"y has shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(found, accepted="class labels", fix="Pass classes as integers 0, 1, ...")
-    with Victim(module).attacked() as victim:
+    with AttackedModel(module).attacked() as victim:
         scores = victim.all_scores(x[:CHECKED_EXAMPLES])
-        numbers(y, outputs=scores.shape[1])  # raises an error for labels out of range
+        targets_as_numbers(y, outputs=scores.shape[1])  # raises an error for labels out of range
     if not bool(scores.isfinite().all()):
         raise InputError("the scores are not finite", accepted="finite scores", fix="Look for NaN in the weights")
     return x, y.long().to(x.device)
@@ -136,7 +136,7 @@ def attack(
     check_bounds(x, threat)
     method = APGD() if method is None else method
     generator = torch.Generator().manual_seed(check_seed(seed))
-    with Victim(module).attacked() as victim:
+    with AttackedModel(module).attacked() as victim:
         clean = victim.right(x, y)
         z = x.clone()
         _run(method, victim, x, y, z, clean, threat, generator)
@@ -172,20 +172,20 @@ def minimal_distance(
     check_bounds(x, threat)
     method = MinimumNorm() if method is None else method
     generator = torch.Generator().manual_seed(check_seed(seed))
-    with Victim(module).attacked() as victim:
+    with AttackedModel(module).attacked() as victim:
         clean = victim.right(x, y)
         z = x.clone()
         _run(method, victim, x, y, z, clean, threat, generator)
-        z = torch.where(wide(clean, x), drawn_back(victim, x, y, z), x)
+        z = torch.where(broadcast_per_example(clean, x), bisect_to_boundary(victim, x, y, z), x)
         found = torch.where(victim.right(z, y), torch.inf, threat.size(z - x))
     return RobustRadii(torch.zeros_like(found), found, clean, threat.norm, "none", method.name)
 
 
-def _run(method: AbstractAttack, victim: Victim, x: Tensor, y: Tensor, z: Tensor, clean: Tensor, threat: Threat,
+def _run(method: AbstractAttack, victim: AttackedModel, x: Tensor, y: Tensor, z: Tensor, clean: Tensor, threat: Threat,
          generator: torch.Generator) -> None:  # fmt: skip
     """Attacks the correctly classified examples, in batches that fit in memory, and writes the points into z."""
-    each = saved_bytes(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module)
-    for part in clean.nonzero()[:, 0].split(fitting(each, MAX_EXAMPLES_PER_ATTACK)):
+    each = bytes_saved_for_backward(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module)
+    for part in clean.nonzero()[:, 0].split(examples_that_fit(each, MAX_EXAMPLES_PER_ATTACK)):
         if len(part):
             z[part] = method.run(victim, x[part], y[part], threat, generator)
 

@@ -15,18 +15,18 @@ from torch import Tensor
 
 from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.apgd import ascend
-from gnomon.robustness.attacks.base import AbstractAttack, Victim, margin
+from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
 from gnomon.robustness.attacks.threat import Threat
 
-__all__ = ["Shrinking"]
+__all__ = ["ShrinkingSteps"]
 
 BALL_COUNT = 6
 """K in equation (1); one ball if w is 1."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shrinking(Record, AbstractAttack):
-    """Ascents (2) of ``steps`` steps in all, from at most ``restarts`` points, with the ``widths`` w in turn.
+class ShrinkingSteps(Record, AbstractAttack):
+    """Gradient ascent in shrinking balls (2), with ``steps`` steps in all from at most ``restarts`` points.
 
     A width that breaks no example ``patience`` times in a row is dropped. The search ends when no width is left.
 
@@ -35,7 +35,7 @@ class Shrinking(Record, AbstractAttack):
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
     >>> data = torch.tensor([[0.19, 0.5], [0.21, 0.5]]), torch.tensor([0, 0])
-    >>> attack(net, data, eps=0.2, norm="2", bounds=(-1, 1), method=Shrinking()).fooled.tolist()
+    >>> attack(net, data, eps=0.2, norm="2", bounds=(-1, 1), method=ShrinkingSteps()).fooled.tolist()
     [True, False]
     """
 
@@ -45,7 +45,7 @@ class Shrinking(Record, AbstractAttack):
     patience: int = 2
     name = "shrinking balls"
 
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
         best, left, failures = x.clone(), torch.arange(len(x)), dict.fromkeys(self.widths, 0)
         for k in range(self.restarts):
             useful = [w for w, failed in failures.items() if failed < self.patience]
@@ -58,7 +58,7 @@ class Shrinking(Record, AbstractAttack):
             left = left[right]
         return best
 
-    def _inwards(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, width: float,
+    def _inwards(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, width: float,
                  generator: torch.Generator) -> Tensor:  # fmt: skip
         z = threat.low + (threat.high - threat.low) * torch.rand(x.shape, generator=generator).to(x)
         balls = BALL_COUNT if width > 1 else 1
@@ -69,4 +69,4 @@ class Shrinking(Record, AbstractAttack):
 
 
 def _is_lost(f: Tensor, y: Tensor) -> Tensor:
-    return -margin(f, y)
+    return -margin_loss(f, y)

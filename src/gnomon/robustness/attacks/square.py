@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from gnomon.core.results.record import Record
-from gnomon.robustness.attacks.base import AbstractAttack, Victim, margin
-from gnomon.robustness.attacks.threat import Threat, lengths, wide
+from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
+from gnomon.robustness.attacks.threat import Threat, broadcast_per_example, example_norms
 
 __all__ = ["SquareAttack"]
 
@@ -38,12 +38,14 @@ class SquareAttack(Record, AbstractAttack):
     name = "SquareAttack"
 
     @torch.no_grad()
-    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(  # noqa: D102
+        self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
         shape = x.shape
         images = x if x.dim() == 4 else x.reshape(len(x), 1, 1, -1)
         found, left = images.clone(), torch.arange(len(x))
         z = _stripes(images, threat, generator)
-        best = margin(victim.all_scores(z.reshape(shape)), y)
+        best = margin_loss(victim.all_scores(z.reshape(shape)), y)
         for query in range(self.queries):
             fooled = best < 0
             if bool(fooled.any()):
@@ -54,9 +56,9 @@ class SquareAttack(Record, AbstractAttack):
             side = self._side(query, images)
             move = _window if threat.norm == "inf" else _pyramid
             tried = move(images[left], z, side, threat, generator)
-            value = margin(victim.all_scores(tried.reshape(len(left), *shape[1:])), y[left])
+            value = margin_loss(victim.all_scores(tried.reshape(len(left), *shape[1:])), y[left])
             better = value < best
-            z = torch.where(wide(better, z), tried, z)
+            z = torch.where(broadcast_per_example(better, z), tried, z)
             best = torch.minimum(best, value)
         found[left] = z
         return found.reshape(shape)
@@ -106,10 +108,12 @@ def _pyramid(x: Tensor, z: Tensor, side: int, threat: Threat, generator: torch.G
     move = z - x
     old = move[to]
     move[to], move[away] = 0.0, 0.0
-    free = (threat.eps**2 - lengths(move) ** 2).clamp_min(0).sqrt()
+    free = (threat.eps**2 - example_norms(move) ** 2).clamp_min(0).sqrt()
     fresh = _heights(height, width).to(x) * _signs(n, c, 1, 1, like=x, generator=generator)
-    fresh = fresh / wide(lengths(fresh), x) + old / wide(lengths(old), x).clamp_min(1e-30)
-    move[to] = wide(free / lengths(fresh).clamp_min(1e-30), x) * fresh
+    fresh = fresh / broadcast_per_example(example_norms(fresh), x) + old / broadcast_per_example(
+        example_norms(old), x
+    ).clamp_min(1e-30)
+    move[to] = broadcast_per_example(free / example_norms(fresh).clamp_min(1e-30), x) * fresh
     return (x + move).clamp(threat.low, threat.high)  # (2)
 
 
@@ -127,7 +131,7 @@ def _entries(x: Tensor, height: int, width: int, generator: torch.Generator) -> 
 
 
 def _heights(height: int, width: int) -> Tensor:
-    """Returns a pyramid that rises to the middle in steps like 1 / k^2, summed over nested rectangles."""
+    """Returns a pyramid of nested rectangles that rises to the middle in steps like 1 / k^2."""
     total, a, b = torch.zeros(height, width), (height + 1) // 2, (width + 1) // 2
     for k in range(max(a, b)):
         i, j = min(k, a - 1), min(k, b - 1)

@@ -20,7 +20,7 @@ from gnomon.core.errors import out_of_range
 from gnomon.core.inputs.checks import number
 from gnomon.core.results.record import Record
 
-__all__ = ["Threat", "dot", "lengths", "wide"]
+__all__ = ["Threat", "example_dot", "example_norms", "broadcast_per_example"]
 
 Norm = str
 """How a change of an input is measured: "inf", its largest entry, or "2", its Euclidean length."""
@@ -64,18 +64,18 @@ class Threat(Record):
         In the Euclidean norm it projects onto the ball first and then onto the bounds; the result is inside both.
         """
         eps = self.eps if eps is None else eps
-        radius = wide(eps, x) if isinstance(eps, Tensor) else eps
+        radius = broadcast_per_example(eps, x) if isinstance(eps, Tensor) else eps
         if self.norm == "inf":
             return torch.minimum(torch.maximum(z, x - radius), x + radius).clamp(self.low, self.high)  # (1)
         move = z - x
-        size = wide(move.flatten(1).norm(dim=1), x).clamp_min(1e-30)
+        size = broadcast_per_example(move.flatten(1).norm(dim=1), x).clamp_min(1e-30)
         return (x + move * (radius / size).clamp(max=1.0)).clamp(self.low, self.high)  # (1)
 
     def steepest(self, gradient: Tensor) -> Tensor:
         """Returns the steepest step of norm 1: the signs of the gradient, or the gradient over its length."""
         if self.norm == "inf":
             return gradient.sign()
-        return gradient / wide(gradient.flatten(1).norm(dim=1), gradient).clamp_min(1e-30)
+        return gradient / broadcast_per_example(gradient.flatten(1).norm(dim=1), gradient).clamp_min(1e-30)
 
     def free(self, z: Tensor, gradient: Tensor) -> Tensor:
         """Returns the gradient without the entries that would push z out of the bounds."""
@@ -94,7 +94,7 @@ class Threat(Record):
             move = (torch.rand(x.shape, generator=generator) * 2 - 1).to(x)
         else:
             move = torch.randn(x.shape, generator=generator).to(x)
-            move = self.steepest(move) * wide(torch.rand(len(x), generator=generator).to(x), x)
+            move = self.steepest(move) * broadcast_per_example(torch.rand(len(x), generator=generator).to(x), x)
         return self.project(x, x + self.eps * move)
 
     def __str__(self) -> str:
@@ -102,19 +102,19 @@ class Threat(Record):
         return f"{name} at most {self.eps:g}"
 
 
-def wide(values: Tensor, x: Tensor) -> Tensor:
+def broadcast_per_example(values: Tensor, x: Tensor) -> Tensor:
     """Reshapes one number for each example so that it multiplies x.
 
-    >>> wide(torch.ones(2), torch.zeros(2, 3, 4)).shape
+    >>> broadcast_per_example(torch.ones(2), torch.zeros(2, 3, 4)).shape
     torch.Size([2, 1, 1])
     """
     return values.reshape(-1, *[1] * (x.dim() - 1))
 
 
-def dot(a: Tensor, b: Tensor) -> Tensor:
+def example_dot(a: Tensor, b: Tensor) -> Tensor:
     """Returns the inner product of two tensors for each example, (n,).
 
-    >>> dot(torch.ones(1, 2, 3), torch.ones(1, 2, 3)).tolist()
+    >>> example_dot(torch.ones(1, 2, 3), torch.ones(1, 2, 3)).tolist()
     [6.0]
 
     Cost: one pass.
@@ -122,10 +122,10 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).flatten(1).sum(1)
 
 
-def lengths(a: Tensor) -> Tensor:
+def example_norms(a: Tensor) -> Tensor:
     """Returns the Euclidean length of each example, (n,).
 
-    >>> lengths(torch.ones(1, 4)).tolist()
+    >>> example_norms(torch.ones(1, 4)).tolist()
     [2.0]
 
     Cost: one pass.

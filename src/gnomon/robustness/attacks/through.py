@@ -8,7 +8,7 @@ Reference: [bengio2013estimating] for (1), [athalye2018obfuscated] for its use a
 
 >>> import torch
 >>> x = torch.tensor([0.3], requires_grad=True)
->>> with SeenThrough():
+>>> with StraightThrough():
 ...     y = torch.round(3 * x)
 >>> y.item(), torch.autograd.grad(y, x)[0].item()
 (1.0, 3.0)
@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["SeenThrough"]
+__all__ = ["StraightThrough"]
 
 STEPS: frozenset[Callable[..., Any]] = frozenset({
     torch.round, torch.floor, torch.ceil, torch.trunc, torch.fix, torch.sign, torch.sgn,
@@ -30,8 +30,8 @@ STEPS: frozenset[Callable[..., Any]] = frozenset({
 """Functions with derivative zero that keep the shape of their first argument."""
 
 
-class SeenThrough(TorchFunctionMode):
-    """While it is active, equation (1) holds for the functions of `STEPS`."""
+class StraightThrough(TorchFunctionMode):
+    """Inside this context, step functions such as rounding pass gradients on unchanged; equation (1)."""
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...] = (), kwargs: Any = None

@@ -18,7 +18,7 @@ from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Interval, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.robustness.attacks.base import Victim, dlr
+from gnomon.robustness.attacks.base import AttackedModel, dlr_loss
 from gnomon.robustness.attacks.run import check_bounds, examples_of
 from gnomon.robustness.attacks.threat import Norm, Threat
 
@@ -34,7 +34,7 @@ class UniversalPerturbation(Result):
 
     >>> found = UniversalPerturbation(torch.zeros(2), 30, 5, 100, Threat(0.1, "inf", 0.0, 1.0))
     >>> print(found.verdict)
-    One perturbation changes 30.0% of 100 decisions, random noise 5.0%.
+    One perturbation changes 30.0% of 100 decisions; random noise of the same size changes 5.0%.
     """
 
     perturbation: Float[Tensor, "..."] = field(metadata=HIDDEN)
@@ -57,7 +57,10 @@ class UniversalPerturbation(Result):
     def verdict(self) -> str:
         """The result in one sentence."""
         noise = self.changed_by_noise / self.examples
-        return f"One perturbation changes {self.rate:.1%} of {self.examples} decisions, random noise {noise:.1%}."
+        return (
+            f"One perturbation changes {self.rate:.1%} of {self.examples} decisions; random noise of the same size "
+            f"changes {noise:.1%}."
+        )
 
 
 @names_call
@@ -88,13 +91,13 @@ def universal_perturbation(
     seen = x if test is None else examples_of(module, test)[0]
     check_bounds(x, threat)
     generator = torch.Generator().manual_seed(check_seed(seed))
-    with Victim(module).attacked() as victim:
+    with AttackedModel(module).attacked() as victim:
         decided, v = victim.all_scores(x).argmax(1), torch.zeros_like(x[:1])
         whole = Threat(threat.eps, threat.norm, -torch.inf, torch.inf)  # the perturbation itself has no bounds
         for k in range(steps):
             pick = torch.randperm(len(x), generator=generator)[:BATCH_SIZE]
             moved = (x[pick] + v).clamp(threat.low, threat.high)
-            _, gradient, _ = victim.slope(moved, decided[pick], dlr)
+            _, gradient, _ = victim.slope(moved, decided[pick], dlr_loss)
             step = 0.25 * threat.eps * (1 - k / steps)
             v = whole.project(torch.zeros_like(v), v + step * threat.steepest(gradient.mean(0, keepdim=True)))  # (1)
         noise = threat.eps * threat.steepest(torch.randn(v.shape, generator=generator).to(x))

@@ -15,25 +15,25 @@ from torch import Tensor, nn
 
 from gnomon.core.modules.layer_classes import CONVOLUTIONS
 from gnomon.program.piecewise_linear import Graph, GraphStep
-from gnomon.robustness.certificates.region import Region
+from gnomon.robustness.certificates.region import PerturbationRegion
 
-__all__ = ["Box", "lowest"]
+__all__ = ["Box", "lower_bounds"]
 
 Box = tuple[Tensor, Tensor]
 """The least and the largest value of each number."""
 
 
 @torch.no_grad()
-def lowest(graph: Graph, region: Region, boxes: list[Box], number: int, rows: Tensor) -> Tensor:
+def lower_bounds(graph: Graph, region: PerturbationRegion, boxes: list[Box], number: int, rows: Tensor) -> Tensor:
     """Returns a lower bound of <row, output of a step> over the region, for rows (n, s, ...); shape (n, s).
 
     Cost: a backward pass for each row of each example.
 
     >>> from gnomon.program.piecewise_linear import read_graph
     >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1))
-    >>> region = Region.of(torch.ones(1, 1), torch.full((1,), 0.5), "inf", (-9.0, 9.0))
+    >>> region = PerturbationRegion.of(torch.ones(1, 1), torch.full((1,), 0.5), "inf", (-9.0, 9.0))
     >>> boxes = [(region.low, region.high), (region.low, region.high)]
-    >>> float(lowest(graph, region, boxes, 1, torch.ones(1, 1, 1)))                     # relu is the identity here
+    >>> float(lower_bounds(graph, region, boxes, 1, torch.ones(1, 1, 1)))  # relu is the identity here
     0.5
     """
     coefficients: dict[int, Tensor] = {number: rows}
@@ -55,7 +55,7 @@ def lowest(graph: Graph, region: Region, boxes: list[Box], number: int, rows: Te
 
 
 def _pull_back(step: GraphStep, a: Tensor, like: list[Tensor]) -> tuple[list[Tensor], Tensor]:
-    """Returns a A for each input, and <a, b>, for an affine step A z + b; (1)."""
+    """Passes coefficients back through an affine step A z + b: returns a A and <a, b>; equation (1)."""
     layer = step.layer
     if isinstance(layer, nn.Linear):
         return [a @ layer.weight], _constant(a, layer.bias, -1)
@@ -75,7 +75,7 @@ def _pull_back(step: GraphStep, a: Tensor, like: list[Tensor]) -> tuple[list[Ten
 
 
 def _constant(a: Tensor, bias: Tensor | None, axis: int) -> Tensor:
-    """Returns <a, b> for a bias along one axis of the output of a layer; axis 2 holds the channels."""
+    """Returns <a, b> for a bias b along one axis of a layer's output; axis 2 holds the channels."""
     if bias is None:
         return a.new_zeros(a.shape[:2])
     return (a.movedim(axis, 2).flatten(3).sum(3) if a.dim() > 3 else a) @ bias
@@ -103,8 +103,7 @@ def _relu(slope: float, a: Tensor, box: Box) -> tuple[list[Tensor], Tensor]:
 
 
 def _max(step: GraphStep, a: Tensor, box: Box, outer: Box) -> tuple[list[Tensor], Tensor]:
-    """max z_j >= z_best for the input with the largest lower end; <= its upper end, or z_best if the winner is
-    certain."""
+    """Linear bounds of a max-pool window: below by its most certain input, above by the largest upper bound."""
     layer = step.layer
     assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
     pool = nn.functional.max_pool1d if isinstance(layer, nn.MaxPool1d) else nn.functional.max_pool2d
@@ -123,7 +122,7 @@ def _max(step: GraphStep, a: Tensor, box: Box, outer: Box) -> tuple[list[Tensor]
 
 
 def _largest_other(high: Tensor, index: Tensor, pool: Any, options: tuple[Any, ...]) -> Tensor:
-    """The largest upper end in each window among the inputs that are not its winner; overlapping windows are safe."""
+    """The largest upper bound in each window among inputs other than its winner; safe for overlapping windows."""
     top, where = pool(high, *options, return_indices=True)
     masked = high.flatten(2).clone()
     masked.scatter_(2, index.flatten(2), float("-inf"))

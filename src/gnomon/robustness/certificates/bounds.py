@@ -19,20 +19,20 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import BudgetError, names_call
 from gnomon.core.inputs.checks import integer
-from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes, human
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
 from gnomon.core.machine.progress import Progress
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.saved import fitting
+from gnomon.core.modules.saved import examples_that_fit
 from gnomon.core.results.record import Record
 from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
 from gnomon.robustness.attacks.run import check_bounds
 from gnomon.robustness.attacks.threat import Threat
-from gnomon.robustness.certificates.backward import Box, lowest
-from gnomon.robustness.certificates.region import Region
+from gnomon.robustness.certificates.backward import Box, lower_bounds
+from gnomon.robustness.certificates.region import PerturbationRegion
 
 __all__ = [
     "MAX_LINEARLY_BOUNDED_UNITS",
-    "Bounds",
+    "StepBounds",
     "examples_at_once",
     "interval_bounds",
     "linear_bounds",
@@ -48,10 +48,10 @@ TABLES_IN_MEMORY = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bounds(Record):
+class StepBounds(Record):
     """Holds the smallest and the largest value of every output over the region of each example, (n, k).
 
-    >>> found = Bounds(low=torch.tensor([[1.0, -1.0]]), high=torch.tensor([[2.0, 0.5]]))
+    >>> found = StepBounds(low=torch.tensor([[1.0, -1.0]]), high=torch.tensor([[2.0, 0.5]]))
     >>> bool((found.low[:, 0] > found.high[:, 1]).all())                # so class 0 wins everywhere in the region
     True
     """
@@ -69,7 +69,7 @@ def output_bounds(
     norm: str = "inf",
     bounds: tuple[float, float] = (0, 1),
     most: int = MAX_LINEARLY_BOUNDED_UNITS,
-) -> Bounds:
+) -> StepBounds:
     """Bounds the outputs within eps of each input, by linear bounds (1) passed backwards.
 
     ``most`` limits the units of undecided sign in a step that get linear bounds; a step with more keeps its intervals.
@@ -92,9 +92,9 @@ def output_bounds(
         graph = read_graph(module, x[:1])
         ends = []
         for part in x.split(examples_at_once(graph, x)):
-            region = Region.of(part, part.new_full((len(part),), float(eps)), norm, bounds)
+            region = PerturbationRegion.of(part, part.new_full((len(part),), float(eps)), norm, bounds)
             ends.append(linear_bounds(graph, region, most)[-1])
-    return Bounds(torch.cat([low for low, _ in ends]), torch.cat([high for _, high in ends]))
+    return StepBounds(torch.cat([low for low, _ in ends]), torch.cat([high for _, high in ends]))
 
 
 @torch.no_grad()
@@ -108,19 +108,19 @@ def examples_at_once(graph: Graph, x: Tensor) -> int:
     """
     each = TABLES_IN_MEMORY * x.element_size() * max(value.numel() for value in graph.values(x[:1]))
     if each > SHARE_OF_FREE_MEMORY * free_bytes():
-        found = f"the coefficients of one unit take {human(each)}, and {human(free_bytes())} are free"
+        found = f"the coefficients of one unit take {format_bytes(each)}, and {format_bytes(free_bytes())} are free"
         raise BudgetError(found, accepted="a row of coefficients that fits", fix="Pass smaller inputs")
-    return fitting(each, len(x))
+    return examples_that_fit(each, len(x))
 
 
 @torch.no_grad()
-def interval_bounds(graph: Graph, region: Region) -> list[Box]:
+def interval_bounds(graph: Graph, region: PerturbationRegion) -> list[Box]:
     """Returns intervals of the output of every step, computed forward.
 
     Cost: two forward passes.
 
     >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1))
-    >>> region = Region.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
+    >>> region = PerturbationRegion.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
     >>> [float(end) for end in interval_bounds(graph, region)[-1]]
     [0.0, 1.0]
     """
@@ -130,7 +130,7 @@ def interval_bounds(graph: Graph, region: Region) -> list[Box]:
     return boxes
 
 
-def _forward(step: GraphStep, boxes: list[Box], region: Region) -> Box:
+def _forward(step: GraphStep, boxes: list[Box], region: PerturbationRegion) -> Box:
     if step.kind == "input":
         return region.low, region.high
     if step.kind in ("relu", "max"):
@@ -142,7 +142,7 @@ def _forward(step: GraphStep, boxes: list[Box], region: Region) -> Box:
 
 
 @torch.no_grad()
-def linear_bounds(graph: Graph, region: Region, most: int = MAX_LINEARLY_BOUNDED_UNITS) -> list[Box]:
+def linear_bounds(graph: Graph, region: PerturbationRegion, most: int = MAX_LINEARLY_BOUNDED_UNITS) -> list[Box]:
     """Returns bounds of the output of every step: by (1) before a relu and at the end, by intervals otherwise.
 
     Steps with more than ``most`` units of undecided sign keep their intervals.
@@ -150,7 +150,7 @@ def linear_bounds(graph: Graph, region: Region, most: int = MAX_LINEARLY_BOUNDED
     Cost: a backward pass for each unit of undecided sign, for every example.
 
     >>> graph = read_graph(nn.Linear(1, 1), torch.zeros(1, 1))
-    >>> region = Region.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
+    >>> region = PerturbationRegion.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
     >>> low, high = linear_bounds(graph, region)[-1]
     >>> bool(low <= high)
     True
@@ -169,27 +169,25 @@ def linear_bounds(graph: Graph, region: Region, most: int = MAX_LINEARLY_BOUNDED
 
 
 def _open(graph: Graph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
-    """Returns the units of a step whose bounds matter: units of undecided sign, or all in the last step and before a
-    max-pool.
-    """
+    """Returns the units of a step whose bounds matter, such as units of undecided sign."""
     low, high = (end.flatten(1) for end in boxes[number])
     if last or any(step.kind == "max" and number in step.inputs for step in graph.steps):
         return torch.arange(low.shape[1], device=low.device)
     return ((low < 0) & (high > 0)).any(0).nonzero()[:, 0]
 
 
-def _tighten(graph: Graph, region: Region, boxes: list[Box], number: int, units: Tensor) -> Box:
+def _tighten(graph: Graph, region: PerturbationRegion, boxes: list[Box], number: int, units: Tensor) -> Box:
     low, high = (end.flatten(1).clone() for end in boxes[number])
     n, m = low.shape
     largest = n * max(int(b[0][0].numel()) for b in boxes)
-    size = fitting(TABLES_IN_MEMORY * low.element_size() * largest, max(1, MAX_COEFFICIENTS // largest))
+    at_once = examples_that_fit(TABLES_IN_MEMORY * low.element_size() * largest, max(1, MAX_COEFFICIENTS // largest))
     with Progress(len(units), f"units of step {number} of {len(graph.steps)}") as progress:
-        for part in units.split(size):
+        for part in units.split(at_once):
             rows = torch.zeros(n, len(part), m).to(low)
             rows[:, torch.arange(len(part)), part] = 1
             rows = rows.reshape(n, len(part), *boxes[number][0].shape[1:])
-            low[:, part] = torch.maximum(low[:, part], lowest(graph, region, boxes, number, rows))
-            high[:, part] = torch.minimum(high[:, part], -lowest(graph, region, boxes, number, -rows))
+            low[:, part] = torch.maximum(low[:, part], lower_bounds(graph, region, boxes, number, rows))
+            high[:, part] = torch.minimum(high[:, part], -lower_bounds(graph, region, boxes, number, -rows))
             progress.advance(len(part))
             progress.show()
     shape = boxes[number][0].shape

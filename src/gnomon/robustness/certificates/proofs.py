@@ -13,20 +13,20 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.metrics import margin_between
+from gnomon.core.metrics import margin_over_others
 from gnomon.core.results.record import Record
 from gnomon.program.piecewise_linear import Graph, read_graph
-from gnomon.robustness.certificates.backward import lowest
+from gnomon.robustness.certificates.backward import lower_bounds
 from gnomon.robustness.certificates.bounds import (
     MAX_LINEARLY_BOUNDED_UNITS,
     examples_at_once,
     interval_bounds,
     linear_bounds,
 )
-from gnomon.robustness.certificates.region import Region
+from gnomon.robustness.certificates.region import PerturbationRegion
 from gnomon.robustness.lipschitz.network import pair_bounds
 
-__all__ = ["AbstractProof", "Crown", "Intervals", "LipschitzMargin"]
+__all__ = ["AbstractProof", "CrownProof", "IntervalProof", "LipschitzProof"]
 
 Ends = tuple[float, float]
 """The smallest and the largest value that an input may have."""
@@ -93,42 +93,43 @@ class AbstractBounding(AbstractProof):
         scale, low = graph.values(x)[-1].abs().amax(1), torch.zeros_like(high)
         for _ in range(steps):
             middle = (low + high) / 2
-            proven = self.margins(graph, Region.of(x, middle, norm, bounds), y) > MIN_PROVEN_MARGIN * scale  # (1)
+            # (1)
+            proven = self.margins(graph, PerturbationRegion.of(x, middle, norm, bounds), y) > MIN_PROVEN_MARGIN * scale
             low, high = torch.where(proven, middle, low), torch.where(proven, high, middle)
         return low
 
     @abstractmethod
-    def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:
+    def margins(self, graph: Graph, region: PerturbationRegion, y: Tensor) -> Tensor:
         """A lower bound of the margin over the region of each example."""
 
 
 @dataclass(frozen=True, slots=True)
-class Intervals(Record, AbstractBounding):
+class IntervalProof(Record, AbstractBounding):
     """Intervals passed forward; cheap and loose.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.eye(2))
-    >>> radius = Intervals().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "inf", (0.0, 1.0))
+    >>> radius = IntervalProof().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "inf", (0.0, 1.0))
     >>> round(float(radius), 3)                                       # margin 0.6 over 2
     0.3
     """
 
     name = "intervals"
 
-    def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:  # noqa: D102
+    def margins(self, graph: Graph, region: PerturbationRegion, y: Tensor) -> Tensor:  # noqa: D102
         low, high = interval_bounds(graph, region)[-1]
-        return margin_between(low, high, y)
+        return margin_over_others(low, high, y)
 
 
 @dataclass(frozen=True, slots=True)
-class Crown(Record, AbstractBounding):
+class CrownProof(Record, AbstractBounding):
     """Linear bounds passed backwards; slower and tighter than intervals. ``most`` is as in `output_bounds`.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.eye(2))
-    >>> radius = Crown().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "2", (-9.0, 9.0))
+    >>> radius = CrownProof().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "2", (-9.0, 9.0))
     >>> round(float(radius), 3)                                       # margin 0.6 over sqrt 2
     0.424
     """
@@ -136,22 +137,22 @@ class Crown(Record, AbstractBounding):
     most: int = MAX_LINEARLY_BOUNDED_UNITS
     name = "CROWN"
 
-    def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:  # noqa: D102
+    def margins(self, graph: Graph, region: PerturbationRegion, y: Tensor) -> Tensor:  # noqa: D102
         boxes = linear_bounds(graph, region, self.most)
         k = boxes[-1][0].shape[1]
         others = torch.stack([torch.tensor([j for j in range(k) if j != c]) for c in y.tolist()]).to(y.device)
         rows = torch.nn.functional.one_hot(y, k)[:, None] - torch.nn.functional.one_hot(others, k)
-        return lowest(graph, region, boxes, len(graph.steps) - 1, rows.to(region.x)).amin(1)
+        return lower_bounds(graph, region, boxes, len(graph.steps) - 1, rows.to(region.x)).amin(1)
 
 
 @dataclass(frozen=True, slots=True)
-class LipschitzMargin(Record, AbstractProof):
+class LipschitzProof(Record, AbstractProof):
     """Divides the margin by the Lipschitz constant of score differences (times sqrt(d) in the largest-entry norm).
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.eye(2))
-    >>> radius = LipschitzMargin().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "2", (-9.0, 9.0))
+    >>> radius = LipschitzProof().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "2", (-9.0, 9.0))
     >>> round(float(radius), 3)                                       # margin 0.6 over sqrt 2
     0.424
     """

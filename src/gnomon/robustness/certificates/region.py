@@ -4,7 +4,7 @@
                           = <a, x> - eps |a|_2                  over a Euclidean ball                       (2)
 
 >>> import torch
->>> region = Region.of(torch.zeros(1, 2), torch.tensor([0.5]), "2", (-9.0, 9.0))
+>>> region = PerturbationRegion.of(torch.zeros(1, 2), torch.tensor([0.5]), "2", (-9.0, 9.0))
 >>> float(region.least(torch.tensor([[[3.0, 4.0]]])))
 -2.5
 """
@@ -16,11 +16,11 @@ from torch import Tensor
 
 from gnomon.core.results.record import Record
 
-__all__ = ["Region"]
+__all__ = ["PerturbationRegion"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Region(Record):
+class PerturbationRegion(Record):
     """The points within ``eps`` of each center, in a norm, and the box around them within the bounds of inputs."""
 
     x: Tensor
@@ -30,7 +30,7 @@ class Region(Record):
     high: Tensor
 
     @classmethod
-    def of(cls, x: Tensor, eps: Tensor, norm: str, bounds: tuple[float, float]) -> "Region":
+    def of(cls, x: Tensor, eps: Tensor, norm: str, bounds: tuple[float, float]) -> "PerturbationRegion":
         """Returns the region around x, with a radius for each example."""
         radius = eps.reshape(-1, *[1] * (x.dim() - 1))
         return cls(x, eps, norm, (x - radius).clamp(*bounds), (x + radius).clamp(*bounds))

@@ -18,7 +18,7 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.robustness.attacks.base import Victim
+from gnomon.robustness.attacks.base import AttackedModel
 from gnomon.robustness.attacks.run import examples_of
 
 __all__ = ["SmoothedRadii", "smoothed_radius"]
@@ -54,11 +54,12 @@ class SmoothedRadii(Result):
         middle = float(known.median()) if len(known) else 0.0
         share, sure = self.proven(0.0), f"{self.confidence:.1%} confidence for each"
         return (
-            f"The vote under noise {self.sigma:g} is right and proven for {share:.1%}, half to {middle:.3g} ({sure})."
+            f"Under noise of standard deviation {self.sigma:g} the majority vote is right and proven for {share:.1%}, "
+            f"half to {middle:.3g} ({sure})."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """The share of examples that is proven, over eps."""
+        """Plots the share of examples that is proven, over eps."""
         grid = torch.linspace(0, max(1e-9, 1.05 * float(self.radii.max())), 60).tolist()
         line = Line("proven", grid, [self.proven(e) for e in grid])
         return (Plot("Certified accuracy of the vote", (line,), Axis("eps (norm 2)"), Axis("share", limits=(0, 1))),)
@@ -88,7 +89,7 @@ def smoothed_radius(
     x, y = examples_of(module, data)
     generator = torch.Generator().manual_seed(check_seed(seed))
     radii, right = torch.zeros(len(x), dtype=torch.float64), torch.zeros(len(x), dtype=torch.bool)
-    with Victim(module).attacked() as victim, torch.no_grad():
+    with AttackedModel(module).attacked() as victim, torch.no_grad():
         for i, one in enumerate(x):
             chosen = int(_votes(victim, one, sigma, SELECTION_DRAWS, generator).argmax())
             count = int(_votes(victim, one, sigma, samples, generator)[chosen])
@@ -98,7 +99,7 @@ def smoothed_radius(
     return SmoothedRadii(radii, right, sigma, samples, confidence)
 
 
-def _votes(victim: Victim, x: Tensor, sigma: float, count: int, generator: torch.Generator) -> Tensor:
+def _votes(victim: AttackedModel, x: Tensor, sigma: float, count: int, generator: torch.Generator) -> Tensor:
     noise = torch.randn((count, *x.shape), generator=generator).to(x)
     f = victim.all_scores(x + sigma * noise)
     return f.argmax(1).bincount(minlength=f.shape[1])

@@ -20,7 +20,7 @@ from math import prod
 import torch
 from torch import Tensor
 
-__all__ = ["MatrixChain", "pair_norm", "seqlip"]
+__all__ = ["MatrixChain", "pair_norm", "seqlip_bound"]
 
 MAX_ENUMERATED_UNITS = 12
 """Units up to which every corner of (1) is tried."""
@@ -46,9 +46,7 @@ def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
 
 
 def _balance(b: Tensor, a: Tensor) -> float:
-    """Returns the smallest |B T| |T^-1 A| found by descent in log T; its slope is the difference of two squared
-    vectors.
-    """
+    """Minimizes |B T| |T^-1 A| over diagonal matrices T, by descent in log T."""
     log_t = (a.norm(dim=1) / b.norm(dim=0)).log() / 2
     best, rate = _norm(b) * _norm(a), 0.5
     for _ in range(DESCENT_STEPS if max(*a.shape, *b.shape) <= MAX_DESCENT_SIZE else 1):
@@ -61,7 +59,7 @@ def _balance(b: Tensor, a: Tensor) -> float:
     return best
 
 
-def seqlip(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
+def seqlip_bound(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
     """Bounds |W_m D ... D W_1| from the singular vectors of neighboring matrices; equation (1).
 
     ``slopes`` are the smallest slopes of the functions between neighbors, one fewer than matrices.
@@ -69,7 +67,7 @@ def seqlip(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
     Cost: a singular value decomposition of each matrix and a bound for each pair of neighbors.
 
     >>> one, two = torch.tensor([[1.0], [0.0]]), torch.tensor([[0.0, 1.0]])                 # they never meet
-    >>> seqlip([one, two], [0.0])
+    >>> seqlip_bound([one, two], [0.0])
     0.0
     """
     return MatrixChain(matrices, slopes).seqlip(0, len(matrices) - 1)
@@ -94,7 +92,7 @@ class MatrixChain:
         return prod(self._link(k, k == first, k + 1 == last) for k in range(first, last))  # (1)
 
     def pair(self, first: int) -> float:
-        """Returns the bound (2) for a matrix and the next."""
+        """Returns the bound (2) for two consecutive matrices."""
         return pair_norm(self._matrices[first + 1], self._matrices[first], self._slopes[first])
 
     def _factor(self, k: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -103,7 +101,7 @@ class MatrixChain:
         return self._factors[k]
 
     def _link(self, k: int, first: bool, last: bool) -> float:  # noqa: FBT001
-        """Returns the factor of (1) between a matrix and the next, given whether they begin or end a part."""
+        """Returns the factor of (1) between a matrix and the next one in the chain."""
         key = (k, first, last)
         if key not in self._links:
             (u, s, _), (_, r, v) = self._factor(k), self._factor(k + 1)

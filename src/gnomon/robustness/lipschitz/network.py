@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.checks import check_module, check_seed
-from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -114,7 +114,7 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
     """
     check_module(module)
     seed = check_seed(seed)
-    inputs = source_of_inputs(x, module).first(MAX_POINTS).x
+    inputs = as_input_source(x, module).first(MAX_POINTS).x
     copy = copy_module(module).double().eval().requires_grad_(requires_grad=False)
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
@@ -135,7 +135,7 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """A chain of affine steps from step ``start`` to step ``end``, its norm, and its matrix if it is small."""
+    """A chain of affine steps, with its norm and, if it is small, its matrix."""
 
     start: int
     end: int
@@ -241,7 +241,7 @@ def _chain(graph: Graph, blocks: list[_Block]) -> tuple[float, float]:
 
 
 def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, MatrixChain]]:
-    """Returns for each block with a known matrix the start of its run of such blocks, and the chain of the run."""
+    """Groups consecutive blocks with known matrices into chains."""
     found: dict[int, tuple[int, MatrixChain]] = {}
     start = 0
     while start < len(blocks):

@@ -26,7 +26,7 @@ MAX_DENSE_INPUTS = 1500
 
 
 class _Normal(AbstractOperator):
-    """A^T A of an affine function at a shape of inputs."""
+    """The operator A^T A of an affine function, for inputs of one shape."""
 
     def __init__(self, function: Callable[[Tensor], Tensor], shape: Sequence[int], like: Tensor) -> None:
         self._function, self._shape, self._like = function, tuple(shape), like

@@ -23,8 +23,8 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Bars, Plot, Result
 from gnomon.program.piecewise_linear import Graph, read_graph
 from gnomon.robustness.certificates.bounds import interval_bounds, linear_bounds
-from gnomon.robustness.certificates.region import Region
-from gnomon.robustness.regions.cutting import pattern, points_at_once
+from gnomon.robustness.certificates.region import PerturbationRegion
+from gnomon.robustness.regions.cutting import activation_pattern, points_at_once
 
 __all__ = ["BallPatterns", "patterns_in_ball"]
 
@@ -36,8 +36,7 @@ MAX_LINEARLY_BOUNDED_UNITS = 2000
 
 @dataclass(frozen=True, slots=True)
 class BallPatterns(Result):
-    """Holds the patterns in ``points`` draws from a ball, the share of the ball with other patterns (2), and units by
-    (3).
+    """Holds activation patterns found in a ball, the share of the ball with other patterns (2), and stable units.
 
     >>> found = BallPatterns(seen=12, unseen=0.01, units=10, stable=6, flipped=3, points=1000)
     >>> print(found.verdict)
@@ -98,7 +97,7 @@ def patterns_in_ball(
     copy = copy_module(module).double().cpu().eval().requires_grad_(requires_grad=False)
     with preserve(copy, grad=False):
         graph = read_graph(copy, x)
-        units = pattern(graph, x).shape[1]
+        units = activation_pattern(graph, x).shape[1]
         if not units:
             raise InputError(
                 "the module has no relu or max-pool",
@@ -108,9 +107,11 @@ def patterns_in_ball(
         m = min(m, max(2, MAX_SIGNS // units))
         move = _draw(m, x, norm, generator)
         rows = torch.cat(
-            [pattern(graph, x + r * part).to(torch.int16) for part in move.split(points_at_once(graph, x))]
+            [activation_pattern(graph, x + r * part).to(torch.int16) for part in move.split(points_at_once(graph, x))]
         )
-        stable = _stable(graph, Region.of(x, torch.tensor([r], dtype=x.dtype), norm, (-torch.inf, torch.inf)))
+        stable = _stable(
+            graph, PerturbationRegion.of(x, torch.tensor([r], dtype=x.dtype), norm, (-torch.inf, torch.inf))
+        )
     _, counts = rows.unique(dim=0, return_counts=True)
     changes = (rows != rows[:1]).any(0)
     unseen = float((counts == 1).sum()) / m  # (2)
@@ -126,7 +127,7 @@ def _draw(m: int, x: Tensor, norm: str, generator: torch.Generator) -> Tensor:
     return (move / move.norm(dim=1, keepdim=True) * far).reshape(m, *x.shape[1:])
 
 
-def _stable(graph: Graph, region: Region) -> int:
+def _stable(graph: Graph, region: PerturbationRegion) -> int:
     """Returns relu units whose argument keeps its sign, and max-pool windows with a constant winner."""
     boxes = interval_bounds(graph, region)
     kinks = [step for step in graph.steps if step.kind in ("relu", "max")]

@@ -14,7 +14,14 @@ from torch import Tensor, nn
 
 from gnomon.program.piecewise_linear import Graph, GraphStep
 
-__all__ = ["zero_crossings", "cut_polygon", "keys", "pattern", "points_at_once", "split_values"]
+__all__ = [
+    "zero_crossings",
+    "cut_polygon",
+    "pattern_hashes",
+    "activation_pattern",
+    "points_at_once",
+    "values_that_decide",
+]
 
 MAX_NUMBERS_HELD = 2**26
 """Maximum number of values of all layers that are held at once."""
@@ -23,12 +30,12 @@ ROUNDING_SHARE = 1e-10
 """Share of the largest value below which a sign counts as rounding."""
 
 
-def split_values(step: GraphStep, values: Tensor) -> Tensor:
+def values_that_decide(step: GraphStep, values: Tensor) -> Tensor:
     """Returns the values whose signs decide a step, (points, functions): relu arguments, max-pool input differences.
 
     Cost: one pass; for a max-pool as many as there are pairs in a window.
 
-    >>> split_values(GraphStep("relu", (0,), torch.relu, None, 0.0, "relu"), torch.ones(2, 3)).shape
+    >>> values_that_decide(GraphStep("relu", (0,), torch.relu, None, 0.0, "relu"), torch.ones(2, 3)).shape
     torch.Size([2, 3])
     """
     if step.kind == "relu":
@@ -51,14 +58,14 @@ def points_at_once(graph: Graph, x: Tensor) -> int:
     return max(2, MAX_NUMBERS_HELD // sum(value[0].numel() for value in graph.values(x[:1])))
 
 
-def pattern(graph: Graph, x: Tensor) -> Tensor:
+def activation_pattern(graph: Graph, x: Tensor) -> Tensor:
     """Returns the activation pattern: the side of the kink of every unit, and the winner of every max-pool, (points,
     units).
 
     Cost: a forward pass.
 
     >>> from gnomon.program.piecewise_linear import read_graph
-    >>> pattern(read_graph(nn.ReLU(), torch.zeros(1, 2)), torch.tensor([[-1.0, 2.0]])).tolist()
+    >>> activation_pattern(read_graph(nn.ReLU(), torch.zeros(1, 2)), torch.tensor([[-1.0, 2.0]])).tolist()
     [[0, 1]]
     """
     values = graph.values(x)
@@ -71,7 +78,7 @@ def pattern(graph: Graph, x: Tensor) -> Tensor:
     return torch.cat(rows, 1)
 
 
-def keys(graph: Graph, points: Iterable[Tensor]) -> Tensor:
+def pattern_hashes(graph: Graph, points: Iterable[Tensor]) -> Tensor:
     """Returns a hash of the activation pattern of each point, from points in batches, without storing patterns.
 
     The hash is a sum of random 64-bit numbers, one for each unit. Among 200,000 patterns a collision has probability
@@ -81,13 +88,13 @@ def keys(graph: Graph, points: Iterable[Tensor]) -> Tensor:
 
     >>> from gnomon.program.piecewise_linear import read_graph
     >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1))
-    >>> a, b, c = keys(graph, [torch.tensor([[-1.0], [2.0]]), torch.tensor([[3.0]])])
+    >>> a, b, c = pattern_hashes(graph, [torch.tensor([[-1.0], [2.0]]), torch.tensor([[3.0]])])
     >>> bool(a != b), bool(b == c)
     (True, True)
     """
     generator, found, factors = torch.Generator().manual_seed(0), [], None
     for part in points:
-        rows = pattern(graph, part)
+        rows = activation_pattern(graph, part)
         if factors is None:
             factors = torch.randint(-(2**62), 2**62, (rows.shape[1],), generator=generator) * 2 + 1
         found.append((rows * factors).sum(1))  # modulo 2^64

@@ -27,8 +27,14 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Image, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
-from gnomon.robustness.regions.cutting import cut_polygon, keys, pattern, points_at_once, split_values
-from gnomon.robustness.regions.walk import places_of_kinks
+from gnomon.robustness.regions.cutting import (
+    activation_pattern,
+    cut_polygon,
+    pattern_hashes,
+    points_at_once,
+    values_that_decide,
+)
+from gnomon.robustness.regions.walk import kink_positions
 
 __all__ = ["LineRegions", "PlaneRegions", "maximal_regions", "regions_in_plane", "regions_on_line"]
 
@@ -149,7 +155,7 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
     with preserve(copy, grad=False):
         size, found, count = points_at_once(graph, a[None]), [], 0
         with Progress(1000, "thousandths of the segment") as progress:
-            for part in places_of_kinks(graph, torch.stack([a, b]), torch.tensor([0.0, 1.0]).double(), size):
+            for part in kink_positions(graph, torch.stack([a, b]), torch.tensor([0.0, 1.0]).double(), size):
                 found.append(part)
                 count += len(part)
                 if count > MOST_ON_LINE:
@@ -166,7 +172,7 @@ def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[
     """Returns whether the pattern changes between neighboring t, and the number of units."""
     found, before = [], None
     for part in t.split(size):
-        rows = pattern(graph, _along(a, b, part))
+        rows = activation_pattern(graph, _along(a, b, part))
         joined = rows if before is None else torch.cat([before, rows])
         found.append((joined[1:] != joined[:-1]).any(1))
         before = rows[-1:]
@@ -214,11 +220,13 @@ def regions_in_plane(
                 cells = _all_cut(graph, step, cells, embed, size)
         middles = torch.stack([cell.mean(0) for cell in cells])
         # differences that do not decide a max-pool cut cells without being a border
-        known, which = keys(graph, (embed(part) for part in middles.split(size))).unique(return_inverse=True)
+        known, which = pattern_hashes(graph, (embed(part) for part in middles.split(size))).unique(return_inverse=True)
         grid = torch.linspace(-radius, radius, side, dtype=torch.float64)
         points = torch.cartesian_prod(grid, grid).flip(1)
-        seen = keys(graph, (embed(part) for part in with_progress_bar(points.split(size), "parts of the picture")))
-        units = pattern(graph, c[None]).shape[1]
+        seen = pattern_hashes(
+            graph, (embed(part) for part in with_progress_bar(points.split(size), "parts of the picture"))
+        )
+        units = activation_pattern(graph, c[None]).shape[1]
     kinks = [step.kind for step in graph.steps].count("relu") == 1 and not any(s.kind == "max" for s in graph.steps)
     bound = maximal_regions(2, units) if kinks else 0
     merged, areas = _merge(cells, which, len(known))
@@ -231,7 +239,7 @@ def _all_cut(
     """Cuts every cell by the functions that decide a step, in groups of corners that fit in memory."""
     found: list[Tensor] = []
     for group in with_progress_bar(_group(cells, size), f"groups of cells at {step.where}"):
-        values = split_values(step, graph.values(embed(torch.cat(group)), step.inputs[0])[step.inputs[0]])
+        values = values_that_decide(step, graph.values(embed(torch.cat(group)), step.inputs[0])[step.inputs[0]])
         sizes = [len(cell) for cell in group]
         found += [part for cell, z in zip(group, values.split(sizes), strict=True) for part in cut_polygon(cell, z)]
         if len(found) > MAX_CELLS:

@@ -14,15 +14,15 @@ import torch
 from torch import Tensor
 
 from gnomon.program.piecewise_linear import Graph
-from gnomon.robustness.regions.cutting import split_values, zero_crossings
+from gnomon.robustness.regions.cutting import values_that_decide, zero_crossings
 
-__all__ = ["places_of_kinks"]
+__all__ = ["kink_positions"]
 
 Live = dict[int, Tensor]
 """The values at all places of the steps that a later step reads."""
 
 
-def places_of_kinks(graph: Graph, values: Tensor, t: Tensor, size: int) -> Iterator[Tensor]:
+def kink_positions(graph: Graph, values: Tensor, t: Tensor, size: int) -> Iterator[Tensor]:
     """Yields sorted positions of kinks, including the ends, for each piece of a segment; neighboring pieces share an
     end.
 
@@ -33,7 +33,7 @@ def places_of_kinks(graph: Graph, values: Tensor, t: Tensor, size: int) -> Itera
     >>> from torch import nn
     >>> from gnomon.program.piecewise_linear import read_graph
     >>> graph, ends = read_graph(nn.ReLU(), torch.zeros(1, 1)), torch.tensor([[-1.0], [3.0]])
-    >>> [part.tolist() for part in places_of_kinks(graph, ends, torch.tensor([0.0, 1.0]), 100)]
+    >>> [part.tolist() for part in kink_positions(graph, ends, torch.tensor([0.0, 1.0]), 100)]
     [[0.0, 0.25, 1.0]]
     """
     readers = {
@@ -47,7 +47,7 @@ def _from(graph: Graph, readers: dict[int, int], live: Live, t: Tensor, start: i
     for number in range(start, len(graph.steps)):
         step = graph.steps[number]
         if step.kind in ("relu", "max"):
-            t, piece, share = _more(t, *zero_crossings(split_values(step, live[step.inputs[0]])))
+            t, piece, share = _more(t, *zero_crossings(values_that_decide(step, live[step.inputs[0]])))
             if len(t) > size:
                 for first in range(0, len(t) - 1, size - 1):
                     part = slice(first, first + size)
@@ -61,7 +61,7 @@ def _from(graph: Graph, readers: dict[int, int], live: Live, t: Tensor, start: i
 
 
 def _more(t: Tensor, piece: Tensor, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Merges old and new positions in order, without duplicates; values at new positions by (1)."""
+    """Merges old and new positions in order; values at new positions are interpolated by (1)."""
     last = len(t) - 2
     piece = torch.cat([torch.arange(len(t)).clamp_max(last), piece])
     share = torch.cat([torch.zeros(last + 1).to(t), torch.ones(1).to(t), share])
@@ -78,7 +78,7 @@ def _between(values: Tensor, piece: Tensor, share: Tensor) -> Tensor:
 
 
 def _after(graph: Graph, readers: dict[int, int], live: Live, number: int) -> Live:
-    """Returns the values that later steps need."""
+    """Returns only the values that later steps need."""
     step = graph.steps[number]
     live = {**live, number: step.function(*(live[i] for i in step.inputs))}
     return {i: v for i, v in live.items() if readers[i] > number}
