@@ -12,7 +12,13 @@ from evaluation.levels.statement import Statement
 from gnomon.attribution import shortcuts
 from gnomon.bounds import generalization_gap
 from gnomon.bounds.capacity import linear_rademacher, min_norm_bound, vc_bound
-from gnomon.bounds.pacbayes.inequalities import bernstein_mean, catoni, mcallester, quadratic, seeger
+from gnomon.bounds.pacbayes.inequalities import (
+    bernstein_mean,
+    catoni_bound,
+    mcallester_bound,
+    quadratic_bound,
+    seeger_bound,
+)
 from gnomon.bounds.stability import ridge_stability
 from gnomon.robustness.certificates import smoothed_radius
 
@@ -35,19 +41,19 @@ def _of_risk(bound: object, seed: int) -> Held:
 
 
 def _seeger(seed: int) -> Held:
-    return _of_risk(seeger, seed)
+    return _of_risk(seeger_bound, seed)
 
 
 def _mcallester(seed: int) -> Held:
-    return _of_risk(mcallester, seed)
+    return _of_risk(mcallester_bound, seed)
 
 
 def _quadratic(seed: int) -> Held:
-    return _of_risk(quadratic, seed)
+    return _of_risk(quadratic_bound, seed)
 
 
 def _catoni(seed: int) -> Held:
-    return _of_risk(catoni, seed)
+    return _of_risk(catoni_bound, seed)
 
 
 def _bernstein(seed: int) -> Held:
@@ -133,10 +139,10 @@ def _shortcuts(seed: int) -> Held:
 
 LOOSE = "holds for any law and any learner"
 BOUNDS = (
-    Statement("bounds.seeger", "risk 0.3, KL 0", "bound", 1 - DELTA, _seeger, 1000, 300),
-    Statement("bounds.mcallester", "risk 0.3, KL 0", "bound", 1 - DELTA, _mcallester, 1000, 300),
-    Statement("bounds.quadratic", "risk 0.3, KL 0", "bound", 1 - DELTA, _quadratic, 1000, 300),
-    Statement("bounds.catoni", "risk 0.3, KL 0", "bound", 1 - DELTA, _catoni, 1000, 300),
+    Statement("bounds.seeger_bound", "risk 0.3, KL 0", "bound", 1 - DELTA, _seeger, 1000, 300),
+    Statement("bounds.mcallester_bound", "risk 0.3, KL 0", "bound", 1 - DELTA, _mcallester, 1000, 300),
+    Statement("bounds.quadratic_bound", "risk 0.3, KL 0", "bound", 1 - DELTA, _quadratic, 1000, 300),
+    Statement("bounds.catoni_bound", "risk 0.3, KL 0", "bound", 1 - DELTA, _catoni, 1000, 300),
     Statement("bounds.bernstein_mean", "0 or 1 with mean 0.3", "bound", 1 - DELTA, _bernstein, 1000, 500),
     Statement("bounds.generalization_gap (Hoeffding)", "half of the answers wrong", "bound", 1 - DELTA, _hoeffding, 1000, 50),
     Statement("bounds.vc_bound", "thresholds on a line", "bound", 1 - DELTA, _vc, 1000, 500, LOOSE),

@@ -15,7 +15,7 @@ from gnomon.bayes import laplace
 from gnomon.bounds import generalization_gap, learning_curve, scaling_law
 from gnomon.bounds.capacity import linear_rademacher
 from gnomon.core.metrics import binomial_interval
-from gnomon.decisions import temperature
+from gnomon.decisions import best_temperature
 from gnomon.decisions.calibration import calibration
 from gnomon.discovery import Library, TermSelection, discover_ode
 from gnomon.generative.instruments.ratio import js_estimate
@@ -24,7 +24,7 @@ from gnomon.landscape import gradient_noise, local_entropy
 from gnomon.linalg.diagonal import diagonal
 from gnomon.linalg.operator import DenseOperator
 from gnomon.linalg.trace import automatic_trace, hutch_plus_plus, hutchinson
-from gnomon.symmetry.errors import interval_of
+from gnomon.symmetry.errors import mean_error_interval
 from gnomon.training.ablation import ablation
 
 Covered = tuple[float, None]
@@ -77,7 +77,7 @@ def _temperature(seed: int) -> Covered:
     logits = 3 * generator.standard_normal((300, 4))
     p = softmax(logits / 2, 1)
     labels = (p.cumsum(1) < generator.random((300, 1))).sum(1)
-    return 2.0 in temperature(torch.as_tensor(logits), torch.as_tensor(labels)).interval, None
+    return 2.0 in best_temperature(torch.as_tensor(logits), torch.as_tensor(labels)).interval, None
 
 
 def _exponent(seed: int) -> Covered:
@@ -101,13 +101,13 @@ def _share_large(seed: int) -> Covered:
 def _errors_fixed(seed: int) -> Covered:
     """Errors |normal| have mean sqrt(2 / pi); three fixed moves of one example share its size."""
     sizes = _normal(seed, 1, 80).abs() * torch.tensor([[0.5], [1.0], [1.5]])
-    return (2 / np.pi) ** 0.5 in interval_of(sizes), None
+    return (2 / np.pi) ** 0.5 in mean_error_interval(sizes), None
 
 
 def _errors_drawn(seed: int) -> Covered:
     """Sizes of examples times sizes of drawn moves, both |normal|: the mean is 2 / pi."""
     moves, examples = _normal(seed, 40, 1).abs(), _normal(seed + 1_000_000_000, 1, 80).abs()
-    return 2 / np.pi in interval_of(moves * examples, drawn=True), None
+    return 2 / np.pi in mean_error_interval(moves * examples, drawn=True), None
 
 
 def _ablation(seed: int) -> Covered:
@@ -234,7 +234,7 @@ INTERVALS = (
     Statement("linalg.diagonal", "one entry of a 30 x 30 matrix", "interval", 0.95, _diagonal, 1000, 300),
     Statement("landscape.gradient_noise", "gradients with noise scale 1", "interval", 0.95, _noise_scale, 1000, 30),
     Statement("bounds.generalization_gap", "a gap of 0", "interval", 0.95, _gap, 1000, 40),
-    Statement("decisions.temperature", "temperature 2", "interval", 0.95, _temperature, 1000, 10),
+    Statement("decisions.best_temperature", "temperature 2", "interval", 0.95, _temperature, 1000, 10),
     Statement(
         "bounds.scaling_law", "exponent 0.4 with 5 % scatter", "cautious interval", 0.95, _exponent, 1000, 20,
         "covers every offset that the points allow",

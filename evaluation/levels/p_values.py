@@ -6,10 +6,10 @@ from scipy import stats
 from torch import Tensor
 
 from evaluation.levels.statement import Statement
-from gnomon.checks.data.compared_labels import compared_labels
-from gnomon.checks.data.leaks import fisher
-from gnomon.checks.data.shift import shift
-from gnomon.checks.data.unusual import unusual
+from gnomon.checks.data.compared_labels import compare_labels
+from gnomon.checks.data.leaks import fisher_p_value
+from gnomon.checks.data.shift import data_shift
+from gnomon.checks.data.unusual import unusual_test_examples
 from gnomon.examination.paired import paired_p_value
 from gnomon.generative import classifier_test, energy_test, memorization, mmd_test
 from gnomon.linalg.label_test import label_test
@@ -54,23 +54,23 @@ def _memorization(seed: int) -> tuple[float, None]:
 
 def _shift_inputs(seed: int) -> tuple[float, None]:
     x = _normal(seed, 240, 3)
-    return shift(x[:120], x[120:], seed=seed).p_value, None
+    return data_shift(x[:120], x[120:], seed=seed).p_value, None
 
 
 def _shift_classes(seed: int) -> tuple[float, None]:
     x, y = _normal(seed, 20, 2), torch.randint(4, (600,), generator=torch.Generator().manual_seed(seed))
-    return shift((x[:1].expand(300, 2), y[:300]), (x[:1].expand(300, 2), y[300:]), seed=seed).p_classes, None
+    return data_shift((x[:1].expand(300, 2), y[:300]), (x[:1].expand(300, 2), y[300:]), seed=seed).p_classes, None
 
 
 def _unusual(seed: int) -> tuple[float, None]:
     x = _normal(seed, 400, 3)
-    return unusual(x[:200], None, x[200:], None, seed=seed).p_value, None
+    return unusual_test_examples(x[:200], None, x[200:], None, seed=seed).p_value, None
 
 
 def _fisher(seed: int) -> tuple[float, float]:
     marked = np.random.default_rng(seed).permutation(90)[:12] < 40  # 12 marks among 40 test and 50 training examples
     c = int(marked.sum())
-    return fisher(c, 40, 12 - c, 50), (fisher(c + 1, 40, 11 - c, 50) if c < 12 else 0.0)
+    return fisher_p_value(c, 40, 12 - c, 50), (fisher_p_value(c + 1, 40, 11 - c, 50) if c < 12 else 0.0)
 
 
 def _paired_classes(seed: int) -> tuple[float, float]:
@@ -92,7 +92,7 @@ def _compared(seed: int) -> tuple[float, None]:
     generator = torch.Generator().manual_seed(seed)
     y = torch.randint(2, (900,), generator=generator)
     x = torch.randn(900, 2, generator=generator) + y[:, None]
-    z = compared_labels(x[:600], y[:600], x[600:], y[600:], seed=seed).z
+    z = compare_labels(x[:600], y[:600], x[600:], y[600:], seed=seed).z
     return float(stats.norm.sf(z)), None
 
 
@@ -105,14 +105,14 @@ P_VALUES = (
         "generative.memorization", "samples independent of the training set", "cautious p-value", None, _memorization,
         1000, 60, "ties count as larger",
     ),
-    Statement("checks.shift, inputs", "train and test from one law", "p-value", None, _shift_inputs, 1000, 0),
-    Statement("checks.shift, classes", "four classes, one law", "p-value", None, _shift_classes, 1000, 0),
+    Statement("checks.data_shift, inputs", "train and test from one law", "p-value", None, _shift_inputs, 1000, 0),
+    Statement("checks.data_shift, classes", "four classes, one law", "p-value", None, _shift_classes, 1000, 0),
     Statement(
-        "checks.unusual", "train and test from one law", "cautious p-value", None, _unusual, 1000, 0,
+        "checks.unusual_test_examples", "train and test from one law", "cautious p-value", None, _unusual, 1000, 0,
         "neighbors in train share one distance",
     ),
-    Statement("checks.leaks (Fisher)", "copies by chance alone", "p-value", None, _fisher, 1000, 500),
+    Statement("checks.find_leaks (Fisher)", "copies by chance alone", "p-value", None, _fisher, 1000, 500),
     Statement("gnomon.compare, classes", "two networks, 20 % wrong each", "p-value", None, _paired_classes, 1000, 300),
     Statement("gnomon.compare, numbers", "two networks with equal errors", "p-value", None, _paired_numbers, 1000, 500),
-    Statement("checks.compared_labels", "train and test from one law", "p-value", None, _compared, 1000, 0),
+    Statement("checks.compare_labels", "train and test from one law", "p-value", None, _compared, 1000, 0),
 )  # fmt: skip

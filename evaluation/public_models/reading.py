@@ -8,6 +8,7 @@ import torch
 
 from evaluation.public_models.case import Case, Data, Reading
 from evaluation.public_models.steps import take
+from gnomon.adapter.view import original
 from gnomon.core.modules.run import run
 from gnomon.examination.recipe import recipe
 from gnomon.examination.subject import Subject, subject
@@ -68,8 +69,10 @@ def _losses(case: Case, data: Data, examined: Subject) -> dict[str, float]:
     few = examined.examples(examined.train.first(FIRST))
     module = examined.module.eval()  # no copy: lambdas over submodules would lead to the original
     with torch.no_grad():
+        torch.manual_seed(0)  # some models draw random masks in forward
         own = float(examined.loss_of(run(module, few.x), few.y))
-        plain = float(case.batch_loss(module, take(data.train, torch.arange(FIRST))))
+        torch.manual_seed(0)
+        plain = float(case.batch_loss(original(module), take(data.train, torch.arange(FIRST))))
     return {"loss": own, "plain_loss": plain}
 
 

@@ -13,6 +13,7 @@ import gnomon
 from evaluation.public_models.case import Case, Data
 from evaluation.public_models.plain import PlainPoint, points, points_at, train_plainly
 from evaluation.public_models.reading import read_case
+from gnomon.adapter.view import original
 from gnomon.core.errors import GnomonError
 from gnomon.core.results import Level
 from gnomon.training import Run
@@ -112,6 +113,6 @@ def _examined(case: Case, data: Data, budget: float, seed: int, clock: Callable[
         "processor_seconds": busy,
         "training_steps": 0 if run is None else int(run.steps[-1]),
         "training_seconds": 0.0 if run is None else run.seconds * share,
-        "points": None if run is None else points(case, run.model, data),
+        "points": None if run is None else points(case, original(run.model), data),
         "report": str(result),
     }

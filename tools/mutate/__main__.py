@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     work = root / "build" / "mutate"
     name = f"no-op-{options.seed}" if options.no_op else str(options.seed)
     results = Results.load(work / f"{name}.jsonl")
-    mutants = _selected(options, root, package, results)
+    mutants = _select_mutants(options, root, package, results)
     known = equivalents(root / "tools" / "mutate" / "equivalent.toml")
     if options.list:
         print("\n".join(f"{m.diff()}\n      {results.outcome(m)}" for m in mutants))
@@ -58,7 +58,7 @@ def _other_runs(options: argparse.Namespace, root: Path, package: Path) -> list[
     for seed in options.with_seed:
         results = Results.load(root / "build" / "mutate" / f"{seed}.jsonl")
         other = argparse.Namespace(**{**vars(options), "seed": seed})
-        runs.append(Run(seed, _selected(other, root, package, results), results))
+        runs.append(Run(seed, _select_mutants(other, root, package, results), results))
     return runs
 
 
@@ -78,7 +78,7 @@ def _serve(root: Path, serve: Callable[[Server], None], workers: int, tests: lis
     pytest.main([*options, *tests], plugins=[Server(root, serve, workers)])
 
 
-def _selected(options: argparse.Namespace, root: Path, package: Path, results: Results) -> list[Mutant]:
+def _select_mutants(options: argparse.Namespace, root: Path, package: Path, results: Results) -> list[Mutant]:
     """The mutants that the options ask for."""
     files = [(root / file).resolve() for file in options.file]
     candidates = [

@@ -11,7 +11,7 @@ from tools.mutate import operators, scope
 from tools.mutate.syntax import Place
 from tools.mutate.text import Edit, Source
 
-__all__ = ["Mutant", "choose", "find", "mutated", "shares"]
+__all__ = ["Mutant", "choose", "find", "plant_error", "shares"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _mutant(source: Source, lines: list[str], edit: Edit, kind: str, file: str, 
     return Mutant(key, file, package, line, kind, edit.start, edit.end, before, edit.text, text)
 
 
-def mutated(mutant: Mutant, data: bytes) -> bytes:
+def plant_error(mutant: Mutant, data: bytes) -> bytes:
     """Content of the file with the error planted."""
     return data[: mutant.start] + mutant.after.encode() + data[mutant.end :]
 
@@ -110,7 +110,7 @@ def _changes(mutant: Mutant, root: Path) -> bool:
     """Whether the mutated file is Python and means something else."""
     data = (root / mutant.file).read_bytes()
     try:
-        after = ast.dump(ast.parse(mutated(mutant, data)))
+        after = ast.dump(ast.parse(plant_error(mutant, data)))
     except SyntaxError:
         return False
     return after != ast.dump(ast.parse(data))

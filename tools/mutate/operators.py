@@ -36,8 +36,8 @@ NOT_SWAPPED = re.compile(
     r"^(max|min|maximum|minimum|add|mul|dot|hypot|gcd|lcm|isclose|allclose|equal|isinstance|issubclass|hasattr|getattr"
     r"|logaddexp|zip|zeros|ones|empty|full|eye|map|filter|sorted|replace|append|get|setdefault|partial|reshape|view|expand)$"
 )
-ROUNDING = 1e-6  # floats below only guard against rounding
-HUGE = 1e9  # floats above stand for infinity
+ROUNDING = 1e-6  # smaller floats only guard against rounding
+HUGE = 1e9  # larger floats stand for infinity
 
 
 def edits(place: Place) -> Iterator[tuple[str, Edit]]:
@@ -139,7 +139,7 @@ def _degrees(place: Place) -> Iterator[Edit]:
                 yield source.edit(node, f"{source[value]}{inside}{comma}correction=0)")
 
 
-def _swapped(place: Place) -> Iterator[Edit]:
+def _swap(place: Place) -> Iterator[Edit]:
     """f(a, b) becomes f(b, a); a - b becomes b - a."""
     node, source = place.node, place.source
     match node:
@@ -203,7 +203,7 @@ def _union_bound(place: Place) -> Iterator[Edit]:
             yield source.edit(node, source.wrapped(node.left))
 
 
-def _dropped(place: Place) -> Iterator[Edit]:
+def _drop(place: Place) -> Iterator[Edit]:
     """abs, clamp, exp or log forgotten."""
     node, source = place.node, place.source
     if isinstance(node, ast.Call) and called(node) in DROPPED and (x := argument(node)):
@@ -214,7 +214,7 @@ def _dropped(place: Place) -> Iterator[Edit]:
             yield source.edit(node, source.wrapped(next(x for x in node.args if x is not bounds[0])))
 
 
-def _exchanged(place: Place) -> Iterator[Edit]:
+def _exchange(place: Place) -> Iterator[Edit]:
     """max and min exchanged, mean and sum exchanged."""
     node, source = place.node, place.source
     if isinstance(node, ast.Call) and called(node) in EXCHANGED:
@@ -231,12 +231,12 @@ KINDS: dict[str, Callable[[Place], Iterator[Edit]]] = {
     "off by one": _off_by_one,
     "wrong axis": _axis,
     "n for n - 1": _degrees,
-    "swapped": _swapped,
+    "swapped": _swap,
     "operator": _operator,
     "constant": _constant,
     "comparison": _comparison,
     "union bound": _union_bound,
-    "dropped function": _dropped,
-    "max for min": _exchanged,
+    "dropped function": _drop,
+    "max for min": _exchange,
 }
 """Name of each kind of error, and the function that finds its places."""

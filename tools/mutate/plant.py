@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from tools.mutate.mutants import Mutant, mutated
+from tools.mutate.mutants import Mutant, plant_error
 
 __all__ = ["CannotPlant", "concerned_lines", "is_constant", "plant"]
 
@@ -31,7 +31,7 @@ def plant(mutant: Mutant, root: Path) -> None:
     if b"numba" in data:
         raise CannotPlant("compiled functions keep their machine code")
     module = _module(path)
-    new = _compile(module, mutated(mutant, data), path)
+    new = _compile(module, plant_error(mutant, data), path)
     if _outer_function(ast.parse(data), mutant.line) is not None:
         old = _compile(module, data, path)
         if _without_functions(old) == _without_functions(new):

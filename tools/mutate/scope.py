@@ -8,7 +8,8 @@ from pathlib import Path
 __all__ = ["eligible", "parents", "sources", "subpackage"]
 
 EXCLUDED_FILES = re.compile(
-    r"^(cli|report|atlas)/"  # the command line, pages, and claims, which carry their own controls
+    r"^report/|^atlas/(claims|pages)/"  # pages, and claims, which carry their own controls
+    r"|^cli/(?!encoding|sources|tables)"  # the command line, without what turns files into numbers
     r"|(^|/)__init__\.py$|^__main__\.py$"
     r"|^core/(machine/|clock\.py|memory\.py|typing\.py|results/(drawing|svg|ticks|plot)\.py)"  # timing, memory, drawing
     r"|^core/results/(record|result)\.py$"  # how records and results are printed
@@ -25,7 +26,7 @@ EXCLUDED_FUNCTIONS = re.compile(
 """Functions that format text, draw, or estimate time and memory."""
 
 PERFORMANCE_NAMES = re.compile(
-    r"^_?(tiles?|tile_.*|chunks?|strip|block|at_once|workspace|threads|workers|jobs|ahead"
+    r"^_?(tiles?|tile_.*|chunks?|strip|block|.*at_once|.*_per_(tile|pass)|workspace|threads|workers|jobs|ahead"
     r"|rows_per_strip|multiply_adds_per_pass"  # size of temporaries; which of two orders of summation is faster
     r"|.*(bytes|seconds|memory).*)$",
     re.IGNORECASE,

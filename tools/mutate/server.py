@@ -26,7 +26,12 @@ MEMORY_BYTES = 10 * 2**30
 
 POLL_SECONDS = 0.01
 START_SECONDS = 20.0
-"""Time allowed beside five times the seconds of the tests."""
+"""Processor time allowed beside five times the seconds of the tests."""
+WAITING_FACTOR = 10.0
+"""Time on the clock, in units of the allowed processor time, after which a process counts as stuck.
+
+A busy machine makes a process slow but does not make it compute more: only a process that waits forever gets here.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class Server:
                     pid, pipe = self._start(job)
                     running[pid] = (job, pipe, time.monotonic())
                 for pid, (job, pipe, begun) in list(running.items()):
-                    verdict = _poll(pid, pipe, time.monotonic() - begun, 5 * job.seconds + START_SECONDS)
+                    verdict = _poll(pid, pipe, time.monotonic() - begun, WAITING_FACTOR * _allowed(job))
                     if verdict is not None:
                         del running[pid]
                         yield job, verdict
@@ -100,6 +105,7 @@ class Server:
                 os.dup2(nowhere, stream)
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_CPU, (int(_allowed(job)), int(_allowed(job)) + 5))
             sys.dont_write_bytecode = True
             try:
                 if job.mutant is not None:
@@ -125,6 +131,11 @@ class Server:
         return None
 
 
+def _allowed(job: Job) -> float:
+    """Seconds of processor time for a job."""
+    return 5 * job.seconds + START_SECONDS
+
+
 def _poll(pid: int, pipe: int, spent: float, timeout: float) -> Verdict | None:
     done, code = os.waitpid(pid, os.WNOHANG)
     if not done:
@@ -135,7 +146,8 @@ def _poll(pid: int, pipe: int, spent: float, timeout: float) -> Verdict | None:
     with os.fdopen(pipe) as stream:
         text = stream.read()
     if not text:
-        return Verdict("crashed", f"exit status {code}", spent)
+        late = os.WIFSIGNALED(code) and os.WTERMSIG(code) == signal.SIGXCPU
+        return Verdict("timeout", "timeout", spent) if late else Verdict("crashed", f"exit status {code}", spent)
     record = json.loads(text)
     return Verdict(record["status"], record["by"], spent)
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from itertools import count
 from pathlib import Path
 
-from tools.mutate.mutants import Mutant, mutated
+from tools.mutate.mutants import Mutant, plant_error
 
 __all__ = ["Shadow"]
 
@@ -55,7 +55,7 @@ class Shadow:
         data, stat = path.read_bytes(), path.stat()
         later = stat.st_mtime_ns + next(_seconds) * 10**9
         try:
-            path.write_bytes(mutated(mutant, data))
+            path.write_bytes(plant_error(mutant, data))
             os.utime(path, ns=(later, later))
             yield
         finally:

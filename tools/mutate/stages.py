@@ -17,7 +17,7 @@ from tools.mutate.shadow import Shadow
 __all__ = ["Stages"]
 
 MOST_SECONDS = 60.0
-"""Clean seconds of tests that one mutant is given; those of its own subpackage come first."""
+"""Clean seconds of tests that one mutant is given; tests of its own subpackage come first."""
 
 COPY_SECONDS = 300.0
 """Time allowed for a new process, in which numba compiles again."""
@@ -46,7 +46,7 @@ class Stages:
             if verdict.status == "cannot plant":
                 later.append(job)
             else:
-                self._keep(job, self._confirmed(job, verdict, server))
+                self._keep(job, self._confirm(job, verdict, server))
         for job in later:
             self._keep(job, self._in_new_process(job))
         for job in jobs:
@@ -54,12 +54,12 @@ class Stages:
                 self._keep(job, self._without_tests(job))
 
     def _job(self, mutant: Mutant, server: Server) -> Job:
-        """The tests that execute the changed place: those of the same subpackage first, the fast ones first."""
+        """The tests that execute the changed place: tests of the same subpackage first, the fast ones first."""
         tests = self.reach.tests(concerned_lines(mutant, self.root))
         if "numba" in (self.root / mutant.file).read_text(encoding="utf-8"):
             tests |= self.reach.tests_of_files(self._users(mutant.file))
         if is_constant(mutant, self.root):
-            tests |= self._mirrored(mutant)
+            tests |= self._tests_of_mirrored_file(mutant)
         tests &= server.items.keys()
         near = (f"tests/{mutant.package}/", f"src/{self.package}/{mutant.package}/")
         order = sorted(tests, key=lambda test: (not test.startswith(near), self.reach.seconds[test], test))
@@ -71,7 +71,7 @@ class Stages:
             chosen.append(test)
         return Job(tuple(chosen), sum(self.reach.seconds[test] for test in chosen), mutant)
 
-    def _mirrored(self, mutant: Mutant) -> set[str]:
+    def _tests_of_mirrored_file(self, mutant: Mutant) -> set[str]:
         """Examples in the file and tests in its test file: reading a constant or a default executes no line."""
         file = Path(mutant.file)
         mirror = f"tests/{mutant.package}/test_{file.stem}.py::"
@@ -95,7 +95,7 @@ class Stages:
                 found.append(path.relative_to(self.root).as_posix())
         return found
 
-    def _confirmed(self, job: Job, verdict: Verdict, server: Server) -> Verdict:
+    def _confirm(self, job: Job, verdict: Verdict, server: Server) -> Verdict:
         """A failure counts if the same test passes without the error.
 
         If it does not, the other tests may still catch the mutant; if they pass, the mutant is not judged.

@@ -1,16 +1,31 @@
-"""Random draws of names, docstring lines, comments and sentences, for readers who have never seen the project."""
+"""Random draws of names, docstring lines, comments and sentences, for readers who have never seen the project.
+
+An item is shown the way a reader of the project meets it, so that a misunderstanding is the fault of the words:
+
+- A public name is in ``__all__`` of its module or of a package that exports it, which is how this project declares a
+  name public. It is shown with its module and its arguments; a constant is shown with its value.
+- A docstring is shown up to the end of its first paragraph, with the name of what it describes.
+- A comment is shown whole, also if it spans several lines, with the line of code that it belongs to.
+- A sentence for users is shown whole: an error with what it expects and its fix, a finding with its fix, the sentences
+  of README and of the pages. Values in a message stand as ``{expression}``. Markup and fragments are left out.
+"""
 
 import ast
+import io
 import random
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.plain_english.source import Text, python_files, texts
+from tools.plain_english.messages import messages
+from tools.plain_english.source import DIRECTIVE, pages, python_files, without_code
 
 __all__ = ["draw", "readable_items"]
 
 SENTENCE = re.compile(r"[A-Z0-9'\"][^.!?\n]{15,}?[.!?](?=\s|$)")
+FEWEST_WORDS_IN_COMMENT = 4  # shorter comments are labels such as "(n, k)" or a number of an equation
+LONGEST_VALUE = 60  # characters of the value of a constant
 
 
 def draw(groups: dict[str, list[str]], seed: int, count: int = 40) -> dict[str, list[str]]:
@@ -26,63 +41,84 @@ def draw(groups: dict[str, list[str]], seed: int, count: int = 40) -> dict[str, 
 
 def readable_items(root: Path) -> dict[str, list[str]]:
     """Everything that can be drawn: public names, first lines of docstrings, comments, sentences that users read."""
-    written = list(texts(root))
     return {
         "public names": sorted(set(public_names(root))),
         "docstring first lines": sorted(set(first_lines(root))),
-        "comments": sorted({f"{text.place}: {text.words}" for text in written if is_comment(text)}),
-        "user-facing sentences": sorted(set(user_sentences(written))),
+        "comments": sorted(set(comments(root))),
+        "user-facing sentences": sorted({*page_sentences(root), *messages(root)}),
     }
 
 
-def is_comment(text: Text) -> bool:
-    """Whether a text is a comment of at least four words."""
-    return text.kind == "comment" and len(text.words.split()) > 3
-
-
 def public_names(root: Path) -> Iterator[str]:
-    """Names that subpackages export, and public names of their modules, outside the claims."""
-    for path in python_files(root):
-        if {"claims", "tools"} & set(path.relative_to(root).parts):
-            continue
-        module = ".".join(path.relative_to(root / "src").with_suffix("").parts).removesuffix(".__init__")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+    """Names that ``__all__`` of their module or of a package lists, outside the claims; functions with arguments."""
+    bodies = {
+        ".".join(path.relative_to(root / "src").with_suffix("").parts).removesuffix(".__init__"): ast.parse(
+            path.read_text(encoding="utf-8")
+        ).body
+        for path in python_files(root)
+        if not {"claims", "tools"} & set(path.relative_to(root).parts)
+    }
+    exported = {f"{module}.{name}" for module, body in bodies.items() for name in listed_names(body)}
+    for body in bodies.values():
+        listed = listed_names(body)
+        for node in body:
+            if isinstance(node, ast.ImportFrom):
+                exported |= {f"{node.module}.{part.name}" for part in node.names if part.name in listed}
+    for module, body in bodies.items():
+        for node in body:
+            if isinstance(node, ast.FunctionDef) and f"{module}.{node.name}" in exported:
                 yield f"{module}.{node.name}({', '.join(a.arg for a in [*node.args.args, *node.args.kwonlyargs])})"
-            elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            elif isinstance(node, ast.ClassDef) and f"{module}.{node.name}" in exported:
                 yield f"class {module}.{node.name}"
-            elif (
-                isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id.isupper()
-            ):
-                yield f"{module}.{node.targets[0].id} = {ast.unparse(node.value)[:60]}"
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                if f"{module}.{node.targets[0].id}" in exported:
+                    yield f"{module}.{node.targets[0].id} = {ast.unparse(node.value)[:LONGEST_VALUE]}"
+
+
+def listed_names(body: list[ast.stmt]) -> set[str]:
+    """Names in the ``__all__`` of a module."""
+    for node in body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
+            return {str(part.value) for part in ast.walk(node.value) if isinstance(part, ast.Constant)}
+    return set()
 
 
 def first_lines(root: Path) -> Iterator[str]:
-    """First lines of docstrings, with the name of what they describe."""
+    """First paragraphs of docstrings, with the name of what they describe."""
     for path in python_files(root):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
                 place = f"{path.relative_to(root).as_posix()} {getattr(node, 'name', '')}".strip()
-                yield f"{place}: {text.splitlines()[0]}"
+                first = text.split("\n\n")[0]
+                yield f"{place}: {' '.join(first.split())}"
 
 
-def user_sentences(written: list[Text]) -> Iterator[str]:
-    """Sentences that users read: rows of the findings table, messages, help texts, README and pages."""
-    for text in written:
-        user_page = text.kind == "page" and not text.place.startswith(
-            ("docs/design", "docs/contributing", "CONTRIBUTING")
-        )
-        message = (
-            text.kind == "string"
-            and len(text.words.split()) > 4
-            and "claims" not in text.place
-            and not text.place.startswith("tools")
-        )
-        if user_page:
-            yield from (
-                f"{text.place}: {' '.join(match[0].split())}"
-                for match in SENTENCE.finditer(text.words.replace("\n", " "))
-            )
-        elif message:
-            yield f"{text.place}: {' '.join(text.words.split())}"
+def comments(root: Path) -> Iterator[str]:
+    """Comments with their line of code; consecutive comment lines are one comment."""
+    for path in python_files(root):
+        source = path.read_text(encoding="utf-8")
+        place, lines = path.relative_to(root).as_posix(), source.splitlines()
+        block: list[str] = []
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type != tokenize.COMMENT or DIRECTIVE.match(token.string):
+                continue
+            row, code = token.start[0], token.line[: token.start[1]].strip()
+            words = token.string.lstrip("# ")
+            block.append(words)
+            following = lines[row].strip() if row < len(lines) else ""
+            if not code and following.startswith("#"):
+                continue
+            text, block = " ".join(block), []
+            if len(text.split()) >= FEWEST_WORDS_IN_COMMENT:
+                yield f"{place}:{row}: {text}   [{(code or following)[:100]}]"
+
+
+def page_sentences(root: Path) -> Iterator[str]:
+    """Sentences of README and of the pages for users."""
+    for path in pages(root):
+        place = path.relative_to(root).as_posix()
+        if not place.startswith(("docs/design", "docs/contributing", "CONTRIBUTING")):
+            words = without_code(path.read_text(encoding="utf-8"))
+            for paragraph in re.split(r"\n\s*\n|\n(?=[-|#])", words):
+                yield from (f"{place}: {match[0]}" for match in SENTENCE.finditer(" ".join(paragraph.split())))

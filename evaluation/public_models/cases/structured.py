@@ -214,7 +214,7 @@ CASES = (
     Case("attentive-fp", "graphs", f"{PYG} AttentiveFP", "MIT", attentive_fp, graphs.digit_graphs, (Reading.CLASS,),
          _on_graph(F.cross_entropy), _graph_answers, accuracy, _fast, classes=10),
     Case("gcn", "graphs", f"{PYG} GCN", "MIT", gcn, graphs.neighbor_graph, (Reading.CLASS_PER_NODE, Reading.CLASS), _masked_loss,
-         _masked_answers, accuracy, lambda parameters: Adam(parameters, lr=1e-2, weight_decay=5e-4), classes=10),
+         _masked_answers, accuracy, lambda parameters: Adam(parameters, lr=1e-2, weight_decay=5e-4), batch=1000, classes=10),  # all nodes in one step
     Case("graph-sage", "graphs", f"{PYG} GraphSAGE", "MIT", graph_sage, graphs.pixel_graphs,
          (Reading.CLASS_PER_NODE, Reading.CLASS), _node_call, lambda model, b: (model(b.x, b.edge_index), b.y), accuracy, _fast, classes=2),
     Case("gat", "graphs", f"{PYG} GAT", "MIT", gat, graphs.pixel_graphs, (Reading.CLASS_PER_NODE, Reading.CLASS), _node_call,

@@ -1,0 +1,1 @@
+"""Data of the published cases: small, fixed by a seed, real if possible."""
