@@ -17,7 +17,7 @@ from measure import record
 from torch import nn
 
 import gnomon
-from gnomon.bounds import FreshPrior, LearnedPrior
+from gnomon.bounds import LearnedPrior, NewWeightsPrior
 from gnomon.core.metrics import binomial_interval
 
 SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -96,7 +96,7 @@ def main() -> None:
     x, y = x[: given.rows], y[: given.rows]
     priors = {"learned on half of the rows": LearnedPrior(epochs=8)}
     if given.fresh:
-        priors["fresh"] = FreshPrior()
+        priors["fresh"] = NewWeightsPrior()
     rows = []
     for name, prior in priors.items():
         start = time.perf_counter()

@@ -16,7 +16,7 @@ from measure import record
 
 import gnomon
 from gnomon.bounds import learning_curve
-from gnomon.checks import shift
+from gnomon.checks import data_shift
 from gnomon.training import Adam, Squared
 
 SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -115,14 +115,14 @@ def main() -> None:
     }
     compare(arccosine, x[kept], y[kept], tests, given.pool, sizes, rows)
     train = x.reshape(-1, 28, 28).float(), y.argmax(1)
-    alike = [shift(train, (z[:k].reshape(-1, 28, 28).float(), t[:k].argmax(1))) for k in (2000, 10_000)]
+    alike = [data_shift(train, (z[:k].reshape(-1, 28, 28).float(), t[:k].argmax(1))) for k in (2000, 10_000)]
     told = [f"{found.auc:.0%} of pairs (p = {found.p_value:.1g})" for found in alike]
     far = [abs(float(row[-1].split()[0])) for row in rows if not row[0].endswith(("network", "test rows"))]
     note = (
         f"Kernel regression with ridge {RIDGE}; errors are sums over one-hot outputs on test rows, means over 5 draws up to 1,000 rows.\n"
         f"{sum(f <= 15 for f in far)} of {len(far)} predictions of kernel regression are within 15 %; the largest deviation is {max(far):.1f} %.\n"
         "These have test rows drawn at random from the same rows as the training rows. The official test rows of MNIST come from other writers,\n"
-        f"which violates the assumption; `shift` distinguishes the first 2,000 of them from training rows in {told[0]}, all of them in {told[1]}.\n"
+        f"which violates the assumption; `data_shift` distinguishes the first 2,000 of them from training rows in {told[0]}, all of them in {told[1]}.\n"
         "Beyond the 3,000 rows of the kernel matrix the prediction is corrected by how well subsets of these rows predict all of them.\n"
         "The trained network is compared with the curve of a kernel that is not its own."
     )

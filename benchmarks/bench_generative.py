@@ -24,7 +24,7 @@ from torch import nn
 
 from gnomon.data import digits, moons
 from gnomon.generative import VAE, Diffusion, autoregressive_flow, mmd_test, spline_flow
-from gnomon.generative.continuous import TimeNetwork
+from gnomon.generative.continuous import TimeConditionedNetwork
 from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.generative.flows.ready import autoregressive_spline_flow
 from gnomon.generative.model import dequantize
@@ -114,7 +114,7 @@ def diffusion(side, data, seed, steps):
     train, held_out, test = data
     d, schedule = train.shape[1], cosine_schedule(TIMES)
     torch.manual_seed(seed)
-    network = TimeNetwork(d, hidden=64 if d == 2 else 256, layers=3)
+    network = TimeConditionedNetwork(d, hidden=64 if d == 2 else 256, layers=3)
     model, kept = Diffusion(network, schedule, shape=(d,)), schedule.kept.float()
 
     def usual(x):

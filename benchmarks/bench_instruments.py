@@ -18,7 +18,7 @@ from torch import nn
 
 from gnomon import generative as g
 from gnomon.bayes import Metropolis, sample
-from gnomon.bayes.draws import Draws
+from gnomon.bayes.draws import PosteriorDraws
 from gnomon.data import mixture, ring
 from gnomon.generative.flows.base import AbstractTransform
 from gnomon.generative.flows.ready import autoregressive_spline_flow
@@ -45,7 +45,7 @@ def autoregression(seed, n=1000, rho=0.5):
     x = torch.randn(4, n, 1, generator=generator, dtype=torch.float64)
     for t in range(1, n):
         x[:, t] = rho * x[:, t - 1] + (1 - rho**2) ** 0.5 * x[:, t]
-    return Draws(x, "", 1.0, 0, 0, 0)
+    return PosteriorDraws(x, "", 1.0, 0, 0, 0)
 
 
 def two_modes(seed):

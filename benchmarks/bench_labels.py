@@ -22,10 +22,10 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold
 
 import gnomon
-from gnomon.checks import suspects
-from gnomon.checks.data.kernel_votes import kernel_votes
-from gnomon.checks.data.rows import random_features, rows
-from gnomon.decisions import temperature
+from gnomon.checks import suspect_labels
+from gnomon.checks.data.kernel_votes import leave_one_out_kernel_predictions
+from gnomon.checks.data.rows import example_rows, random_features
+from gnomon.decisions import best_temperature
 
 SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 TABLES = ("statlog-image", "semeion")
@@ -42,8 +42,10 @@ def out_of_fold(x, y):
 
 def of_votes(x, y):
     """The votes that gnomon ranks by, as probabilities of the best temperature."""
-    votes = kernel_votes(rows(x).clamp(-4, 4) if x.dim() == 2 else rows(x), torch.nn.functional.one_hot(y).double())
-    return (votes / temperature(votes, y).value).softmax(1).numpy()
+    votes = leave_one_out_kernel_predictions(
+        example_rows(x).clamp(-4, 4) if x.dim() == 2 else example_rows(x), torch.nn.functional.one_hot(y).double()
+    )
+    return (votes / best_temperature(votes, y).value).softmax(1).numpy()
 
 
 def peer(python, y, probabilities, flipped):
@@ -82,11 +84,11 @@ def compare(x, y, seed, python):
         found[name] = (value, time.perf_counter() - start)
 
     def ours():
-        place = torch.tensor(suspects(x, labels).ranked).argsort()
+        place = torch.tensor(suspect_labels(x, labels).ranked).argsort()
         return average_precision_score(flipped, -place.double())
 
     timed("gnomon", ours)
-    flat, random = x.flatten(1).numpy(), random_features(rows(x, seed=0), width=400, seed=0).numpy()
+    flat, random = x.flatten(1).numpy(), random_features(example_rows(x, seed=0), width=400, seed=0).numpy()
     for name, made in (
         ("inputs", lambda: out_of_fold(flat, labels.numpy())),
         ("random features", lambda: out_of_fold(random, labels.numpy())),
@@ -122,7 +124,7 @@ def main() -> None:
     for key, (count, found) in kept.items():
         name, seed = key.rsplit(" ", 1)
         table.append([name, str(count), seed, *(f"{value:.4f} ({seconds:.1f} s)" for value, seconds in found.values())])
-    columns = ["data", "rows", "seed of the flips", "gnomon.suspects"]
+    columns = ["data", "rows", "seed of the flips", "gnomon.checks.suspect_labels"]
     columns += ["cleanlab, inputs", "cleanlab, random features", "cleanlab, gnomon's votes"]
     note = (
         "Average precision of finding the flipped labels; for cleanlab the better of two scores. Times include the fits.\n"

@@ -158,7 +158,7 @@ def main() -> None:
 def predicted(name, build, data) -> dict:
     """A candidate's place does not depend on the others, so that each is judged alone."""
     one = rank({name: build}, data[0], optimizer=RULE, steps=STEPS, batch=BATCH).candidates[0]
-    return {"score": one.score, "order": [not one.trainable, -one.score, one.burst.loss], "why": one.reason}
+    return {"score": one.score, "order": [not one.trainable, -one.score, one.short_run.loss], "why": one.reason}
 
 
 def report(name, results) -> None:

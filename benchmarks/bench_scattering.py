@@ -99,12 +99,12 @@ def fourier_only(name):
 
 def transforms_alone():
     """The Fourier transforms of scattering on images, of the same lines in the same memory, and nothing else."""
-    from gnomon.core.machine.loops import entry
+    from gnomon.core.machine.loops import compile_on_first_use
     from gnomon.scattering.fourier import PAIR
     from gnomon.scattering.fourier import transform as line
     from gnomon.scattering.lanes import pointer
 
-    @entry
+    @compile_on_first_use
     def alone(images, room, numbers, places, bands, first, sides):
         a, numbers, places, one = pointer(room), pointer(numbers), pointer(places), np.int64(PAIR)
         for _ in range(images):

@@ -25,15 +25,15 @@ from gnomon import landscape as ls
 from gnomon.attribution.blocks import block_ablation
 from gnomon.core.errors import GnomonError
 from gnomon.landscape.averaging import averaging_gain
-from gnomon.landscape.flow import flow_gap
+from gnomon.landscape.flow import gradient_flow_gap
 from gnomon.landscape.implicit import implicit_penalty
 from gnomon.landscape.invisible import invisible_weights
-from gnomon.landscape.norms import rank_path, solution_norms
-from gnomon.landscape.ranges import scale_robustness
-from gnomon.landscape.shrinkage import shrinkage
+from gnomon.landscape.norms import rank_during_training, solution_norms
+from gnomon.landscape.ranges import initialization_scale_range
+from gnomon.landscape.shrinkage import weight_shrinkage
 from gnomon.landscape.slices import convexity
 from gnomon.landscape.smoothness import polyak_constant
-from gnomon.robustness.certificates import Crown
+from gnomon.robustness.certificates import CrownProof
 
 KEPT = Path(__file__).parents[1] / "build" / "sizes.json"
 MODELS = {
@@ -59,8 +59,8 @@ def instruments(build, x, y):
         "fisher, 5 products": lambda: ls.fisher(net, *pair).top(1, steps=5),
         "empirical_fisher, 5 products": lambda: ls.empirical_fisher(net, *pair).top(1, steps=5),
         "sharpness": lambda: ls.sharpness(net, *pair, steps=10),
-        "sharpness_forms": lambda: ls.sharpness_forms(net, *pair, products=12, steps=6),
-        "nearby_rise": lambda: ls.nearby_rise(net, *pair),
+        "sharpness_forms": lambda: ls.sharpness_variants(net, *pair, products=12, steps=6),
+        "nearby_rise": lambda: ls.nearby_loss_rise(net, *pair),
         "flatness_radius": lambda: ls.flatness_radius(net, *pair, directions=3, products=6),
         "local_entropy": lambda: ls.local_entropy(net, *pair, scope=1e4, draws=5),
         "flat_directions": lambda: ls.flat_directions(net, *pair, examples=4),
@@ -73,19 +73,19 @@ def instruments(build, x, y):
         "mode_connectivity": lambda: ls.mode_connectivity(net, other, *pair, points=5),
         "averaging_gain": lambda: averaging_gain(three, *pair),
         "run_constants": lambda: ls.run_constants(three, *pair, lr=0.01, products=6),
-        "steps_ahead": lambda: ls.steps_ahead(net, *pair, products=6),
+        "steps_ahead": lambda: ls.try_gradient_steps(net, *pair, products=6),
         "polyak_constant": lambda: polyak_constant(net, *pair, lr=1e-3, steps=5, products=6),
-        "flow_gap": lambda: flow_gap(net, *pair, lr=1e-3, steps=3, finer=2),
+        "flow_gap": lambda: gradient_flow_gap(net, *pair, lr=1e-3, steps=3, finer=2),
         "implicit_penalty": lambda: implicit_penalty(net, *pair, lr=0.01),
         "lr_range": lambda: ls.lr_range(net, *pair, steps=10, batch=4),
-        "scale_robustness": lambda: scale_robustness(net, *pair, scales=(0.3, 1.0), steps=5),
+        "scale_robustness": lambda: initialization_scale_range(net, *pair, scales=(0.3, 1.0), steps=5),
         "scale_invariance": lambda: ls.scale_invariance(net, *pair),
-        "shrinkage": lambda: shrinkage(net, *pair, weight_decay=1e-3, k=2, products=6),
+        "shrinkage": lambda: weight_shrinkage(net, *pair, weight_decay=1e-3, k=2, products=6),
         "normalization_importance": lambda: ls.normalization_importance(net, *pair),
         "normalization_smoothing": lambda: ls.normalization_smoothing(net, *pair),
         "parameter_symmetries": lambda: ls.parameter_symmetries(net, small),
         "solution_norms": lambda: solution_norms(net),
-        "rank_path": lambda: rank_path(three[:2]),
+        "rank_path": lambda: rank_during_training(three[:2]),
         "signal": lambda: checks.signal(net, *pair),
         "signal_scales": lambda: checks.signal_scales(net, small),
         "unit_activity": lambda: checks.unit_activity(net, x),
@@ -100,7 +100,7 @@ def instruments(build, x, y):
         "moment_shift": lambda: checks.moment_shift(three, small),
         "normalized_margin": lambda: decisions.normalized_margin(net, *pair),
         "margin_distribution": lambda: robustness.margin_distribution(net, *pair),
-        "margin_path": lambda: decisions.margin_path(three, *pair),
+        "margin_path": lambda: decisions.margin_growth(three, *pair),
         "noise_sensitivity": lambda: robustness.noise_sensitivity(net, *pair, sigma=0.1, draws=3),
         "lipschitz_bounds": lambda: robustness.lipschitz_bounds(net, small, search=3),
         "output_bounds": lambda: robustness.output_bounds(net, small[:2], 0.001),
@@ -117,7 +117,7 @@ def instruments(build, x, y):
         "minimal_distance, FGSM": lambda: robustness.minimal_distance(net, right(net, x), method=attacks[0]),
         "universal_perturbation": lambda: robustness.universal_perturbation(net, right(net, x), eps=0.01, steps=3),
         "robust_radius": lambda: robustness.robust_radius(
-            net, tuple(t[:2] for t in right(net, x)), method=attacks[0], proofs=(Crown(most=64),)
+            net, tuple(t[:2] for t in right(net, x)), method=attacks[0], proofs=(CrownProof(most=64),)
         ),
         "smoothed_radius": lambda: robustness.smoothed_radius(net, (x[:2], y[:2]), samples=60),
     }

@@ -15,8 +15,8 @@ from kept import Kept
 from measure import record
 
 import gnomon
-from gnomon.checks import leaks, shift
-from gnomon.checks.data.ridge import votes
+from gnomon.checks import data_shift, find_leaks
+from gnomon.checks.data.ridge import leave_one_out_ridge_predictions
 from gnomon.checks.data.rows import random_features
 from gnomon.core.metrics import binomial_interval
 
@@ -66,7 +66,9 @@ def lost(x, y, train, test, change, strength):
         together = torch.cat([a, b, change(b, strength, seed)]).flatten(1)
         features = random_features(together, width=400, seed=seed).double()
         table = torch.nn.functional.one_hot(ya, 10).double()
-        v = votes(features, torch.cat([table, torch.zeros(2 * test, 10).double()]), torch.arange(train)).argmax(1)
+        v = leave_one_out_ridge_predictions(
+            features, torch.cat([table, torch.zeros(2 * test, 10).double()]), torch.arange(train)
+        ).argmax(1)
         falls.append(float((v[train : train + test] == yb).double().mean() - (v[train + test :] == yb).double().mean()))
     return sum(falls) / 5
 
@@ -92,7 +94,7 @@ def copies_found(name, x, y, train, test, kept, rows):
 
     def clean(seed):
         a, _, b, _ = split(x, y, train, test, seed)
-        return leaks(a, b, seed=seed).findings
+        return find_leaks(a, b, seed=seed).findings
 
     rows.append([name, "clean splits: leaks", "", rate(kept, f"{name}: clean, leaks", CLEAN, clean)])
     for kind, change in COPIES.items():
@@ -100,7 +102,7 @@ def copies_found(name, x, y, train, test, kept, rows):
         def copied(seed, change=change):
             a, _, b, _ = split(x, y, train, test, 300 + seed)
             k = test // 20
-            return leaks(a, torch.cat([b[k:], change(a[:k])]), seed=seed).findings
+            return find_leaks(a, torch.cat([b[k:], change(a[:k])]), seed=seed).findings
 
         rows.append([name, f"5 % copies: {kind}", "", rate(kept, f"{name}: copies, {kind}", TRIED, copied)])
 
@@ -110,7 +112,7 @@ def shifts_found(name, x, y, train, test, kept, rows):
 
     def clean(seed):
         a, ya, b, yb = split(x, y, train, test, seed)
-        return shift((a, ya), (b, yb), seed=seed).findings
+        return data_shift((a, ya), (b, yb), seed=seed).findings
 
     rows.append([name, "clean splits: shift", "", rate(kept, f"{name}: clean, shift", CLEAN, clean)])
     for kind, change in SHIFTS.items():
@@ -123,7 +125,7 @@ def shifts_found(name, x, y, train, test, kept, rows):
 
         def changed(seed, change=change, strength=strength):
             a, ya, b, yb = split(x, y, train, test, 300 + seed)
-            return shift((a, ya), (change(b, strength, seed), yb), seed=seed).shifted
+            return data_shift((a, ya), (change(b, strength, seed), yb), seed=seed).shifted
 
         found = rate(kept, key, TRIED, changed)
         rows.append(
@@ -139,7 +141,7 @@ def tables_found(file, kept, rows):
 
         def clean(seed, x=x, y=y, train=train):
             a, ya, b, yb = split(x, y, train, len(x) - train, seed)
-            return shift((a, ya), (b, yb), seed=seed).findings
+            return data_shift((a, ya), (b, yb), seed=seed).findings
 
         found = rate(kept, f"uci {name}: clean, shift", CLEAN, clean)
         rows.append([f"uci {name}, {train} and {len(x) - train}", "clean splits: shift", "", found])

@@ -11,7 +11,7 @@ from torch import nn
 
 import gnomon
 from gnomon.bounds import learning_curve
-from gnomon.checks import suspects
+from gnomon.checks import suspect_labels
 from gnomon.symmetry import OrbitAverage, accuracy_by_strength, equivariance, quarter_turns, rotations
 from gnomon.training import Adam
 
@@ -25,7 +25,7 @@ def labels_and_curve() -> None:
     g = torch.Generator().manual_seed(5)
     wrong = torch.rand(1797, generator=g) < 0.1
     y = torch.where(wrong, (split.y + torch.randint(1, 10, split.y.shape, generator=g)) % 10, split.y)
-    found = suspects(split.x, y)
+    found = suspect_labels(split.x, y)
     figure = plt.figure(figsize=(11, 4.2), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=(1.1, 1))
     for place, i in zip(left.subplots(3, 6).flat, found.ranked[:18], strict=True):

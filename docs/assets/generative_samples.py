@@ -30,14 +30,14 @@ from gnomon.generative import (
     spline_flow,
     train_gan,
 )
-from gnomon.generative.continuous import TimeNetwork
+from gnomon.generative.continuous import TimeConditionedNetwork
 from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.generative.flows.ready import autoregressive_spline_flow
 from gnomon.generative.gan import Wasserstein
 from gnomon.generative.model import dequantize
 from gnomon.generative.vae import GaussianObservation
 from gnomon.training import Adam
-from gnomon.training.schedule import Scheduled
+from gnomon.training.schedule import ScheduledOptimizer
 
 STEPS, BATCH = {2: 2000, 64: 1500, 784: 2000}, {2: 512, 64: 128, 784: 128}
 FEWER = {("flow matching", 2): 5000, ("diffusion", 2): 5000, ("spline coupling", 2): 500,
@@ -68,15 +68,15 @@ def models(d):
         "autoregressive": lambda: autoregressive_flow(d, layers=deep + 1, hidden=wide),
         "spline coupling": lambda: spline_flow(d, layers=min(deep, 2), hidden=wide),
         "autoregressive spline": lambda: autoregressive_spline_flow(d, layers=deep, hidden=wide),
-        "flow matching": lambda: FlowMatching(TimeNetwork(d, hidden=wide, layers=4), shape=(d,)),
-        "diffusion": lambda: Diffusion(TimeNetwork(d, hidden=wide, layers=4), cosine_schedule(100), shape=(d,),
-                                       target="data" if wide < d else "velocity"),
+        "flow matching": lambda: FlowMatching(TimeConditionedNetwork(d, hidden=wide, layers=4), shape=(d,)),
+        "diffusion": lambda: Diffusion(TimeConditionedNetwork(d, hidden=wide, layers=4), cosine_schedule(100),
+                                       shape=(d,), target="data" if wide < d else "velocity"),
     }  # fmt: skip
 
 
 def calming(optimizer, steps):
     """Adam whose learning rate falls to zero as a cosine."""
-    return Scheduled(optimizer, lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, steps), epoch=1)
+    return ScheduledOptimizer(optimizer, lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, steps), epoch=1)
 
 
 def samples(title, make, train, n):

@@ -100,5 +100,7 @@ def _first_room(origin: str, names: list[str], room: str, source: Path) -> str:
 
 
 def _imported(body: list[ast.stmt]) -> dict[str, str]:
-    """Where each imported name comes from."""
-    return {alias.name: node.module for node in body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    """Where each imported name comes from; also names that are imported for type checkers and loaded on first use."""
+    nested = [inner for node in body if isinstance(node, ast.If) for inner in node.body]
+    found = [node for node in (*body, *nested) if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module for node in found for alias in node.names}
