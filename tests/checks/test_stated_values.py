@@ -174,7 +174,7 @@ def test_the_search_for_an_explosion_asks_for_the_time_after_its_first_step():
         steps.append(True)
         return f.mean()
 
-    found = find_explosion(nn.Linear(1, 1), x, x, loss=loss, optimizer=SGD(0.1), steps=9, late=late)
+    found = find_explosion(nn.Linear(1, 1), (x, x), loss=loss, optimizer=SGD(0.1), steps=9, late=late)
     assert (found.step, len(asked), len(steps)) == (0, 2, 2)  # before the second step, and instead of the third
 
 
@@ -183,7 +183,7 @@ def test_an_explosion_states_step_growth_and_learning_rate():
     net = nn.Linear(1, 1, bias=False)
     nn.init.ones_(net.weight)
     loss = lambda f, y: -f.square().mean() / 2  # noqa: E731
-    found = find_explosion(net, torch.ones(4, 1), torch.ones(4), loss=loss, optimizer=SGD(9.0), steps=9)
+    found = find_explosion(net, (torch.ones(4, 1), torch.ones(4)), loss=loss, optimizer=SGD(9.0), steps=9)
     assert (found.step, found.layer, found.lr) == (5, "", 9.0)  # 10^4 is the first power above a thousand
     assert found.growth == pytest.approx(1e4)
     (finding,) = found.findings
@@ -201,7 +201,7 @@ def test_the_rounding_of_a_gradient_check_is_that_of_the_size_of_the_loss():
         def forward(self, x):
             return -1e6 + 0.005 * (self.w - self.w.detach()) * torch.ones_like(x)
 
-    found = gradient_check(Constant(), torch.ones(3, 1), torch.zeros(3), loss=lambda f, y: f.mean())
+    found = gradient_check(Constant(), (torch.ones(3, 1), torch.zeros(3)), loss=lambda f, y: f.mean())
     assert found.errors["w"] == 0.0
 
 

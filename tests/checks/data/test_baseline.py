@@ -42,12 +42,12 @@ def test_more_data_help_where_they_teach_and_not_where_all_is_known():
     x = torch.randn(600, 30, generator=g)
     hard = (x[:, :15] * x[:, 15:]).sum(1, keepdim=True)  # products of pairs: many examples needed
     easy, noise = x[:, :1], torch.randn(600, 1, generator=g)
-    assert simple_model_baseline(x, easy).score > 0.99 and abs(simple_model_baseline(x, easy).gain) < 0.01
-    assert simple_model_baseline(x, hard).gain > 0.01
-    assert simple_model_baseline(x, noise).score < 0.05
+    assert simple_model_baseline((x, easy)).score > 0.99 and abs(simple_model_baseline((x, easy)).gain) < 0.01
+    assert simple_model_baseline((x, hard)).gain > 0.01
+    assert simple_model_baseline((x, noise)).score < 0.05
 
 
 @pytest.mark.parametrize("n, fitted", [(149, 0), (200, 150)])
 def test_too_few_examples_are_said_to_be(n, fitted):
     x = torch.randn(n, 3, generator=torch.Generator().manual_seed(0))
-    assert simple_model_baseline(x, (x[:, 0] > 0).long()).examples == fitted
+    assert simple_model_baseline((x, (x[:, 0] > 0).long())).examples == fitted

@@ -40,7 +40,7 @@ def test_the_condition_number_is_that_of_inputs_with_a_constant():
 
 def test_conflicts_cost_all_but_the_most_frequent_label_of_a_group():
     x = torch.tensor([0, 0, 0, 1, 1, 2, 2, 3.0])[:, None]
-    found = label_conflicts(x, torch.tensor([0, 1, 1, 0, 1, 2, 2, 0]))
+    found = label_conflicts((x, torch.tensor([0, 1, 1, 0, 1, 2, 2, 0])))
     assert found.groups == ((0, 1, 2), (3, 4)) and found.least_error == pytest.approx(2 / 8)
     assert found.share == pytest.approx(5 / 8)
 
@@ -51,7 +51,7 @@ def test_equal_examples_that_disagree_more_than_chance_are_copies(agree, copied)
     x = torch.arange(60).repeat_interleave(2)[:, None].float()
     y = torch.tensor([0, 1] * 60)
     y[: 2 * agree] = (torch.arange(agree) % 2).repeat_interleave(2)
-    assert label_conflicts(x, y).rich == copied
+    assert label_conflicts((x, y)).rich == copied
 
 
 def test_targets_are_scored_by_the_share_of_the_variance():
@@ -81,4 +81,4 @@ def test_targets_are_standardized_and_sketched():
 @pytest.mark.parametrize(("n", "fitted"), [(150, 113), (3000, 1875)])
 def test_a_quarter_of_at_most_2500_examples_is_held_out(n, fitted):
     x = torch.randn(n, 2, generator=torch.Generator().manual_seed(0))
-    assert simple_model_baseline(x, x[:, :1]).examples == fitted
+    assert simple_model_baseline((x, x[:, :1])).examples == fitted

@@ -324,7 +324,7 @@ def test_pairs_contradict_each_other_if_they_agree_less_than_chance(agree, found
 def test_a_prior_is_trained_for_its_epochs(monkeypatch):
     asked = {}
 
-    def record(start, x, y, **known):
+    def record(start, data, **known):
         asked.update(known)
         return type("Run", (), {"model": start})()
 

@@ -24,7 +24,7 @@ def flipped(y, share, seed, classes=10):
 @pytest.mark.parametrize("seed", range(2))
 def test_wrong_labels_are_found_and_ranked(seed):
     y, wrong = flipped(Y, 0.1, seed)
-    found = suspect_labels(X, y, seed=seed)
+    found = suspect_labels((X, y), seed=seed)
     assert [f.kind for f in found.findings] == ["noisy-labels"]
     assert found.floor == pytest.approx(0.1, abs=0.035)  # three deviations of 600 firm examples
     hits = len(wrong & set(found.ranked[: len(wrong)])) / len(wrong)
@@ -35,7 +35,7 @@ def test_seven_in_a_hundred_are_told_of():
     """All wrong in one way, as by a mistake in a table of names; the evenness by hand."""
     x, y = torch.cat([X, SPLIT.x_test])[:1400], torch.cat([Y, SPLIT.y_test])[:1400].clone()
     y[:100] = (y[:100] + 3) % 10
-    found = suspect_labels(x, y)
+    found = suspect_labels((x, y))
     assert [f.kind for f in found.findings] == ["noisy-labels"] and found.floor == pytest.approx(0.0714, abs=0.03)
     assert 0.8 < found.evenness < 1.1
 
@@ -78,7 +78,7 @@ def test_kernel_votes_leave_the_example_out():
 
 
 def test_clean_labels_are_not_accused():
-    assert suspect_labels(X, Y).findings == ()
+    assert suspect_labels((X, Y)).findings == ()
 
 
 def test_hard_examples_are_not_wrong_labels():
@@ -86,35 +86,35 @@ def test_hard_examples_are_not_wrong_labels():
     for seed in range(5):
         x = torch.randn(600, 5, generator=g)
         y = (torch.rand(600, generator=g) < torch.sigmoid(2 * x[:, 0])).long()  # 80 % at best
-        assert suspect_labels(x, y, seed=seed).findings == ()
+        assert suspect_labels((x, y), seed=seed).findings == ()
 
 
 def test_too_few_examples_say_so():
-    found = suspect_labels(X[:50], Y[:50])
+    found = suspect_labels((X[:50], Y[:50]))
     assert "not enough" in found.verdict and found.findings == ()
 
 
 def test_bad_input_is_named():
     with pytest.raises(InputError, match="suspect_labels"):
-        suspect_labels(X, Y[:-1])
+        suspect_labels((X, Y[:-1]))
     with pytest.raises(InputError, match="conflicts"):
-        label_conflicts(X, Y[:-1])
+        label_conflicts((X, Y[:-1]))
 
 
 def test_contradictions():
     x, y = torch.cat([X, X[:30]]), torch.cat([Y, (Y[:30] + 1) % 10])
-    found = label_conflicts(x, y)
+    found = label_conflicts((x, y))
     assert len(found.groups) == 30 and found.least_error == 30 / 1230
     assert found.findings[0].level.name == "PROBLEM" and found.findings[0].kind == "conflicting-labels"
     assert (
-        label_conflicts(torch.cat([X, X[:30]]), torch.cat([Y, Y[:30]])).findings == ()
+        label_conflicts((torch.cat([X, X[:30]]), torch.cat([Y, Y[:30]]))).findings == ()
     )  # equal labels: no contradiction
 
 
 def test_coarse_tables_coincide_by_chance():
     g = torch.Generator().manual_seed(0)
     x, y = torch.randint(0, 2, (500, 5), generator=g).float(), torch.randint(0, 2, (500,), generator=g)
-    assert [f.level.name for f in label_conflicts(x, y).findings] == ["WARNING"]
+    assert [f.level.name for f in label_conflicts((x, y)).findings] == ["WARNING"]
 
 
 @pytest.mark.parametrize(
@@ -171,11 +171,11 @@ def test_rows_of_a_coarse_table_that_were_copied_with_other_labels():
     g = torch.Generator().manual_seed(0)
     x = torch.randint(0, 2, (1500, 30), generator=g).float()
     y = (x[:, 0] + x[:, 1] > 1).long()
-    copied = label_conflicts(torch.cat([x, x[:150]]), torch.cat([y, 1 - y[:150]]))
+    copied = label_conflicts((torch.cat([x, x[:150]]), torch.cat([y, 1 - y[:150]])))
     assert [f.level.name for f in copied.findings] == ["PROBLEM"]
     few = x[:, :8]  # 256 different rows: they coincide by chance, and their labels are drawn
     drawn = (torch.rand(1500, generator=g) < 0.3 + 0.3 * few[:, 0]).long()
-    assert [f.level.name for f in label_conflicts(few, drawn).findings] == ["WARNING"]
+    assert [f.level.name for f in label_conflicts((few, drawn)).findings] == ["WARNING"]
 
 
 def test_columns_are_called_by_their_names():

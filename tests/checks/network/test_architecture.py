@@ -60,7 +60,7 @@ def test_blocks_left_out_one_by_one():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(3, 8), Residual(8), Residual(8, 0.0), Residual(8), nn.Linear(8, 2))
     x, y = torch.randn(40, 3), torch.randint(2, (40,))
-    found = block_ablation(net, x, y)
+    found = block_ablation(net, (x, y))
     assert list(found.effects) == ["1", "2", "3"] and found.dead == ("2",)
     assert [f.kind for f in found.findings] == ["dead-block"]
     with torch.no_grad():

@@ -13,9 +13,9 @@ Y = (X[:, 0] > 0).long() + (X[:, 1] > 0.5).long()
 
 KINDS = {
     "pair": lambda: (X, Y),
-    "loader": lambda: (DataLoader(TensorDataset(X, Y), batch_size=4, shuffle=True),),
-    "generator of dicts": lambda: (({"x": X[i : i + 7], "labels": Y[i : i + 7]} for i in range(0, 300, 7)),),
-    "function": lambda: (lambda: iter([(X[:13], Y[:13]), (X[13:], Y[13:])]),),
+    "loader": lambda: DataLoader(TensorDataset(X, Y), batch_size=4, shuffle=True),
+    "generator of dicts": lambda: ({"x": X[i : i + 7], "labels": Y[i : i + 7]} for i in range(0, 300, 7)),
+    "function": lambda: lambda: iter([(X[:13], Y[:13]), (X[13:], Y[13:])]),
 }
 
 
@@ -57,7 +57,7 @@ def in_one_batch(net):
 def test_signals_are_the_same_from_data_of_every_kind(kind):
     net = Net().double().eval()
     activations, gradients, update = in_one_batch(net)
-    result, pair = signal(net, *KINDS[kind]()), signal(net, X, Y)
+    result, pair = signal(net, KINDS[kind]()), signal(net, (X, Y))
     assert [layer.name for layer in result.layers] == ["stem", "norm", "relu", "inner", "inner (call 2)", "head"]
     assert [layer.activation for layer in result.layers] == pytest.approx(activations, rel=1e-12)
     assert [layer.gradient for layer in result.layers] == pytest.approx(gradients, rel=1e-12)
@@ -85,7 +85,7 @@ def test_gradients_of_batches_add_up_to_those_of_all_examples():
     net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
     x, y = torch.randn(11, 3).double(), torch.randn(11, 2).double()
     parts = DataLoader(TensorDataset(x, y), batch_size=4)
-    whole, summed = signal(net, x, y), signal(net, parts)
+    whole, summed = signal(net, (x, y)), signal(net, parts)
     loss = (net(x) - y).square().sum() / 11
     slopes = torch.autograd.grad(loss, [net[0].weight, net[2].weight])
     ratios = [

@@ -89,8 +89,8 @@ def test_neighbors_of_tokens_prove_nothing_about_labels():
     y = torch.arange(1200) % 2
     x = torch.randn(1200, 4, generator=generator) + 6 * y[:, None]
     y[:120] = 1 - y[:120]
-    assert [f.kind for f in suspect_labels(x, y).findings] == ["noisy-labels"]
-    assert suspect_labels((10 * x).round().long(), y).findings == ()
+    assert [f.kind for f in suspect_labels((x, y)).findings] == ["noisy-labels"]
+    assert suspect_labels(((10 * x).round().long(), y)).findings == ()
 
 
 def test_results_are_good_if_most_errors_of_a_guess_are_avoided_on_test_examples():
@@ -99,7 +99,7 @@ def test_results_are_good_if_most_errors_of_a_guess_are_avoided_on_test_examples
     y, noise = (x[:, 0] > 0).long(), torch.randint(0, 2, (400,), generator=generator)
     net = nn.Linear(3, 2)
     for labels, good in ((y, True), (noise, False)):
-        run = train(net, x[:300], labels[:300], x_test=x[300:], y_test=labels[300:], steps=60,
+        run = train(net, (x[:300], labels[:300]), test=(x[300:], labels[300:]), steps=60,
                     optimizer=lambda p: torch.optim.Adam(p, lr=0.1))  # fmt: skip
         assert results_are_good(run, labels[:300]) == good
     assert not results_are_good(run, torch.zeros(300))

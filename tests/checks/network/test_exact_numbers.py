@@ -204,7 +204,7 @@ def test_gradients_are_compared_with_differences_relative_to_the_larger_one():
             return x * self.a + b + c
 
     x = torch.linspace(-1, 2, 9)[:, None]
-    found = gradient_check(Wrong(), x, torch.linspace(2, 1, 9))
+    found = gradient_check(Wrong(), (x, torch.linspace(2, 1, 9)))
     assert found.errors["a"] < 1e-7
     assert found.errors["b"] == pytest.approx(2 / 3, rel=1e-6) and found.errors["c"] == pytest.approx(1.5, rel=1e-6)
     assert found.examples == 9 and found.worst == found.errors["c"] and "'c'" in found.verdict
@@ -472,7 +472,7 @@ def test_growth_is_that_of_the_root_mean_square_of_outputs():
     out = net(x).detach()
     _measure("0", sizes, net[0], (x,), out)
     assert sizes["0"] == pytest.approx(sqrt(float(out.square().mean())), rel=1e-6)
-    found = find_explosion(net, x, x, loss=lambda f, y: f.sum() * torch.nan, optimizer=SGD(0.1), steps=3)
+    found = find_explosion(net, (x, x), loss=lambda f, y: f.sum() * torch.nan, optimizer=SGD(0.1), steps=3)
     assert found.step == 2 and found.layer == "0"
 
 
@@ -481,7 +481,7 @@ def test_growth_from_nothing_is_in_units_of_a_millionth():
     net = nn.Linear(1, 1, bias=False)
     nn.init.zeros_(net.weight)
     found = find_explosion(
-        net, torch.full((4, 1), 2.0), torch.zeros(4), loss=lambda f, y: -f.mean(), optimizer=SGD(0.5), steps=3
+        net, (torch.full((4, 1), 2.0), torch.zeros(4)), loss=lambda f, y: -f.mean(), optimizer=SGD(0.5), steps=3
     )
     assert (found.step, found.growth) == (2, pytest.approx(2.0 / 1e-6))
 
@@ -525,5 +525,5 @@ def test_a_slope_below_the_rounding_of_the_loss_is_no_error(slope, error):
             size = 2e6**0.5
             return (size + slope / size * (self.w - self.w.detach())) * torch.ones_like(x)
 
-    found = gradient_check(Constant(), torch.ones(3, 1), torch.zeros(3), loss=Squared())
+    found = gradient_check(Constant(), (torch.ones(3, 1), torch.zeros(3)), loss=Squared())
     assert found.errors["w"] == pytest.approx(error, rel=1e-3)

@@ -26,7 +26,7 @@ def test_margins_in_units_of_the_weights():
     """max-margin-homogeneous, smooth-margin-sandwich, max-margin-gd: g - log n / |w|^L <= g~ <= g, and their values."""
     net, x = homogeneous(), torch.randn(10, 2, generator=torch.Generator().manual_seed(0)).double()
     y = net(x).argmax(1)
-    found = normalized_margin(net, x, y)
+    found = normalized_margin(net, (x, y))
     f = net(x).detach()
     margins = f.gather(1, y[:, None])[:, 0] - f.gather(1, 1 - y[:, None])[:, 0]
     size = sum(float(p.detach().square().sum()) for p in net.parameters())
@@ -37,20 +37,20 @@ def test_margins_in_units_of_the_weights():
     with torch.no_grad():
         for p in double.parameters():
             p.mul_(2)
-    assert_allclose(margin_growth([net, double], x, y).margins, [found.margin] * 2, rtol=1e-9)
+    assert_allclose(margin_growth([net, double], (x, y)).margins, [found.margin] * 2, rtol=1e-9)
     with pytest.raises(InputError, match="a homogeneous network"):
-        normalized_margin(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)), x.float(), y)
+        normalized_margin(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)), (x.float(), y))
 
 
 def test_distances_of_a_linear_network_are_exact():
     """signed-distance-margin: y (w.x + b) / |w|."""
     net = nn.Linear(2, 1).double()
     x, y = torch.randn(7, 2).double(), torch.tensor([0, 1, 0, 1, 1, 0, 1])
-    found = margin_distribution(net, x, y)
+    found = margin_distribution(net, (x, y))
     w, b = net.weight.detach()[0], float(net.bias.detach())
     assert_allclose(found.distances, (2 * y - 1) * (x @ w + b) / w.norm(), rtol=1e-9)
     assert found.quantile(0.5) == pytest.approx(float(found.distances.median())) and found.plots()
-    wrong = margin_distribution(net, x, (x @ w + b < 0).long())
+    wrong = margin_distribution(net, (x, (x @ w + b < 0).long()))
     assert wrong.verdict == "All decisions are wrong." and "of the right ones" in found.verdict
 
 
@@ -58,12 +58,12 @@ def test_noise_at_the_inputs_is_a_penalty_on_the_jacobian():
     """input-noise-equals-l2: E L(x + s e) - L(x) = (s^2 / 2) mean tr J^T H J for a linear network."""
     torch.manual_seed(0)
     net, x = nn.Linear(3, 1).double(), torch.randn(200, 3).double()
-    found = noise_sensitivity(net, x, x[:, 0], sigma=0.3, draws=30)
+    found = noise_sensitivity(net, (x, x[:, 0]), sigma=0.3, draws=30)
     exact = 0.045 * float(net.weight.detach().square().sum())
     assert_allclose(found.penalty, exact, rtol=1e-9)
     assert abs(found.rise - exact) < 2.5 * found.interval.width
     two, y = nn.Linear(3, 2).double(), (x[:, 0] > 0).long()
-    told = noise_sensitivity(two, x, y, sigma=0.05, draws=40, loss=CrossEntropy())
+    told = noise_sensitivity(two, (x, y), sigma=0.05, draws=40, loss=CrossEntropy())
     p = two(x).detach().softmax(1)
     d = (two.weight[0] - two.weight[1]).detach()
     assert_allclose(told.penalty, 0.00125 * float((p[:, 0] * p[:, 1]).mean() * d @ d), rtol=0.05)

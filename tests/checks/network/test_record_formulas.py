@@ -67,7 +67,7 @@ def test_distances_to_the_border_and_noise_of_a_quadratic_network():
             return (x @ self.w.T) ** 2
 
     net, x, y = Square(), normal(9, 2), torch.randint(0, 3, (9,))
-    found = margin_distribution(net, x, y)
+    found = margin_distribution(net, (x, y))
     w, points = net.w.detach().numpy(), x.numpy()
     for i in range(9):
         f = (points[i] @ w.T) ** 2
@@ -81,7 +81,7 @@ def test_distances_to_the_border_and_noise_of_a_quadratic_network():
 
 def test_noise_and_its_penalty_for_squared_and_cross_entropy_losses():
     net, x, y = nn.Linear(2, 3).double(), normal(8, 2), normal(8, 3)
-    found = noise_sensitivity(net, x, y, sigma=0.2, draws=400, seed=1)
+    found = noise_sensitivity(net, (x, y), sigma=0.2, draws=400, seed=1)
     w = net.weight.detach().numpy()
     out = net(x).detach().numpy()
     scale = found.loss / ((out - y.numpy()) ** 2).sum(1).mean()  # the loss is 1/2, or 1/6, of the squared distance
@@ -98,7 +98,7 @@ def test_noise_and_its_penalty_for_squared_and_cross_entropy_losses():
 
 def test_the_interval_of_a_rise_under_noise_is_that_of_a_mean_over_draws():
     net, x, y = nn.Linear(2, 1, bias=False).double(), normal(3, 2), normal(3, 1)
-    found = noise_sensitivity(net, x, y, sigma=0.3, draws=4, seed=5)
+    found = noise_sensitivity(net, (x, y), sigma=0.3, draws=4, seed=5)
     draw, w, rises = torch.Generator().manual_seed(5), net.weight.detach(), []
     scale = found.loss / float((net(x) - y).detach().square().mean())
     for _ in range(4):
@@ -231,7 +231,7 @@ def test_depth_as_time_against_a_solver_of_differential_equations():
 def test_blocks_left_out_one_by_one():
     net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 2)).double()
     x, y = normal(10, 2), torch.randint(0, 2, (10,))
-    found = block_ablation(net, x, y)
+    found = block_ablation(net, (x, y))
     whole = net(x).detach()
     for name, rest in (("1", (0, 2, 3)), ("2", (0, 1, 3))):
         less = nn.Sequential(*(net[i] for i in rest))(x).detach()
@@ -310,14 +310,14 @@ def test_the_normalized_margin_and_what_the_examples_leave_unexplained():
     net = nn.Linear(2, 1, bias=False).double()
     net.weight.data = torch.tensor([[3.0, 4.0]]).double()
     x = torch.tensor([[1.0, 0.0], [0.0, 0.76], [2.0, 2.0], [0.0, 2.0]]).double()
-    found = normalized_margin(net, x, torch.ones(4, dtype=torch.long))
+    found = normalized_margin(net, (x, torch.ones(4, dtype=torch.long)))
     m = x.numpy() @ [3.0, 4.0]
     assert_allclose([found.margin, found.width], [3 / 5, np.log(4) / 5], rtol=1e-9)
     assert_allclose(found.smooth, -np.log(np.exp(-m).sum()) / 5, rtol=1e-9)
     assert_allclose(found.stationarity, 0.0, atol=1e-9)  # margins 3 and 3.04 are within a tenth, and span the plane
-    one = normalized_margin(net, x[[0, 2, 3]], torch.ones(3, dtype=torch.long))
+    one = normalized_margin(net, (x[[0, 2, 3]], torch.ones(3, dtype=torch.long)))
     assert_allclose(one.stationarity, 4 / 5, rtol=1e-9)  # the margin 3 alone explains the first weight
-    beyond = normalized_margin(net, x[[0, 2]] * torch.tensor([1.0, 0.83]).double(), torch.ones(2, dtype=torch.long))
+    beyond = normalized_margin(net, (x[[0, 2]] * torch.tensor([1.0, 0.83]).double(), torch.ones(2, dtype=torch.long)))
     assert_allclose(beyond.stationarity, 4 / 5, rtol=1e-9)
 
 

@@ -66,7 +66,7 @@ def test_the_numbers_are_their_definitions():
         torch.randn(9, 3).double(),
         torch.randint(0, 2, (9,)),
     )
-    result = signal(net, x, y)
+    result = signal(net, (x, y))
     a = net[0](x)
     h = torch.relu(a)
     a.retain_grad()
@@ -121,7 +121,7 @@ def test_any_module_is_measured_and_left_as_it_was():
     before, modes = copy.deepcopy(net.state_dict()), [m.training for m in net.modules()]
     x, y = {"tokens": torch.randint(0, 5, (12, 7)), "scale": 2.0}, torch.randint(0, 4, (12,))
     state = torch.get_rng_state()
-    result = signal(net, x, y)
+    result = signal(net, (x, y))
     assert [layer.kind for layer in result.layers] == [
         "Embedding",
         "Conv1d",
@@ -320,5 +320,5 @@ def test_what_cannot_be_measured_is_told():
 def test_inputs_that_are_not_finite_are_refused(value):
     x = torch.zeros(4, 3)
     x[2, 1] = value
-    with pytest.raises(NotFiniteError, match=r"signal\(module, x\): example 2 of x contains NaN or infinity"):
+    with pytest.raises(NotFiniteError, match=r"signal\(module, data\): example 2 of x contains NaN or infinity"):
         signal(nn.Linear(3, 2), x)

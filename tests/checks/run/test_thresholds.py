@@ -85,7 +85,7 @@ def test_outputs_explode_when_they_are_a_thousand_times_as_large(factor, steps):
     def loss(f, y):
         return -f.mean() if float(f.detach().mean()) < 2 else 0 * f.mean()  # one step only
 
-    found = find_explosion(net, x, x, loss=loss, optimizer=SGD(factor - 1), steps=5)
+    found = find_explosion(net, (x, x), loss=loss, optimizer=SGD(factor - 1), steps=5)
     assert found.step == steps and (not steps or found.growth == pytest.approx(factor) and found.layer == "0")
 
 

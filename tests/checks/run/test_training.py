@@ -80,9 +80,9 @@ def test_decay():
 def test_explosion_names_step_and_layer():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-    found = find_explosion(net, X, Y, loss=nn.functional.cross_entropy, optimizer=SGD(1e5))
+    found = find_explosion(net, (X, Y), loss=nn.functional.cross_entropy, optimizer=SGD(1e5))
     assert found.findings[0].kind == "exploding-loss" and 1 < found.step <= 4 and found.layer in "02"
-    assert find_explosion(net, X, Y, loss=nn.functional.cross_entropy, optimizer=Adam()).findings == ()
+    assert find_explosion(net, (X, Y), loss=nn.functional.cross_entropy, optimizer=Adam()).findings == ()
 
 
 @pytest.mark.parametrize(

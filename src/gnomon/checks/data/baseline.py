@@ -12,7 +12,7 @@ Hypotheses: examples in random order do not matter; independent examples.
 Reference: [hestness2017deep] for curves of learning; [rahimi2007random] for the features.
 
 >>> x = torch.randn(400, 3, generator=torch.Generator().manual_seed(0))
->>> simple_model_baseline(x, x[:, :1]).score > 0.99, simple_model_baseline(x, (x[:, 0] > 0).long()).score > 0.9
+>>> simple_model_baseline((x, x[:, :1])).score > 0.99, simple_model_baseline((x, (x[:, 0] > 0).long())).score > 0.9
 (True, True)
 """
 
@@ -51,21 +51,21 @@ class SimpleModelBaseline(Record):
 
 
 @names_call
-def simple_model_baseline(x: Any, y: Any = None, *, seed: int = 0) -> SimpleModelBaseline:
+def simple_model_baseline(data: Any, *, seed: int = 0) -> SimpleModelBaseline:
     """Scores ridge regression on random features on held-out examples, also with half of the data; equation (1).
 
-    ``x`` are inputs, with targets ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
+    ``data`` have inputs and targets: a pair, a ``Dataset``, a ``DataLoader``, batches.
     Integers (n,) are classes and scored by accuracy, numbers by the share of their variance that is explained.
 
     Hypotheses: as above; at least 150 examples.
     Reference: [rahimi2007random].
     Cost: two eigendecompositions of 400 to 600 features.
 
-    >>> simple_model_baseline(torch.zeros(10, 2), torch.zeros(10).long()).examples              # too few to say
+    >>> simple_model_baseline((torch.zeros(10, 2), torch.zeros(10).long())).examples              # too few to say
     0
     """
     seed = check_seed(seed)
-    x, y = source(x, y).pair()
+    x, y = source(data).pair()
     check_finite_inputs(x)
     n = count(x)
     if n < MIN_EXAMPLES:

@@ -19,12 +19,14 @@ Reference: [lecun1998efficient], section 4.3.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import tensors
+from gnomon.core.inputs.source import source
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
 
@@ -112,10 +114,10 @@ class ColumnStatistics(Result):
 
 
 @names_call
-def column_statistics(x: Inputs, *, names: Sequence[str] = ()) -> ColumnStatistics:
+def column_statistics(data: Any, *, names: Sequence[str] = ()) -> ColumnStatistics:
     """Finds constant, repeated and badly scaled columns of a table of inputs.
 
-    ``names`` of all columns are said in place of their numbers.
+    ``data`` are inputs, or data in any form. ``names`` of all columns are said in place of their numbers.
     Inputs that are images, tokens or several tensors have no columns, and nothing is found in them. Thresholds are
     exact properties of the numbers given: there is no false alarm by chance.
 
@@ -126,7 +128,7 @@ def column_statistics(x: Inputs, *, names: Sequence[str] = ()) -> ColumnStatisti
     >>> column_statistics(torch.tensor([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 0.0]])).repeated
     ((0, 1),)
     """
-    parts = list(tensors(x))
+    parts = list(tensors(source(data).whole().x))
     if len(parts) != 1 or parts[0].dim() != 2 or not parts[0].is_floating_point() or len(parts[0]) < 2:
         return ColumnStatistics(0, (), (), 0.0, 0.0, 0, 0.0)
     table = parts[0].detach().cpu().double()

@@ -12,13 +12,14 @@ Reference: [lecun1998efficient], section 4.3; [nesterov2018lectures] for the rat
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers
+from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["InputConditioning", "input_conditioning"]
@@ -52,11 +53,11 @@ class InputConditioning(Result):
 
 
 @names_call
-def input_conditioning(x: Array) -> InputConditioning:
+def input_conditioning(data: Any) -> InputConditioning:
     """The condition number of least squares on some inputs, before and after standardizing; equation (1).
 
     Args:
-        x: inputs, a row for each example; images are flattened.
+        data: inputs, or data, a row for each example; images are flattened.
 
     Hypotheses: see the module; more examples than columns. Reference: [lecun1998efficient].
     Cost: n d^2 and d^3.
@@ -64,7 +65,7 @@ def input_conditioning(x: Array) -> InputConditioning:
     >>> input_conditioning(torch.tensor([[0.0], [1.0], [2.0], [3.0]])).constant
     0
     """
-    rows = as_numbers(x, "x").detach().flatten(1).double()
+    rows = as_numbers(source(data).whole().x, "x").detach().flatten(1).double()
     if len(rows) < 2:
         raise InputError(f"there are {len(rows)} examples", accepted="at least two", fix="Pass more rows")
     deviation = rows.std(0, correction=0)

@@ -12,7 +12,7 @@ says that rows were copied and given other labels.
 Reference: [bishop2006pattern], section 1.5, on the least error that any classifier has.
 
 >>> import torch
->>> found = label_conflicts(torch.tensor([[1.0], [1.0], [2.0], [3.0]]), torch.tensor([0, 1, 1, 1]))
+>>> found = label_conflicts((torch.tensor([[1.0], [1.0], [2.0], [3.0]]), torch.tensor([0, 1, 1, 1])))
 >>> found.groups, found.least_error
 (((0, 1),), 0.25)
 """
@@ -77,20 +77,20 @@ class LabelConflicts(Result):
 
 
 @names_call
-def label_conflicts(x: Any, y: Any = None) -> LabelConflicts:
+def label_conflicts(data: Any) -> LabelConflicts:
     """Finds equal inputs with different labels, and the accuracy they cost; equation (1).
 
-    ``x`` are inputs, with classes ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
+    ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
     Hypotheses: integer classes. Equal inputs are found by digests of 128 bits: no false alarms.
     Reference: [bishop2006pattern].
     Cost: one digest of each example.
 
     >>> import torch
-    >>> label_conflicts(torch.eye(3), torch.tensor([0, 1, 1])).findings
+    >>> label_conflicts((torch.eye(3), torch.tensor([0, 1, 1]))).findings
     ()
     """
-    x, y = source(x, y).pair()
+    x, y = source(data).pair()
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i, one in enumerate(example_hashes(x)):
         groups[one].append(i)

@@ -23,7 +23,7 @@ Reference: [northcutt2021confident]; [rasmussen2006gaussian], section 5.4.2, for
 >>> y[x[:, 0] > 0] = 1
 >>> x[:, 0] += 2 * x[:, 0].sign()
 >>> y[:80] = 1 - y[:80]                                                     # eighty wrong labels
->>> found = suspect_labels(x, y)
+>>> found = suspect_labels((x, y))
 >>> sorted(found.ranked[:80]) == list(range(80)), [finding.kind for finding in found.findings]
 (True, ['noisy-labels'])
 """
@@ -157,10 +157,10 @@ class SuspectLabels(Result):
 
 
 @names_call
-def suspect_labels(x: Any, y: Any = None, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) -> SuspectLabels:
+def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) -> SuspectLabels:
     """Ranks examples by how suspicious their labels are, and estimates the rate of wrong labels; (1) and (2).
 
-    ``x`` are inputs, with classes ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
+    ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
     False alarms: 1e-3 where labels are right and classes apart; where they overlap by a logistic law of slope two, 5 of
     111 tables of 1000 rows were accused, of slope three 1 of 80. Power: 5 % of wrong labels among 1400 digits were told
@@ -173,11 +173,11 @@ def suspect_labels(x: Any, y: Any = None, *, seed: int = 0, most: int = EXAMPLES
     Cost: that of `leave_one_out_kernel_predictions`, about a second for 2500 examples.
 
     >>> x = torch.randn(300, 2, generator=torch.Generator().manual_seed(0))
-    >>> suspect_labels(x, (x[:, 0] > 0).long()).noisy  # near the border examples are only hard
+    >>> suspect_labels((x, (x[:, 0] > 0).long())).noisy  # near the border examples are only hard
     False
     """
     seed = check_seed(seed)
-    x, y = source(x, y).pair()
+    x, y = source(data).pair()
     check_finite_inputs(x)
     n = count(x)
     if not are_classes(y):

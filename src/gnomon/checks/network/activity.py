@@ -64,7 +64,7 @@ class UnitActivity(Result):
 
 
 @names_call
-def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
+def unit_activity(module: nn.Module, data: Any) -> UnitActivity:
     """The share of dead units and of saturated outputs of every activation layer, over the inputs; (1), (2).
 
     Hypotheses: see the module. Units are on the axis after the examples'.
@@ -95,7 +95,7 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
     with preserve(module, all_derivatives=True), watch_activation_calls(module, watch):
         handles = [part.register_forward_pre_hook(_report(watch, name, copies[name])) for name, part in parts.items()]
         try:
-            for batch in as_input_source(x, module).batches():
+            for batch in as_input_source(data, module).batches():
                 run(module, batch.x)
                 n += len(batch)
         finally:

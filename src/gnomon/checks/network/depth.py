@@ -57,14 +57,14 @@ class OdeGap(Result):
 
 
 @names_call
-def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> OdeGap:
+def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
     """Measures how far a residual network is from the differential equation that its blocks discretize; (2).
 
     Blocks are the longest chain of parts that are called one after the other, each on what the last has returned, with
     outputs of the shape of inputs; f_t(h) = block_t(h) - h.
     Args:
         module: with at least two such blocks.
-        x: inputs, or data, of which the first 64 examples are used.
+        data: inputs, or data, of which the first 64 examples are used.
         refine: steps of fourth order in the place of each block.
 
     Hypotheses: blocks are functions of one tensor.
@@ -81,7 +81,7 @@ def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> OdeGap:
     """
     check_weights(module)
     fine = integer("refine", refine)
-    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(data, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
         names, start = _chain(module, inputs)
         blocks = [module.get_submodule(name) for name in names]

@@ -8,7 +8,7 @@ Hypotheses: a differentiable loss; a deterministic network.
 Reference: [rumelhart1986learning]; [higham2002accuracy] for the step.
 
 >>> import torch
->>> gradient_check(nn.Linear(2, 1), torch.randn(4, 2), torch.randn(4)).worst < 1e-6
+>>> gradient_check(nn.Linear(2, 1), (torch.randn(4, 2), torch.randn(4))).worst < 1e-6
 True
 """
 
@@ -74,14 +74,13 @@ class GradientCheck(Result):
 
 @names_call
 def gradient_check(
-    module: nn.Module, x: Any, y: Any = None, *, examples: int = 32, loss: Loss | None = None, seed: int = 0
+    module: nn.Module, data: Any, *, examples: int = 32, loss: Loss | None = None, seed: int = 0
 ) -> GradientCheck:
     """Compares the gradient of every parameter with differences of the loss along random directions; equation (1).
 
     Args:
         module: left as it was; a copy in float64 and eval mode is looked at.
-        x: inputs, or data, as in `gnomon.train`.
-        y: targets.
+        data: as in `gnomon.train`.
         examples: that are used, drawn by the seed.
         loss: as in `gnomon.train`.
         seed: of examples and directions.
@@ -95,17 +94,16 @@ def gradient_check(
     ...         self.w = nn.Parameter(torch.ones(1))
     ...     def forward(self, x):
     ...         return x * self.w * self.w.detach()                                   # half of the slope is lost
-    >>> round(gradient_check(Detached(), torch.ones(2, 1), torch.zeros(2)).worst, 3)
+    >>> round(gradient_check(Detached(), (torch.ones(2, 1), torch.zeros(2))).worst, 3)
     0.5
     """
     check_readable(module)
     generator = torch.Generator().manual_seed(check_seed(seed))
     model = copy_module(module).double()
-    data = source(x, y, module=module)
-    batch = data.probe(integer("examples", examples), seed=seed)
+    batch = source(data, module=module).probe(integer("examples", examples), seed=seed)
     inputs = map_tensors(lambda t: t.double() if t.is_floating_point() else t, batch.x)
     with preserve(model):
-        objective = Objective.of(inputs, batch.y, model, loss)
+        objective = Objective.of((inputs, batch.y), model, loss)
         leaves = trainable_parameters(model)
         names = [name for name, p in model.named_parameters() if p.requires_grad]
         g = loss_gradient(model, objective)[1]

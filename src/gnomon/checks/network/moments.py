@@ -50,7 +50,7 @@ class MomentShift(Result):
 
 
 @names_call
-def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
+def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
     """Measures how mean and standard deviation of units move over checkpoints of a run; equation (1).
 
     Hypotheses: one architecture; the first checkpoint is the start. Reference: [santurkar2018how].
@@ -65,7 +65,7 @@ def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
         raise InputError(f"there are {len(checkpoints)} checkpoints", accepted="at least two", fix="Pass more")
     for one in checkpoints:
         check_weights(one)
-    inputs = all_inputs(x, checkpoints[0])
+    inputs = all_inputs(data, checkpoints[0])
     first = checkpoints[0]
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
     with preserve(first, grad=False), capture(first, names) as kept:

@@ -58,12 +58,12 @@ class SignalScales(Result):
 
 
 @names_call
-def signal_scales(module: nn.Module, x: Any) -> SignalScales:
+def signal_scales(module: nn.Module, data: Any) -> SignalScales:
     """The mean square of the signal after each relu of a chain, predicted and measured; equation (1).
 
     Args:
         module: a chain of layers, ``nn.Sequential`` or one that calls its layers in the order it holds them.
-        x: inputs.
+        data: inputs.
 
     Hypotheses: see the module. Convolutions count their kernel's inputs; zeros of padding make the measured value less.
     Reference: [he2015delving].
@@ -76,7 +76,7 @@ def signal_scales(module: nn.Module, x: Any) -> SignalScales:
     0.25
     """
     check_weights(module)
-    inputs = all_inputs(x, module)
+    inputs = all_inputs(data, module)
     square = float(next(tensors(inputs)).double().square().mean())
     names, predicted, pending = [], [], None
     for name in layer_names(module):

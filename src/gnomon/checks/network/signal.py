@@ -35,7 +35,7 @@ from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs, count, map_tensors, tensors
 from gnomon.core.inputs.checks import check_readable, check_seed
-from gnomon.core.inputs.source import DEFAULT_BATCH_SIZE, AbstractSource, as_input_source, source
+from gnomon.core.inputs.source import DEFAULT_BATCH_SIZE, AbstractSource, as_input_source
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.pure import PureFunction
@@ -92,16 +92,15 @@ class Signal(Result):
 
 
 @names_call
-def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, seed: int = 0) -> Signal:
+def signal(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int = 0) -> Signal:
     """Measures signals and gradients at every layer, and names a faulty layer with a fix.
 
         activation = mean h^2,    gradient = mean (n dL/dh)^2                                         (1)
 
     Args:
         module: any module; read in eval mode, and left as it was.
-        x: inputs as the module takes them, a tensor, a tuple or a dict; or data, a ``Dataset``, a ``DataLoader`` or a
-            generator of batches, whose targets are used where they have some.
-        y: targets, as in `gnomon.train`; without them L is the sum of the outputs with random signs, over n.
+        data: inputs as the module takes them; or a pair (inputs, targets), a ``Dataset``, a ``DataLoader`` or batches,
+            whose targets are used if they have some.
         loss: as in `gnomon.train`.
         seed: of the random signs.
 
@@ -113,15 +112,14 @@ def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
     >>> bool(abs(result.layers[0].gradient - 1) < 1e-6)                        # random signs: dL/df = +-1 / n
     True
     """
-    if isinstance(module, nn.Module) and y is None:
-        module, x = adapt_inputs(module, x)
+    if isinstance(module, nn.Module):
+        module, data = adapt_inputs(module, data)
     check_readable(module)
     generator = torch.Generator().manual_seed(check_seed(seed))
     sums = _Sums({}, {})
     with preserve(module):
         f = PureFunction(module, {name: p.detach().requires_grad_() for name, p in module.named_parameters()}, {})
-        data = as_input_source(x, module) if y is None else source(x, y, module=module)
-        for inputs, loss_of in _batches(data, module, loss, generator):
+        for inputs, loss_of in _batches(as_input_source(data, module), module, loss, generator):
             sums.add(f, inputs, loss_of)
     if not sums.layers:
         raise InputError("no layer was called", accepted="a module with layers", fix="Pass the module that computes")
@@ -202,7 +200,7 @@ def _batches(
         for batch in data.batches():
             yield batch.x, partial(_signed_sum, n=len(batch), generator=generator)
         return
-    objective = Objective.of(data, None, module, loss)
+    objective = Objective.of(data, module, loss)
     for x, y in objective.batches(DEFAULT_BATCH_SIZE):
         yield x, partial(objective.loss_of, y=y)
 

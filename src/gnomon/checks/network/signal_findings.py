@@ -24,7 +24,7 @@ from gnomon.core.results import Finding, Value
 from gnomon.findings import data as data_kinds
 from gnomon.findings import most_serious_first, network
 
-__all__ = ["NORMAL_INPUT_MEAN_SQUARES", "signal_findings"]
+__all__ = ["MAX_SQUARE_RATIO", "NORMAL_INPUT_MEAN_SQUARES", "signal_findings"]
 
 MAX_SQUARE_RATIO = 1e4
 """Factor by which mean squares may change over all layers."""

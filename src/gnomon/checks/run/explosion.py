@@ -13,7 +13,7 @@ Reference: [pascanu2013difficulty].
 >>> from gnomon.training import SGD
 >>> net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 >>> x = torch.randn(32, 4)
->>> find_explosion(net, x, x[:, :1], loss=nn.functional.mse_loss, optimizer=SGD(50.0)).step <= 5
+>>> find_explosion(net, (x, x[:, :1]), loss=nn.functional.mse_loss, optimizer=SGD(50.0)).step <= 5
 True
 """
 
@@ -28,6 +28,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.source import source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import random_state, set_mode
@@ -75,8 +76,7 @@ class TrainingExplosion(Result):
 @names_call
 def find_explosion(
     module: nn.Module,
-    x: Inputs,
-    y: Tensor,
+    data: Any,
     *,
     loss: Callable[[Tensor, Tensor], Tensor],
     optimizer: AbstractOptimizer,
@@ -95,11 +95,12 @@ def find_explosion(
 
     >>> from gnomon.training import SGD
     >>> x = torch.randn(8, 2)
-    >>> find_explosion(nn.Linear(2, 1), x, x[:, :1], loss=nn.functional.mse_loss, optimizer=SGD(0.1)).findings
+    >>> find_explosion(nn.Linear(2, 1), (x, x[:, :1]), loss=nn.functional.mse_loss, optimizer=SGD(0.1)).findings
     ()
     """
     sizes: dict[str, float] = {}
     first: dict[str, float] = {}
+    x, y = source(data, module=module).pair()
     n = count(x)
     with torch.inference_mode(False), torch.enable_grad(), random_state(seed):
         model = copy_module(module)

@@ -145,7 +145,7 @@ def short_runs(
     def add(c: float) -> float:
         nonlocal start
         record = [steps - 2, steps - 1, steps] if steps > 4 else None
-        run = train(module, x, y, loss=loss, optimizer=scale_learning_rates(optimizer, c), steps=steps,
+        run = train(module, (x, y), loss=loss, optimizer=scale_learning_rates(optimizer, c), steps=steps,
                     batch=batch, record=record, watch={"loss": by_batch}, seed=seed)  # fmt: skip
         start, *later = run.watched["loss"]
         falls[c] = start - mean(later[-3:]) if run.stopped == "finished" else nan
@@ -172,7 +172,7 @@ def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: T
     norms = [part for part in model.modules() if isinstance(part, BATCH_NORMS)]
     if not norms:
         return measured
-    objective = Objective.of(x, y, model, loss)
+    objective = Objective.of((x, y), model, loss)
     with preserve(model, grad=False):
         for part in norms:
             part.training = True
