@@ -4,7 +4,6 @@ import json
 import os
 import sys
 
-import pytest
 from typer.testing import CliRunner
 
 from gnomon.cli import app
@@ -54,13 +53,18 @@ def test_run_takes_parameters_and_seeds():
     results = json.loads(answer.stdout)["results"]
     assert answer.exit_code == 0 and [row["seed"] for row in results] == [7, 8]
     assert {"id", "verdict", "expected"} <= results[0].keys() and results[0]["parameters"]["n"] == 20
-    assert "as stated" in called(*RUN).stdout
+    first, second, last = called(*RUN).stdout.splitlines()
+    assert first.startswith(
+        "perceptron-novikoff (seed 0): holds: number of updates: at most the bound in 4 of 4 cases (closest"
+    )
+    assert "Control, without “a plane" in second and "refuted, as expected: not at most the bound in" in second
+    assert last == "1 of 1 runs have the stated verdict"
 
 
 def test_a_run_outside_the_hypotheses_is_neither_as_stated_nor_a_failure():
     answer = called(*RUN, "gap=0")
     assert "outside its hypotheses" in answer.stdout and answer.exit_code == 0
-    assert "holds, as stated" not in answer.stdout and "NOT AS STATED" not in answer.stdout
+    assert "NOT AS STATED" not in answer.stdout
     assert answer.stdout.splitlines()[-1] == "0 of 1 runs have the stated verdict; 1 outside the hypotheses"
     assert json.loads(called(*RUN, "gap=0", "--json").stdout)["results"][0]["as_stated"] is False
 
@@ -68,13 +72,27 @@ def test_a_run_outside_the_hypotheses_is_neither_as_stated_nor_a_failure():
 def test_building_says_what_it_does(tmp_path):
     answer = called("atlas", "build", str(tmp_path), "perceptron-novikoff")
     assert answer.exit_code == 0 and answer.stdout.strip() == str(tmp_path / "index.html")
-    lines = answer.stderr.splitlines()
-    assert lines[1:] == ["1/1  perceptron-novikoff: holds", "1/1  page of perceptron-novikoff"]
+    assert answer.stderr.splitlines() == ["loading the claims", "1/1  page of perceptron-novikoff"]
+    again = called("atlas", "build", str(tmp_path), "perceptron-novikoff", "--seed", "3")
+    assert again.stderr.splitlines()[1] == "1/1  perceptron-novikoff: holds"
 
 
-@pytest.mark.parametrize("words", [("build", "{}", "perceptron-novikoff"), (*RUN[1:3], "--out", "{}/rows.json")])
-def test_a_full_disk_is_said_in_a_sentence(tmp_path, full_disk, words):
-    answer = called("atlas", *(word.format(tmp_path) for word in words))
+def test_grids_are_computed_once(tmp_path):
+    words = ("atlas", "grids", "softmax", "--out", str(tmp_path))
+    first, second = called(*words), called(*words)
+    assert first.stderr.splitlines()[1].startswith("1/1  softmax: 7 points over k")
+    assert first.stdout.startswith("1 computed") and second.stdout.startswith("0 computed")
+
+
+def test_a_full_disk_leaves_complete_lines(tmp_path, full_disk):
+    answer = called("atlas", *RUN[1:], "--seeds", "8", "--out", str(tmp_path / "rows.json"))
+    assert isinstance(answer.exception, WriteError) and "Free some disk space" in str(answer.exception)
+    rows = [json.loads(line) for line in (tmp_path / "rows.json").read_text("utf-8").splitlines()]
+    assert [row["seed"] for row in rows] == list(range(len(rows))) and 0 < len(rows) < 8
+
+
+def test_a_full_disk_is_said_in_a_sentence(tmp_path, full_disk):
+    answer = called("atlas", "build", str(tmp_path), "perceptron-novikoff")
     assert isinstance(answer.exception, WriteError) and "Free some disk space" in str(answer.exception)
     assert str(answer.exception.problem).startswith("cannot write")
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and file.stat().st_size]

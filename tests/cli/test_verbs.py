@@ -89,7 +89,7 @@ QUICK = ("--budget", "2s", "--no-fit")
 
 def shortly(monkeypatch, *words):
     """As `gnomon`, with the sections on the network and on the data alone."""
-    short = partial(examined, steps=STEPS[:2])
+    short = partial(examined, examination_steps=STEPS[:2])
     monkeypatch.setattr(import_module("gnomon.examination.compare"), "examine", _without_clock(short))
     monkeypatch.setattr(sys, "argv", ["gnomon", *map(str, words)])
     monkeypatch.setattr(import_module("gnomon.examination"), "examine", short)
@@ -113,7 +113,26 @@ def test_a_report_is_written_where_asked_and_nowhere_else(here, monkeypatch, cap
 def test_json_is_only_json(here, monkeypatch, capsys):
     assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--json", *QUICK) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == 4 and "examine m.py:build" in found["manifest"]["command"]
+    assert found["schema"] == 5 and "examine m.py:build" in found["manifest"]["command"]
+
+
+def test_a_saved_result_is_shown_again(here, monkeypatch, capsys):
+    assert shortly(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--json", *QUICK) == 0
+    (here / "r.json").write_text(capsys.readouterr().out, "utf-8")
+    assert gnomon(monkeypatch, "show", "r.json", "--out", "again.html") == 0
+    assert "m.py:build on d.npz" in " ".join(capsys.readouterr().out.split())
+    assert (here / "again.html").read_text("utf-8") == (here / "report.html").read_text("utf-8")
+
+
+def test_the_traceback_of_a_factory_is_kept_and_every_step_is_printed(here, monkeypatch, capsys):
+    assert shortly(monkeypatch, "examine", "m.py:fails", "--data", "d.npz", *QUICK) == 2
+    said = capsys.readouterr().err
+    assert "in fails" in said and "return 1 / 0" in said and "default" not in said
+    assert shortly(monkeypatch, "examine", "m.py:build", "--data", "d.npz", *QUICK) == 0
+    said = capsys.readouterr().out
+    assert "1/2  The network: " in said and "2/2  The data: " in said and "It has" not in said
+    assert shortly(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--verbose", *QUICK) == 0
+    assert "It has" in capsys.readouterr().out
 
 
 def test_strict_tells_by_its_exit_code(here, monkeypatch):
@@ -360,7 +379,8 @@ def test_hostile_input_is_told_in_a_sentence(here, monkeypatch, capsys, words, t
     assert gnomon(monkeypatch, "examine", *words) == 2
     shown = capsys.readouterr()
     assert told in " ".join(shown.err.split()), shown.err
-    assert "Traceback" not in shown.err + shown.out
+    own_code = words[0] in ("m.py:Raises", "broken.py:build") or words[-1] == "m.py:fails"  # keeps its traceback
+    assert ("Traceback" in shown.err + shown.out) is own_code
     assert not (here / "owned").exists()
 
 

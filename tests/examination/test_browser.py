@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gnomon.examination.compare import Comparison
+from gnomon.report.worth import shows_something
 from tests.browser import MISSING, OVERFLOW, asked_for, resize
 from tests.examination.patients import cnn, data, examined
 from tests.shares import in_full
@@ -12,7 +13,8 @@ from tests.shares import in_full
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 pytestmark = MISSING
 
-EMPTY = """return [...document.querySelectorAll('figure svg')].filter(s => {
+EMPTY = """document.querySelectorAll('details').forEach(one => one.open = true);
+  return [...document.querySelectorAll('figure svg')].filter(s => {
   const box = s.getBoundingClientRect(); return box.width < 100 || box.height < 50 || !s.querySelector('path')}).length"""
 
 
@@ -34,8 +36,9 @@ def test_the_page_is_whole(browser, report, width, scheme):
     assert asked_for(browser) == []
     assert browser.execute_script(OVERFLOW) <= 0
     assert browser.execute_script(EMPTY) == 0
-    figures = sum(len(s.content.plots) for s in result.sections)
-    assert browser.execute_script("return document.querySelectorAll('figure svg').length") == figures
+    figures = sum(shows_something(plot) for s in result.sections for plot in s.content.plots)
+    first = sum(tile.plot is not None for tile in result.page().tiles)
+    assert browser.execute_script("return document.querySelectorAll('figure svg').length") == figures + first
 
 
 def test_two_networks_are_beside_each_other_and_below_on_a_phone(browser, report, tmp_path):

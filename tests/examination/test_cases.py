@@ -122,7 +122,7 @@ def test_shapes_that_pixels_do_not_tell_are_a_hint_and_no_fault():
     i, j = (torch.randint(0, 24, (1200,), generator=g) for _ in range(2))
     rows = torch.arange(1200)
     x[rows, i, j] = x[rows, (i + 4 - 4 * y) % 24, (j + 4 * y) % 24] = 3.0
-    found = suspect_labels(x, y).findings
+    found = suspect_labels((x, y)).findings
     assert kinds(found) == ["labels-unrelated"] and found[0].level is Level.WARNING
 
 

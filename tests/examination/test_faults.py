@@ -21,7 +21,7 @@ WITHOUT_LIMIT = tuple(step for step in STEPS if step.key != "limit")
 
 
 def look(net, train=TRAIN, budget=60, steps=WITHOUT_LIMIT, **options):
-    return examined(net, train, budget=budget, fit=False, steps=steps, **options)
+    return examined(net, train, budget=budget, fit=False, examination_steps=steps, **options)
 
 
 def first(result):
@@ -73,7 +73,7 @@ def test_a_chaotic_network():
 def test_a_step_that_is_too_large(factor):
     """Curvature shows it at any factor; where short runs show it as well, theirs is the graver evidence."""
     net = cnn()
-    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128]).largest_lr
+    limit = sharpness(net, (TRAIN[0][:128], TRAIN[1][:128])).largest_lr
     result = look(net, optimizer=SGD(factor * limit))
     key, finding = first(result)
     assert key in ("stability", "optimizer") and finding.kind == "learning-rate-too-large"
@@ -90,7 +90,7 @@ def test_a_step_that_is_too_large(factor):
 @pytest.mark.full
 def test_a_step_with_momentum_that_is_too_large():
     net = cnn()
-    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128], momentum=0.9).largest_lr
+    limit = sharpness(net, (TRAIN[0][:128], TRAIN[1][:128]), momentum=0.9).largest_lr
     key, finding = first(look(net, optimizer=SGD(3 * limit, momentum=0.9)))
     assert key in ("stability", "optimizer") and "learning-rate" in finding.kind
 

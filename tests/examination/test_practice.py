@@ -21,7 +21,7 @@ def net(end=None, dropout=0.0):
 
 
 def look(module, train=TRAIN, test=TEST, steps=BEFORE, **options):
-    return examine(module, train, test, steps=steps, fit=False, budget=30, clock=Ticking(0.001), **options)
+    return examine(module, train, test, examination_steps=steps, fit=False, budget=30, clock=Ticking(0.001), **options)
 
 
 def flipped():

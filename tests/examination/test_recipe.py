@@ -27,7 +27,7 @@ def net(outputs=2):
 
 def trained(train=(X, Y), make=net, test=None, budget=30, tick=0.001, **options):
     steps = (ArchitectureStep(), TrainingStep(), MarginsStep())
-    result = examine(make, train, test, budget=budget, steps=steps, clock=Ticking(tick), **options)
+    result = examine(make, train, test, budget=budget, examination_steps=steps, clock=Ticking(tick), **options)
     assert not [s.answer for s in result.sections if s.status == "failed"]
     return result, result.products.get(Run)
 

@@ -88,7 +88,7 @@ def test_one_probe_has_the_share_of_every_class_and_smaller_ones_are_parts_of_it
 
 CALLS = {
     "rank(networks, train)": lambda data: rank({"a": net}, data),
-    "watch(model, probe)": lambda data: watch(net(), data),
+    "watch(module, data)": lambda data: watch(net(), data),
     "examine(module, train)": lambda data: examine(net, data),
 }
 

@@ -89,6 +89,6 @@ def test_each_step_has_a_line_when_it_ends_and_somebody_watches(monkeypatch, cap
 
 def test_the_wall_time_is_kept(monkeypatch, capsys):
     monkeypatch.setattr("gnomon.examination.run.is_terminal", lambda: True)
-    result = gnomon.examine(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), budget=7, steps=(One(),))
+    result = gnomon.examine(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), budget=7, examination_steps=(One(),))
     assert result.manifest["wall time"].endswith("with imports and compilation")
     assert capsys.readouterr().err.startswith("examining the network, at most 7 s\n")

@@ -27,7 +27,7 @@ def dense(outputs, inputs=5, first=()):
 
 
 def look(net, train, *, steps=EARLY, budget=20, **options):
-    return examined(net, train, budget=budget, steps=steps, **options)
+    return examined(net, train, budget=budget, examination_steps=steps, **options)
 
 
 def next_word(f, y):
@@ -112,6 +112,6 @@ def test_a_section_that_failed_is_named_in_the_verdict():
 def test_a_negative_loss_that_falls_has_not_diverged():
     """As the likelihoods of densities make: -9 to -10 is a fall."""
     run = train(
-        dense(1)(), X, X[:, :1], loss=lambda f, y: F.mse_loss(f, y) - 10.0, optimizer=SGD(0.1), steps=120, batch=32
+        dense(1)(), (X, X[:, :1]), loss=lambda f, y: F.mse_loss(f, y) - 10.0, optimizer=SGD(0.1), steps=120, batch=32
     )
     assert float(run.loss[-1]) < float(run.loss[0]) < 0 and not run.diverges

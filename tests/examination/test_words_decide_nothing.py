@@ -30,9 +30,9 @@ def examinations():
         step for step in STEPS if step.key not in ("limit", "attribution", "curvature")
     ]  # slow, and they find nothing
     found = [
-        examined(faulty, TRAIN, TEST, optimizer=SGD(1e-4), budget=5, epochs=2, steps=steps),
-        examined(cnn, TRAIN, TEST, optimizer=SGD(0.1), budget=5, epochs=4, steps=steps),
-        examined(cnn(), (1000 * TRAIN[0], TRAIN[1]), TEST, budget=2, fit=False, steps=steps),
+        examined(faulty, TRAIN, TEST, optimizer=SGD(1e-4), budget=5, epochs=2, examination_steps=steps),
+        examined(cnn, TRAIN, TEST, optimizer=SGD(0.1), budget=5, epochs=4, examination_steps=steps),
+        examined(cnn(), (1000 * TRAIN[0], TRAIN[1]), TEST, budget=2, fit=False, examination_steps=steps),
     ]
     return found, Comparison(found[0], found[1])
 
@@ -45,7 +45,7 @@ def decisions(found, compared, monkeypatch, tmp_path):
         told.append([(f.kind, f.level, f.where, f.false_alarm) for f in result.findings])
         told.append([(s.key, s.status, s.state, [f.kind for f in s.stated_elsewhere]) for s in result.sections])
         told.append([(tile.key, None if tile.plot is None else tile.plot.id) for tile in page.tiles])
-        told.append([re.sub(r"[^0-9.]", "", fact) for fact in page.facts][:4])
+        told.append([re.sub(r"[^0-9.]", "", fact) for fact in page.facts][:3])
         told.append((result.healthy, None if result.inconclusive is None else result.inconclusive.kind))
         told.append([exit_code(result, options, monkeypatch, tmp_path)
                      for options in (["--strict"], ["--fail-on", "dead-units"], [])])  # fmt: skip

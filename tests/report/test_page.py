@@ -57,7 +57,7 @@ def embedded(text):
 
 def test_text_is_never_markup():
     text = page_html(page(EVIL))
-    assert text.count("<script") == 1 and "<img" not in text
+    assert text.count("<script") == 2 and "<img" not in text, "the data and the script of the page itself"
     assert embedded(text)["title"] == EVIL
 
 
@@ -120,7 +120,7 @@ def test_findings_are_ranked_by_the_table_and_link_to_their_section():
         ("one", "problem"),
         ("one", "warning"),
     ]
-    assert re.search(r"<ol class=findings>\n<li>.*?#two.*?#one.*?</ol>", page_html(whole), re.S)
+    assert re.search(r"<ol class=findings>\n<li data-finding=0>.*?#two.*?#one.*?</ol>", page_html(whole), re.S)
 
 
 def test_references_are_printed_in_full_and_not_as_keys():
@@ -137,7 +137,7 @@ def test_the_traceback_of_a_failure_is_in_the_data_and_not_on_the_page():
     assert "Traceback" not in text.split('id="gnomon-data"')[0]
 
 
-def test_the_first_screen_has_the_verdict_then_five_findings_then_small_pictures():
+def test_the_first_screen_has_the_verdict_then_five_findings_then_plots():
     levels = (Level.PROBLEM,) * 4 + (Level.WARNING,) * 2 + (Level.NOTE,)
     parts = (section("one", levels=levels), section("two", levels=()))
     whole = Page(
@@ -145,16 +145,37 @@ def test_the_first_screen_has_the_verdict_then_five_findings_then_small_pictures
     )
     text = page_html(whole).split("<section")[0]
     first, folded = text.split("<details>")
-    assert first.index("Seven things.") < first.index("kind") if "kind" in first else "Seven things." in first
+    assert first.index("Seven things.") < first.index("class=fix")
     assert first.count("class=fix") == 5 and folded.count("class=fix") == 2 and "2 more" in folded
-    assert [m for m in re.findall(r'class=tile href="#(\w+)"', text)] == ["two", "one"] and text.count("<svg") == 2
-    assert "<text" not in text, "small pictures have no words of their own"
+    assert text.count("<figure") == 2 and text.count("large-figure") - text.count(".large-figure") == 1
 
 
-def test_sections_open_with_pictures_and_fold_their_tables():
-    text = page_html(page())
+def test_sections_fold_their_tables_and_those_without_findings_are_folded_to_one_line():
+    text = page_html(Page("p", "", (section("one"), section("two", levels=())), {}))
     part = text[text.index('<section id="one"') :]
-    assert part.index("<figure") < part.index("class=answer") < part.index("<details>") < part.index("<table>")
+    assert part.index("class=answer") < part.index("<figure") < part.index("<details>") < part.index("<table>")
+    assert re.findall(r'<details class="part (\w+)" data-key="(\w+)"( open)?>', text) == [
+        ("problem", "one", " open"),
+        ("good", "two", ""),
+    ]
+
+
+def test_sections_are_ordered_by_findings_and_then_by_importance():
+    parts = [section(key, levels=levels) for key, levels in (("a", ()), ("b", (Level.WARNING,)), ("c", ()), ("d", ()))]
+    whole = Page("p", "", (*parts, section("e", levels=(Level.PROBLEM,))), {}, order=("d", "a"))
+    assert [s.key for s in whole.by_importance] == ["e", "b", "d", "a", "c"]
+
+
+def test_the_mark_of_a_section_follows_its_sentence():
+    words = {}
+    for name, content, state in (
+        ("good", Content("Fine."), "answered"),
+        ("worse", Content("A simple model is better.", good_news=False), "answered"),
+        ("unsure", Content("Too short."), "unsure"),
+    ):
+        text = page_html(Page("p", "", (Section(name, name, "?", content, state),), {}))
+        words[name] = re.search(r'</h2> <span class="badge \w+">([^<]+)<', text)[1]
+    assert words == {"good": "good", "worse": "look", "unsure": "cannot tell"}
 
 
 def test_the_words_of_a_picture_keep_their_digits():

@@ -7,6 +7,7 @@ May import: atlas, core, data, examination, findings, kernels, models, playgroun
 
 import os
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -17,6 +18,7 @@ from gnomon.cli.doctor import doctor
 from gnomon.cli.examine import examine
 from gnomon.cli.playground import playground
 from gnomon.cli.rank import rank
+from gnomon.cli.show import show
 from gnomon.cli.watch import ScriptEnded, watch
 from gnomon.core.errors import GnomonError
 
@@ -27,6 +29,7 @@ app = typer.Typer(
 """The command line as a typer application."""
 app.command()(examine)
 app.command()(compare)
+app.command()(show)
 app.command()(rank)
 app.command(context_settings={"allow_interspersed_args": False})(watch)
 app.command()(doctor)
@@ -67,10 +70,22 @@ def run() -> None:
     try:
         app(prog_name="gnomon")  # also for `python -m gnomon`, because shells cannot complete three words
     except GnomonError as error:
+        if error.__cause__ is not None and not isinstance(error.__cause__, GnomonError):
+            _print_user_traceback(error.__cause__)
         print(error.advice, file=sys.stderr)
         sys.exit(2)
     except ScriptEnded as ended:
         ended.end()
+
+
+def _print_user_traceback(error: BaseException) -> None:
+    """Prints the traceback of an error in the user's code, without the frames of gnomon."""
+    own = os.path.dirname(os.path.dirname(__file__))
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(own)]
+    if not frames:
+        return
+    words = traceback.format_exception_only(type(error), error)
+    print("".join(["Traceback (most recent call last):\n", *traceback.format_list(frames), *words]), file=sys.stderr)
 
 
 __all__ = ["app", "run"]

@@ -49,7 +49,8 @@ def list_(
         _lines([(name, str(counts[name])) for name in known])
         print(f"{len(rows)} claims of {len(known)} kinds. List them with --kind KIND, --search WORDS or --all.")
         return
-    _lines([(str(row["id"]), str(row["kind"]), str(row["title"])) for row in rows])
+    columns = ("id", "title") if kind is not None else ("id", "kind", "title")
+    _lines([tuple(str(row[column]) for column in columns) for row in rows])
     print(f"{len(rows)} claim{'' if len(rows) == 1 else 's'}")
 
 
@@ -77,6 +78,9 @@ def run(
     import sys
     from pathlib import Path
 
+    from gnomon.core.machine.progress import progress_line
+
+    progress_line(f"Running {', '.join(ids) if ids else 'all claims'} ...")  # before slow imports
     from gnomon.atlas.catalog import select_entries
     from gnomon.atlas.many import ClaimTask, run_claims
 
@@ -90,7 +94,7 @@ def run(
     for row in run_claims(tasks, jobs=jobs, scheduler=scheduler, out=None if out is None else Path(out)):
         broken = [premise["statement"] for premise in row["premises"] if premise["holds"] is False]
         outside += bool(broken)
-        results.append({k: v for k, v in row.items() if k != "figure"} | ({"as_stated": False} if broken else {}))
+        results.append({k: v for k, v in row.items() if k != "chart"} | ({"as_stated": False} if broken else {}))
         if not as_json:
             print(_report(row, broken), flush=True)
     stated = sum(row["as_stated"] for row in results)
@@ -175,14 +179,38 @@ def build(
     """Write the atlas as HTML pages that work offline; progress goes to stderr."""
     from pathlib import Path
 
-    from gnomon.atlas.pages.build import build_site as written
     from gnomon.core.machine.progress import progress_line
 
-    kept = None if out is None else Path(out)
     progress_line("loading the claims")
+    from gnomon.atlas.pages.build import build_site as written
+
+    kept = None if out is None else Path(out)
     index = written(Path(folder), list(ids or ()), scale=_scale(scale, "build"), seed=seed, jobs=jobs, out=kept,
                     progress=lambda what, number, total: progress_line(f"{number}/{total}  {what}"))  # fmt: skip
     print(index)
+
+
+@verbs.command()
+def grids(
+    ids: Ids = None,
+    jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = 1,
+    out: Annotated[str | None, typer.Option(help="Folder for the results; by default inside the package.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Compute stored results again.")] = False,
+) -> None:
+    """Compute the results behind the sliders of the pages; an interrupted call continues where it stopped."""
+    from pathlib import Path
+
+    from gnomon.core.machine.progress import progress_line
+
+    progress_line("loading the claims")
+    from gnomon.atlas.grids.records import compute_records
+
+    folder = None if out is None else Path(out)
+    done = 0
+    for name, what, number, total in compute_records(list(ids or ()), jobs=jobs, folder=folder, again=again):
+        progress_line(f"{number}/{total}  {name}: {what}")
+        done += 1
+    print(f"{done} computed, the others were up to date")
 
 
 @verbs.command()
@@ -246,14 +274,24 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _report(row: dict[str, Any], broken: list[str]) -> str:
-    """The result of a run on two or three lines: verdict, what its plot shows, and control."""
-    mark = f"{row['verdict']}, {'as stated' if row['as_stated'] else 'NOT AS STATED'}"
+    """The result of a run on two lines: verdict with what was measured, then the control."""
+    measured = row["axes"][1] if row.get("axes") else "measured"
+    result = f"{row['verdict']}: {measured}: {_lower(row['reason'])}"
     if broken:
-        outside = f"outside its hypotheses ({'; '.join(broken)}), so the claim does not apply"
-        mark = f"{outside}. Result anyway: {row['verdict']}"
-    control = f"    control: {row['control']['verdict']}. {row['control']['reason']}"
-    axes = f"    plot: {row['axes'][1]} over {row['axes'][0]}\n" if row.get("axes") and all(row["axes"]) else ""
-    return f"{row['id']} (seed {row['seed']}): {mark}. {row['reason']}\n{axes}{control}"
+        result = f"outside its hypotheses ({'; '.join(broken)}), so the claim does not apply. Result anyway: {result}"
+    elif row["verdict"] != row["expected"]:
+        result = f"NOT AS STATED, {result}"
+    control = row["control"]
+    expected = "UNEXPECTEDLY HOLDS" if control["verdict"] == "holds" else f"{control['verdict']}, as expected"
+    without = row["premises"][0]["statement"]
+    return (
+        f"{row['id']} (seed {row['seed']}): {result}\n"
+        f"    Control, without “{without}”: {expected}: {_lower(control['reason'])}"
+    )
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
 def _lines(rows: Sequence[tuple[str, ...]]) -> None:

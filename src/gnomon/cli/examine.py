@@ -1,6 +1,5 @@
 """``gnomon examine``: examines a network and writes a report."""
 
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from gnomon.examination import Examination
+    from gnomon.report import Page, Section
 
 MARKS = {
     "good": "[green]✓[/]",
@@ -61,6 +61,7 @@ def examine(
         str,
         typer.Option(help="Exit with code 1 on these findings: problem, warning, note, or ids, separated by commas."),
     ] = "",
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print the answer of every step.")] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[str, typer.Option(help="Device to compute on, such as cpu or cuda.")] = "cpu",
 ) -> None:
@@ -74,8 +75,7 @@ def examine(
     from gnomon.examination import examine as examine_network
     from gnomon.findings import check_finding_kinds
 
-    console = Console(stderr=as_json or markdown)
-    seconds = sources.seconds(budget)
+    console, seconds = Console(stderr=as_json or markdown), sources.seconds(budget)
     words = [word.strip() for word in fail_on.split(",") if word.strip()] + (["problem"] if strict else [])
     kinds = check_finding_kinds(words)
     given = sources.data(data, target, seed)
@@ -86,26 +86,34 @@ def examine(
         net = built if isinstance(built, nn.Module) else built()
         built, fit = sources.checkpoint(checkpoint, net), bool(fit)
     built = _place(built, device)
-    with console.status("reading") as status:
+    console.print(f"Examining {name_of(network, data)}, at most {seconds:g} s …", markup=False, highlight=False)
+    with console.status("reading model and data") as status:
         result = examine_network(
             built, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay),
             batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.notes, columns=given.columns,
-            name=network.rpartition(":")[2] if network else "small CNN on digits", command=" ".join(sys.argv[1:]),
+            name=name_of(network, data), command=" ".join(sys.argv[1:]), class_names=given.class_names,
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
+            step_ended=lambda section, i, n: console.out(step_line(section, i, n, verbose=verbose), highlight=False),
         )  # fmt: skip
     if as_json:
         print(json.dumps(result.to_dict(), allow_nan=False))
     elif markdown:
         print(result.to_markdown())
     else:
-        show(result, console)
+        show(result, console, verbose=verbose)
     # written after printing, so that a full disk does not lose the results
     path = result.save(out)
     if not as_json and not markdown:
-        console.print(f"\nReport: [bold]{path}[/bold]", highlight=False, soft_wrap=True)
+        console.print(f"\nReport: [bold]{path}[/bold]{_time(result, seconds)}", highlight=False, soft_wrap=True)
     if why := failed_gate(result, kinds):
         Console(stderr=True).print(f"Failed for: {why}", markup=False)
         raise typer.Exit(1)
+
+
+def _time(result: "Examination", budget: float) -> str:
+    """The wall time next to the budget, in brackets."""
+    took = str(result.manifest.get("wall time", "")).partition(",")[0]
+    return f" (took {took}, budget {budget:g} s)" if took else ""
 
 
 def failed_gate(result: "Examination", kinds: Sequence[str]) -> str:
@@ -132,37 +140,65 @@ def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
     return "the network performs like random guessing" if any(kind in LEVELS for kind in kinds) else ""
 
 
-def show(result: "Examination", console: "Console") -> None:
-    """Prints the summary: one sentence for each step, then the verdict and what to do."""
+def name_of(network: str | None, data: str) -> str:
+    """What is examined, in words: the file with the name of the model, and the data.
+
+    >>> name_of("models/cnn.py:build", "data/mnist.npz"), name_of(None, "digits")
+    ('cnn.py:build on mnist.npz', 'small CNN on digits')
+    """
+    if network is None:
+        return f"small CNN on {Path(data).name}"
+    place, _, name = network.rpartition(":")
+    file, _, function = data.rpartition(":")
+    shown = f"{Path(file).name}:{function}" if file else Path(data).name
+    return f"{Path(place).name}:{name} on {shown}"
+
+
+def step_line(section: "Section", number: int, steps: int, *, verbose: bool) -> str:
+    """The line that is printed when a step ends: number, title, seconds; if ``verbose``, its first sentence."""
+    ended = {"answered": "", "unsure": ", cannot tell", "late": ", no time"}.get(section.state, f", {section.state}")
+    head = f"{number:>3}/{steps}  {section.title}: {section.seconds:.1f} s{ended}"
+    return f"{head}\n        {section.summary}" if verbose else head
+
+
+def show(result: "Examination", console: "Console", *, verbose: bool = False) -> None:
+    """Prints findings with fixes, three headline numbers and the verdict; with ``verbose`` every section before."""
+    from rich.markup import escape
+
+    page = result.page()
+    if verbose:
+        _show_sections(page, console)
+    else:
+        for note in (note for section in page.sections for note in section.content.notes):
+            console.print(f"Note: {note}.", markup=False, highlight=False)
+    console.print(f"\n[bold]{escape(result.verdict)}[/]", highlight=False)
+    for i, finding in enumerate(result.findings, 1):
+        level = finding.level.name.lower()
+        told = "" if finding is result.leading else f"{escape(finding.message)}\n    "
+        console.print(f" {i}. {MARKS[level]} {told}[bold]→ {escape(finding.fix)}[/]", highlight=False)
+        if proof := page.proofs.get(finding.kind, ""):
+            console.print(f"    {MARKS['good']} Proven: {escape(proof)}", highlight=False)
+    for name, text in result.headline_numbers:
+        console.print(f"  {escape(name)}: [bold]{escape(text)}[/]", highlight=False)
+    if not verbose and page.sections:
+        states = [s.status for s in page.sections]
+        rest = f"{states.count('good')} of {len(states)} questions have a good answer; --verbose or the report has all."
+        console.print(f"  {rest}", highlight=False)
+
+
+def _show_sections(page: "Page", console: "Console") -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    page = result.page()
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
-    for s in page.shown_sections:
-        said = (first_sentence(s.content.answer), *(f"Note: {note}." for note in s.content.notes))
+    for s in page.by_importance:
+        said = (s.summary, *(f"Note: {note}." for note in s.content.notes))
         table.add_row(MARKS[s.status], f"[bold]{escape(s.title)}[/]", escape(" ".join(said)))
     if left := [s.title for sections in page.left_out.values() for s in sections]:
         table.add_row(MARKS["skipped"], "[bold]Not examined[/]", escape("; ".join(left)))
     console.print(table, highlight=False)
     if page.facts:
         console.print(f"\n{escape(', '.join(page.facts))}", highlight=False)
-    console.print(f"\n[bold]{escape(result.verdict)}[/]", highlight=False)
-    for i, finding in enumerate(result.findings, 1):
-        level = finding.level.name.lower()
-        told = "" if finding is result.leading else f"{escape(finding.message)}\n    "
-        console.print(f" {i}. {MARKS[level]} {told}[bold]→ {escape(finding.fix)}[/]", highlight=False)
-        if (fix := result.fix_of(finding)) is not None:
-            console.print(f"    {MARKS['good']} Proven: {escape(fix.sentence)}", highlight=False)
-
-
-def first_sentence(text: str) -> str:
-    """The first sentence of an answer; the report contains the rest.
-
-    >>> first_sentence("It has 0.5 of them. Others have more.")
-    'It has 0.5 of them.'
-    """
-    return re.split(r"(?<=[.!?]) (?=[A-Z])", text)[0]
 
 
 def small_cnn() -> "nn.Module":

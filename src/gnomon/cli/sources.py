@@ -43,6 +43,7 @@ class CommandData(Record):
     test: Any = None
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    class_names: tuple[str, ...] = ()
 
 
 def model(spec: str) -> nn.Module | Callable[[], nn.Module]:
@@ -209,11 +210,13 @@ def _pictures(path: Path, seed: int) -> CommandData:
     """Loads images from a folder of classes, or from its folders train and test (or val)."""
     if not (path / "train").is_dir():
         all_of = image_folder(path)
-        return held_out(all_of.x, all_of.y, seed, (list_classes(all_of.classes), *all_of.notes))
+        made = held_out(all_of.x, all_of.y, seed, (list_classes(all_of.classes), *all_of.notes))
+        return replace(made, class_names=all_of.classes)
     train = image_folder(path / "train")
     other = next((path / name for name in ("test", "val", "valid") if (path / name).is_dir()), None)
     if other is None:
-        return held_out(train.x, train.y, seed, (list_classes(train.classes), *train.notes))
+        made = held_out(train.x, train.y, seed, (list_classes(train.classes), *train.notes))
+        return replace(made, class_names=train.classes)
     size = train.x.shape[2], train.x.shape[3]
     test = image_folder(other, classes=train.classes, size=size)
     told = [list_classes(train.classes), *train.notes, *(f"test: {note}" for note in test.notes)]
@@ -222,7 +225,8 @@ def _pictures(path: Path, seed: int) -> CommandData:
         told.append(
             f"test images were converted to {'gray' if channels == 1 else 'three channels'}, like the training images"
         )
-    return CommandData((train.x, train.y), (_match_channels(test.x, channels), test.y), tuple(told))
+    tested = _match_channels(test.x, channels), test.y
+    return CommandData((train.x, train.y), tested, tuple(told), class_names=train.classes)
 
 
 def _match_channels(x: Tensor, channels: int) -> Tensor:

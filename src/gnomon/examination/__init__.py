@@ -2,7 +2,7 @@
 
 Contains: `examine`, its steps (one file each), `rank`, `watch`, `compare`; ``script`` observes a user's script.
 Does not contain: instruments; steps call instruments and put results side by side.
-May import: adapter, attribution, checks, core, decisions, dynamics, findings, forecast, graphs, kernels, landscape,
+May import: adapter, attribution, checks, core, decisions, dynamics, findings, graphs, kernels, landscape,
 linalg, program, report, sequences, symmetry, tangent, training.
 """
 

@@ -121,8 +121,8 @@ def short_run(
     rest = others.nonzero().flatten() if bool(others.any()) else held
     learned, judged = (InMemorySource(batch_of[index], None) for index in (rest, held))
     run = train(
-        network.module, learned, x_test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
-        batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), seconds=seconds, seed=seed, clock=clock,
+        network.module, learned, test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
+        batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), budget=seconds, seed=seed, clock=clock,
     )  # fmt: skip
     if run.stopped == "interrupted":  # half a run would look as if the network could not learn
         raise KeyboardInterrupt

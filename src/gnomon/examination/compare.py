@@ -116,7 +116,10 @@ class Comparison(Result):
         return write_file(path, self.html())
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(self.html())}" style="width:100%;height:40rem;border:0"></iframe>'
+        rows = [f"<tr><th>{escape(name)}</th><td>{escape(one)}</td><td>{escape(two)}</td></tr>"
+                for name, one, two in self.main_rows]  # fmt: skip
+        names = f"<tr><th></th><th>{escape(self.left.name)}</th><th>{escape(self.right.name)}</th></tr>"
+        return f"<p><b>{escape(self.verdict)}</b></p><table>{names}{''.join(rows)}</table>"
 
     def _better(self, one: Any, two: Any, name: str) -> str:
         a, b = float(one.value), float(two.value)

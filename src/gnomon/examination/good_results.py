@@ -39,7 +39,7 @@ def results_are_good(run: Run, labels: Tensor) -> bool:
 
     >>> from gnomon.training import train
     >>> x, y = torch.tensor([[-1.0], [1.0]]), torch.tensor([0, 1])
-    >>> run = train(torch.nn.Linear(1, 2), x, y, x_test=x, y_test=y, steps=200)
+    >>> run = train(torch.nn.Linear(1, 2), (x, y), test=(x, y), steps=200)
     >>> results_are_good(run, y)
     True
     """

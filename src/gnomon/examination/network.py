@@ -1,5 +1,6 @@
 """The network that the user passed, or what a factory builds, and its name in the report."""
 
+import inspect
 from typing import Any
 
 from torch import nn
@@ -39,12 +40,29 @@ def build_module(network: Any, seed: int) -> nn.Module:
         try:
             built = network()
         except (Exception, SystemExit) as reason:  # an error in the user's function is reported as an input error
-            cure = "Give every argument a default, or pass lambda: build(...)"
             what = f"the factory raised {type(reason).__name__}: {reason}"[:200]
-            raise InputError(what, accepted="a factory without arguments", fix=cure) from reason
+            if _needs_arguments(network):
+                fix = "Give every argument a default, or pass lambda: build(...)"
+                raise InputError(what, accepted="a factory without arguments", fix=fix) from reason
+            fix = "Fix the error in the function; its traceback is the cause of this error"
+            raise InputError(what, accepted="a factory that returns a module", fix=fix) from reason
     if not isinstance(built, nn.Module):
         what = f"the factory returned a {type(built).__name__}"
         raise InputError(what, accepted="a torch.nn.Module", fix="Return the module")
     made = real_parameters(built)
     check_readable(made)
     return made
+
+
+def _needs_arguments(function: Any) -> bool:
+    """Whether a function cannot be called without arguments.
+
+    >>> _needs_arguments(lambda width: None), _needs_arguments(lambda: None)
+    (True, False)
+    """
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return any(p.default is inspect.Parameter.empty and p.kind not in kinds for p in given)

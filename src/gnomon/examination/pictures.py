@@ -21,8 +21,8 @@ def learning_rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
     """
     if not isfinite(limit) or limit <= 0:
         return ()
-    edges = (limit / 1000, limit / 10, limit, 10 * limit)
     name, value = ("largest stable:", nextafter(limit, 0.0)) if rate is None else ("in use:", rate)
+    edges = (min(limit / 1000, value), limit / 10, limit, max(10 * limit, value))
     words = "Far below the limit training is slow; above it plain gradient descent is unstable from the first step."
     meter = RangeMeter(name, value, edges, ("slow", "stable", "unstable"))
     return (

@@ -215,7 +215,7 @@ def _find(sections: Sequence[Section], kind: str, *, reported: bool = False) -> 
 def _unsure(section: Section, unreliable: dict[str, None]) -> Section:
     """A section that would be called fine, marked "unclear" if its answer rests on something unreliable."""
     reason = next((reason for reason in unreliable if reason in section.rests_on), None)
-    if reason is None or section.status != "good":
+    if reason is None or section.state != "answered" or section.findings or section.stated_elsewhere:
         return section
     answer = f"{WHY_UNSURE[reason]}: {section.answer}"
     return replace(section, content=replace(section.content, answer=answer), state="unsure")

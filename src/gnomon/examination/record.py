@@ -7,9 +7,9 @@ the advice on the page and the exit code of ``gnomon examine --strict`` are deri
 net: no problem found.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from gnomon.examination.step import StepProducts
 from gnomon.examination.summary import (
     count_with_noun,
     headline,
+    headline_numbers,
     round_up,
     short_of_time,
     summary_facts,
@@ -30,25 +31,26 @@ from gnomon.examination.summary import (
 )
 from gnomon.findings import most_serious_first
 from gnomon.report import Page, Section, page_html, page_markdown
+from gnomon.report.card import card_html
+from gnomon.report.load import load_section, read_saved
 from gnomon.report.page import PageTile
+from gnomon.report.worth import shows_something
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Version of `Examination.to_dict`; changes when names or meanings change."""
-TILES = {
-    "loss": "Loss, predicted and measured",
-    "predicted-loss": "Loss, predicted",
-    "signal-forward": "Signal through the layers",
-    "correlation-map": "Signal through the layers",
-    "kernel-modes": "What it learns first",
-    "regime": "Features: kept or learned",
-    "calibration": "Confidence and accuracy",
-    "errors": "Size of the errors",
-    "exhibits": "Worst examples",
-}
-"""Small pictures at the top of the page: ids of plots (or "exhibits" for examples) and their titles."""
-ONLY_WITHOUT = {"predicted-loss": "loss", "correlation-map": "signal-forward"}
-"""Plots that are shown only if another one is missing."""
-PICTURES = ("loss", "signal-forward", "kernel-modes")
+FIRST_PLOTS = (
+    ("theory-and-measurement", "loss", "predicted-loss", "signal-forward"),
+    ("perplexity-by-position", "confusion", "predicted-true", "scores"),
+    ("loss", "roc", "signal-forward", "kernel-modes"),
+)
+"""Plots of the first screen by id: of each row the first one that was made and is not shown yet."""
+ORDER = (
+    "fixes", "match", "training", "outcome", "margins", "examples", "importance", "attribution", "optimizer", "split",
+    "columns", "data", "wiring", "signal", "stability", "kernel", "forecast", "regime", "curvature", "invariance",
+    "sequences", "graphs", "limit", "architecture",
+)  # fmt: skip
+"""Keys of the sections, the most important first; findings come before all others."""
+PICTURES = ("theory-and-measurement", "loss", "signal-forward", "kernel-modes")
 """Ids of the plots that `Examination.plots` returns."""
 
 
@@ -57,7 +59,8 @@ class Examination(Result):
     """The sections of an examination in order, with their findings, and a record of versions, seed and data.
 
     ``products`` are the objects behind the numbers by their type (``result.products[Run]`` has the trained model), for
-    those who want to go on from there. ``partial`` says that the examination was stopped before its end.
+    those who want to go on from there. ``partial`` says that the examination was stopped before its end. ``proofs`` are
+    the sentences of proven fixes by the kind of finding, for an examination that was loaded from a file.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Examination(Result):
     partial: bool = False
     products: StepProducts = field(default_factory=StepProducts, repr=False, metadata=HIDDEN)
     budget: float | None = field(default=None, repr=False)
+    proofs: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -130,6 +134,11 @@ class Examination(Result):
         return f"{self.name}: no problem found{stop}.{more}{wanted}"
 
     @property
+    def headline_numbers(self) -> tuple[tuple[str, str], ...]:
+        """At most three numbers by name: the score, the loss, and how well theory describes training."""
+        return headline_numbers(self.sections)
+
+    @property
     def leading(self) -> Finding | None:
         """The finding that the verdict mentions, or None."""
         if self.problems:
@@ -166,28 +175,32 @@ class Examination(Result):
         """Everything but ``products``, as plain values for JSON; ``schema`` says which version of the names this is."""
         head = {"schema": SCHEMA_VERSION, "name": self.name, "verdict": self.verdict, "healthy": self.healthy,
                 "sufficient_budget": self.sufficient_budget}  # fmt: skip
-        return head | {"partial": self.partial} | self.page().to_dict()
+        page = self.page()
+        return head | {"partial": self.partial, "budget": self.budget, "proofs": dict(page.proofs)} | page.to_dict()
 
     def page(self) -> Page:
         """The examination as a page."""
         note = "This report is partial: the examination was stopped before its end." if self.partial else ""
+        proofs = {finding.kind: fix.sentence for finding in self.findings if (fix := self.fix_of(finding)) is not None}
         return Page(
             f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles(),
-            headline(self.sections, partial=self.partial), summary_facts(self.sections, str(self.manifest.get("budget",
-            ""))),
+            headline(self.sections, partial=self.partial), summary_facts(self.sections, self.manifest),
+            ORDER, proofs | dict(self.proofs),
         )  # fmt: skip
 
     def _tiles(self) -> tuple[PageTile, ...]:
-        """The small pictures at the top of the page, without those whose plot is missing."""
-        plots = {plot.id: (s.key, plot) for s in reversed(self.sections) for plot in s.content.plots}
-        exhibits = [(s.key, s.content.exhibits) for s in self.sections if s.content.exhibits]
-        found: list[PageTile] = []
-        for id, words in TILES.items():
-            if id == "exhibits":
-                found += [PageTile(key, words, exhibits=shown) for key, shown in exhibits[:1]]
-            elif id in plots and ONLY_WITHOUT.get(id) not in plots:
-                found.append(PageTile(plots[id][0], words, plots[id][1]))
-        return tuple(found)
+        """The plots and the worst examples of the first screen."""
+        plots = {plot.id: (s.key, plot) for s in reversed(self.sections) for plot in s.content.plots
+                 if s.status != "skipped" and shows_something(plot)}  # fmt: skip
+        chosen: list[str] = []
+        for row in FIRST_PLOTS:
+            chosen += [id for id in row if id in plots and id not in chosen][:1]
+        found = [PageTile(plots[id][0], plots[id][1].title, plots[id][1]) for id in chosen]
+        worst = next((s for s in self.sections if s.key == "examples" and s.content.exhibits), None)
+        return (
+            *found,
+            *(() if worst is None else (PageTile(worst.key, worst.title, exhibits=worst.content.exhibits),)),
+        )
 
     def to_markdown(self) -> str:
         """A short summary as GitHub shows it: the verdict, what to do, one line for each section."""
@@ -201,8 +214,23 @@ class Examination(Result):
 
     @names_call
     def save(self, path: str | Path) -> Path:
-        """Writes the report as one HTML file, and creates the folder if it does not exist."""
+        """Writes the report as one HTML file, or as JSON for `load` if the name ends in ".json"; creates the folder."""
+        if Path(path).suffix == ".json":
+            return write_file(path, json.dumps(self.to_dict(), allow_nan=False))
         return write_file(path, page_html(self.page()))
 
+    @classmethod
+    @names_call
+    def load(cls, path: str | Path) -> "Examination":
+        """Reads an examination from JSON (`save("report.json")` or ``gnomon examine --json``), without its products.
+
+        Nothing in the file is executed.
+        Cost: reading the file.
+        """
+        given = read_saved(path, SCHEMA_VERSION)
+        sections = tuple(map(load_section, given["sections"]))
+        proofs = given.get("proofs", {})
+        return cls(given["name"], sections, given["manifest"], given["partial"], budget=given["budget"], proofs=proofs)
+
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(page_html(self.page()))}" style="width:100%;height:40rem;border:0"></iframe>'
+        return card_html(self.page())

@@ -54,6 +54,9 @@ MAX_UNCOUNTED_IMPORT_SECONDS = 2.0
 """Seconds of import time that do not count toward the budget, once per process."""
 Progress = Callable[[str, int, int], None]
 """Called with the title of the step that starts, its number, and the number of steps."""
+StepEnded = Callable[[Section, int, int], None]
+"""Called with the section of the step that ended, before findings are reconciled, its number, and the number of steps.
+"""
 
 
 @names_call
@@ -77,15 +80,17 @@ def examine(
     name: str | None = None,
     notes: Sequence[str] = (),
     columns: Sequence[str] = (),
+    class_names: Sequence[str] = (),
+    vocabulary: Sequence[str] = (),
     command: str = "",
-    steps: Sequence[AbstractStep] | None = None,
+    examination_steps: Sequence[AbstractStep] | None = None,
     progress: Progress | None = None,
+    step_ended: StepEnded | None = None,
     clock: Clock = perf_counter,
 ) -> Examination:
     """Examines a network and its data: compares predictions of theory with measurements, and says what to fix.
 
     A step that is skipped or fails says why. Ctrl-C returns the results so far.
-
     Args:
         module: the network, or a function that builds it; it is never changed.
         train: inputs and targets (integers are classes): a pair, a dict with "labels", a ``Dataset``, a ``DataLoader``,
@@ -102,14 +107,12 @@ def examine(
         augment: a function that changes the inputs of each training batch.
         fit: whether to train a copy; by default only if ``module`` is a function that builds the network.
         budget: time limit in seconds.
-        seed: random seed.
-        name: name of the network in the report.
+        seed: random seed; ``clock`` measures ``budget``.
+        name: name of the network in the report; ``command`` is the command line, for the record.
         notes: sentences about earlier preprocessing; the report repeats them.
-        columns: names of the columns of a table; findings use them instead of indices.
-        command: the command line, for the record.
-        steps: the steps to run, by default `gnomon.examination.STEPS`.
-        progress: called before each step, see `Progress`; by default lines on a terminal or in a notebook.
-        clock: the clock that measures ``budget``.
+        columns: names of the columns of a table; ``class_names`` and ``vocabulary`` are names of classes and tokens.
+        examination_steps: the steps to run, by default `gnomon.examination.STEPS`.
+        progress: called before each step, ``step_ended`` after it; by default lines on a terminal or in a notebook.
 
     Reference: [jacot2018neural], [cohen2021gradient], [chizat2019lazy].
     Cost: at most ``budget`` seconds, plus up to two seconds for imports, once per process.
@@ -119,24 +122,31 @@ def examine(
     >>> result.section("architecture").value("parameters").value
     8
     """
-    budget, called = number("budget", budget, above=0), perf_counter()
-    if progress is None and is_terminal():
-        progress_line(f"examining the network, at most {budget:g} s")
+    budget, called = _announce(number("budget", budget, above=0), shown=progress is None), perf_counter()
     plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data reports this
         start = _begin(clock)
         with with_one_thread() as threads:
             network = subject(module, train, test, optimizer=optimizer, seed=seed, plan=plan, name=name, notes=notes,
-                              columns=columns, reading=task, output=output)  # fmt: skip
+                              columns=columns, class_names=class_names, vocabulary=vocabulary, reading=task,
+                              output=output)  # fmt: skip
             torch.set_num_threads(choose_threads(network, clock, budget, threads))
             sections, products, partial = run_steps(
-                STEPS if steps is None else steps, network, end=start + budget, seed=seed, progress=progress,
-                clock=clock, fit=not isinstance(module, nn.Module) if fit is None else fit,
+                STEPS if examination_steps is None else examination_steps, network, end=start + budget, seed=seed,
+                progress=progress, step_ended=step_ended, clock=clock,
+                fit=not isinstance(module, nn.Module) if fit is None else fit,
             )  # fmt: skip
             made = manifest(network, seed, budget, command, clock() - start)
-    made["wall time"] = f"{perf_counter() - called:.1f} s, with imports and compilation"
-    return Examination(network.name, sections, made, partial, products, budget)
+    took = {"wall time": f"{perf_counter() - called:.1f} s, with imports and compilation"}
+    return Examination(network.name, sections, made | took, partial, products, budget)
+
+
+def _announce(budget: float, *, shown: bool) -> float:
+    """Says at a terminal or in a notebook that the examination begins; returns the budget."""
+    if shown and is_terminal():
+        progress_line(f"examining the network, at most {budget:g} s")
+    return budget
 
 
 def _begin(clock: Clock) -> float:
@@ -167,6 +177,7 @@ def run_steps(
     fit: bool,
     progress: Progress | None,
     clock: Clock,
+    step_ended: StepEnded | None = None,
 ) -> tuple[tuple[Section, ...], StepProducts, bool]:
     """Runs all steps. Each step gets its share of the time left until ``end``, and no step starts after that.
 
@@ -176,12 +187,12 @@ def run_steps(
     partial, products = False, StepProducts()
     sections: list[Section] = []
     known: dict[str, bool] = {}
-    shown = progress is None and is_terminal()
+    report = step_ended or (_show if progress is None and is_terminal() else None)
     for i, step in enumerate(steps):
+        if report is not None and sections:
+            report(sections[-1], i, len(steps))
         if progress is not None:
             progress(step.title, i, len(steps))
-        if shown and sections:
-            _show(sections[-1], i, len(steps))
         if partial:
             sections.append(_section(step, "skipped", "Skipped: the examination was stopped before this step.", 0.0))
             continue
@@ -210,8 +221,8 @@ def run_steps(
         except Exception as error:  # a failing step must not lose the results of the others
             whole = "".join(traceback.format_exception(error))
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
-    if shown and sections:
-        _show(sections[-1], len(steps), len(steps))
+    if report is not None and sections:
+        report(sections[-1], len(steps), len(steps))
     return reconcile_sections(sections, ExaminationFacts(**known, training_wanted=fit)), products, partial
 
 
@@ -239,6 +250,7 @@ def _show(section: Section, number: int, steps: int) -> None:
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
     """The record of how a report was made: versions, seed, digest of the data, command."""
     return {
+        "network": _description(network.module),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "gnomon": _version(),
         "torch": torch.__version__,
@@ -250,6 +262,12 @@ def manifest(network: Subject, seed: int, budget: float, command: str, seconds: 
         "loss": getattr(network.loss, "name", None) or getattr(network.loss, "__name__", type(network.loss).__name__),
         "command": command or "gnomon.examine(...)",
     }
+
+
+def _description(module: nn.Module) -> str:
+    """The class of the network, with its number of layers if the class says little."""
+    layers = sum(1 for part in module.modules() if any(True for _ in part.parameters(recurse=False)))
+    return f"{type(module).__name__} with {layers} layer{'' if layers == 1 else 's'} of weights"
 
 
 def _digest(data: AbstractSource) -> str:

@@ -99,7 +99,8 @@ class Subject(Record):
 
     ``probe`` is the sample of training examples that measurements share. ``recipe`` holds the training settings of
     the user; ``notes`` say what was done to the data before, and how inputs were changed so that the module takes them;
-    ``columns`` are the names of the columns of a table, where they are known.
+    ``columns``, ``class_names`` and ``vocabulary`` are the names of the columns of a table, of the classes and of the
+    tokens, if they are known.
     """
 
     module: nn.Module
@@ -111,6 +112,12 @@ class Subject(Record):
     recipe: Recipe
     notes: tuple[str, ...]
     columns: tuple[str, ...] = ()
+    class_names: tuple[str, ...] = ()
+    vocabulary: tuple[str, ...] = ()
+
+    def class_name(self, c: int) -> str:
+        """The name of a class, or its number."""
+        return self.class_names[c] if 0 <= c < len(self.class_names) else str(c)
 
     def examples(self, batch: Batch) -> Examples:
         """The inputs and targets of a batch, with targets in standard form."""
@@ -183,6 +190,8 @@ def subject(
     plan: Callable[..., Recipe] = recipe,
     notes: Sequence[str] = (),
     columns: Sequence[str] = (),
+    class_names: Sequence[str] = (),
+    vocabulary: Sequence[str] = (),
     reading: TaskName | None = None,
     output: Output | None = None,
 ) -> Subject:
@@ -231,7 +240,9 @@ def subject(
     drawn = task.examples(examples.probe(probe, seed=seed))
     label = name or network_name(network)
     told = (*notes, *([" and ".join(changes)] if changes else []))
-    return Subject(module, label, examples, others, drawn, task, made, told, _columns(columns, drawn.x))
+    names = _class_names(class_names, task)
+    words = tuple(map(str, vocabulary))
+    return Subject(module, label, examples, others, drawn, task, made, told, _columns(columns, drawn.x), names, words)
 
 
 def _columns(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
@@ -242,6 +253,16 @@ def _columns(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
         what = f"columns is {given}, and an example has {count} numbers"
         raise InputError(what, accepted="one name for each column", fix="Pass list(frame.columns) without the target")
     return tuple(names)
+
+
+def _class_names(names: Sequence[str], task: Task) -> tuple[str, ...]:
+    """Checks the names of the classes: one for each class, or none."""
+    count = task.classes or (0 if task.reading is None else task.reading.classes)
+    if names and (isinstance(names, str) or len(names) < count):
+        given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
+        what = f"class_names is {given}, and there are {count} classes"
+        raise InputError(what, accepted="one name for each class", fix="Pass the names in the order of the labels")
+    return tuple(map(str, names))
 
 
 def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:

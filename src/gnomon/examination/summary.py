@@ -4,14 +4,23 @@
 'No problem found.'
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, floor, log10
+from typing import Any
 
 from gnomon.core.results import Level
 from gnomon.examination.policy import why_inconclusive
 from gnomon.report import Section
 
-__all__ = ["count_with_noun", "summary_facts", "headline", "round_up", "short_of_time", "what_is_not_covered"]
+__all__ = [
+    "count_with_noun",
+    "summary_facts",
+    "headline",
+    "headline_numbers",
+    "round_up",
+    "short_of_time",
+    "what_is_not_covered",
+]
 
 
 def headline(sections: Sequence[Section], *, partial: bool) -> str:
@@ -73,11 +82,32 @@ def round_up(seconds: float) -> float:
     return ceil(seconds / unit - 1e-9) * unit
 
 
-def summary_facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
-    """Short facts: size of the network and of the data, training steps, score, time.
+SCORES = ("accuracy", "explained-variance", "perplexity-on-test", "accuracy-on-test", "accuracy-on-train")
+"""Ids of the scores, the most telling first."""
 
-    >>> summary_facts((), "60 s, used 41.2 s")
-    ('budget 60 s, used 41.2 s',)
+
+def headline_numbers(sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:
+    """At most three numbers: the score, the loss after training, and the gap of theory or the stable rate.
+
+    >>> headline_numbers(())
+    ()
+    """
+    known = {value.id: value for section in reversed(sections) for value in section.content.values if value.id}
+    rows = (SCORES, ("test-loss", "training-loss"), ("theory-gap", "largest-stable-learning-rate", "parameters"))
+    chosen = [next((known[id] for id in ids if id in known), None) for ids in rows]
+    found = []
+    for value in (value for value in chosen if value is not None):
+        share = value.id in ("theory-gap", "explained-variance") or "accuracy" in value.id
+        number = f"{value.value:.1%}" if share and isinstance(value.value, float) else str(value)
+        found.append((value.name, f"{number} ({value.meaning})" if value.meaning else number))
+    return tuple(found)
+
+
+def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """Short facts: class and size of the network, size of the data, training steps, score, time.
+
+    >>> summary_facts((), {"network": "CNN", "wall time": "41.2 s, with imports", "budget": "60 s, used 40 s"})
+    ('CNN', 'took 41.2 s (budget 60 s)')
     """
 
     def value(id: str) -> float | None:
@@ -86,7 +116,8 @@ def summary_facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
 
     parameters, train, test = value("parameters"), value("training-examples"), value("test-examples")
     steps, right, explained = value("steps-taken"), value("accuracy"), value("explained-variance")
-    told = [] if parameters is None else [f"{parameters:,.0f} parameters"]
+    told = [str(manifest[name]) for name in ("network", "data") if manifest.get(name)]
+    told += [] if parameters is None else [f"{parameters:,.0f} parameters"]
     if train is not None:
         told.append(f"{train:,.0f} training{'' if test is None else f' and {test:,.0f} test'} examples")
     if steps is not None:
@@ -94,7 +125,8 @@ def summary_facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
         told.append(f"{steps:,.0f} training steps")
         told += [] if right is None else [f"{right:.1%} of {which} examples right"]
         told += [] if explained is None else [f"{max(explained, 0.0):.1%} of the variance of {which} targets explained"]
-    return (*told, f"budget {budget}") if budget else tuple(told)
+    wall, budget = (str(manifest.get(name, "")).partition(",")[0] for name in ("wall time", "budget"))
+    return (*told, f"took {wall} (budget {budget})") if wall else tuple(told)
 
 
 def count_with_noun(n: int, word: str) -> str:

@@ -183,12 +183,12 @@ class ModelTracker:
     def _loss(self, model: nn.Module) -> float:
         subject, examples = self.subject, self.examples
         y = subject.loss_targets(examples.y)
-        return Objective.of(examples.x, y, model, subject.loss).measure(model, None)[0]
+        return Objective.of((examples.x, y), model, subject.loss).measure(model, None)[0]
 
     def _sharpness(self, model: nn.Module) -> float:
         subject, examples = self.subject, self.examples
         y = subject.loss_targets(examples.y)
-        return sharpness(model, examples.x, y, loss=subject.loss, steps=self.products).value
+        return sharpness(model, (examples.x, y), loss=subject.loss, iterations=self.products).value
 
 
 def _or_none(name: str, function: Callable[[], T]) -> T | None:

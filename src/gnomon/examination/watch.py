@@ -46,8 +46,8 @@ DEFAULT_OVERHEAD = 0.05
 
 @names_call
 def watch(
-    model: nn.Module,
-    probe: Any,
+    module: nn.Module,
+    data: Any,
     *,
     every: int | None = None,
     examples: int = 16,
@@ -97,7 +97,7 @@ def watch(
         raise out_of_range("overhead", "a share of the time, above 0 and at most 1", overhead)
     with with_one_thread():
         plan = partial(recipe, loss=loss)
-        network = subject(model, probe, None, seed=0, probe=examples, plan=plan, reading=task, output=output)
+        network = subject(module, data, None, seed=0, probe=examples, plan=plan, reading=task, output=output)
     tracker = ModelTracker(network, network.probe, products=HESSIAN_PRODUCTS, time=TimeSpent(clock, overhead))
     return Watch(tracker, every, writer(log))
 

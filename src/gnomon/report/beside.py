@@ -1,14 +1,23 @@
-"""Combines two pages into one, side by side: verdicts, what to do, main values, and all sections."""
+"""Combines two pages into one: main values, shared curves, verdicts, then the sections, differences first."""
 
 from collections.abc import Sequence
 from html import escape
 
 from gnomon.core.results import Line, Plot, Scatter, Value
-from gnomon.report.front import findings_html, heading_html, thumbnails_html
+from gnomon.report.front import findings_html, heading_html
 from gnomon.report.glossary import TermMarker
 from gnomon.report.html import document_html, left_out_html, references_html
-from gnomon.report.page import Page, PageTile, Section, Status
-from gnomon.report.sections import badge_html, gallery_html, pictures_html, section_html
+from gnomon.report.page import Page, Section, Status
+from gnomon.report.sections import (
+    OPEN,
+    figure_html,
+    fold_html,
+    gallery_html,
+    pictures_html,
+    section_badge_html,
+    section_html,
+)
+from gnomon.report.worth import shows_something
 
 __all__ = ["side_by_side_html", "overlay_plots", "differing_values"]
 
@@ -37,22 +46,35 @@ def side_by_side_html(
     1
     """
     title = f"{names[0]} and {names[1]}"
-    lines = [*heading_html(title), f'<div class="verdict {status}"><p>{escape(verdict)}</p></div>', "<div class=pair>"]
+    lines = [*heading_html(title), f'<main><div class="verdict {status}"><p>{escape(verdict)}</p></div>']
+    lines += _tables(left, right, names, main)
+    lines += [*_shared_figures(left, right, names), "<div class=pair>"]
     for name, page in zip(names, (left, right), strict=True):
         words = escape(page.headline or page.verdict)
         own = f'<div class="verdict {page.status}"><p>{words}</p></div>'
         lines += [f"<div><h2>{escape(name)}</h2>{own}", *findings_html(page), "</div>"]
-    lines += ["</div>", *thumbnails_html(_tiles(left, right, names)), *_tables(left, right, names, main)]
-    theirs, common = {s.key: s for s in right.sections}, []
-    for one in left.sections:
-        two = theirs.get(one.key)
-        if one.status == "skipped" and two is not None and two.status == "skipped":
-            common.append(one)
-        else:
-            lines += _same(one) if two is not None and _have_same_content(one, two) else _both(one, two, names)
+    lines.append("</div>")
+    theirs = {s.key: s for s in right.sections}
+    pairs = [(one, theirs.get(one.key)) for one in left.by_importance]
+    shown = {one.key for one, _ in pairs}
+    pairs += [(one, two) for one in left.sections if one.key not in shown
+              and (two := theirs.get(one.key)) is not None and two.status != "skipped"]  # fmt: skip
+    for one, two in sorted(pairs, key=_how_equal):
+        lines += _same(one) if two is not None and _have_same_content(one, two) else _both(one, two, names)
+    common = [
+        s for s in left.sections if s.status == "skipped" and s.key in theirs and theirs[s.key].status == "skipped"
+    ]
     both = Page(title, verdict, (*left.sections, *right.sections), {})
-    lines += [*left_out_html(Page(title, verdict, tuple(common), {})), *references_html(both), "</main>"]
+    lines += [*left_out_html(Page(title, verdict, tuple(common), {})), *references_html(both), "</main></div>"]
     return document_html(title, lines, {"title": title, "verdict": verdict, "pages": [left.to_dict(), right.to_dict()]})
+
+
+def _how_equal(pair: tuple[Section, Section | None]) -> int:
+    """Sorts sections: other statuses first, then other answers, then sections with the same content."""
+    one, two = pair
+    if two is None or one.status != two.status:
+        return 0
+    return 2 if _have_same_content(one, two) else 1
 
 
 def differing_values(left: Page, right: Page) -> list[Row]:
@@ -101,21 +123,22 @@ def _have_same_content(one: Section, two: Section) -> bool:
 
 
 def _same(part: Section) -> list[str]:
-    """Renders a section that is the same for both."""
-    head, question, *rest = section_html(part)
-    return [head, question.replace("</p>", " The same for both.</p>"), *rest]
+    """Renders a section that is the same for both, folded."""
+    fold = fold_html(part.key, part.title, part.status, f"The same for both. {part.summary}", is_open=False)
+    return [fold, *section_html(part)[1:]]
 
 
-def _tiles(left: Page, right: Page, names: Names) -> list[PageTile]:
-    """Small pictures with the curves of both pages on the same axes."""
+def _shared_figures(left: Page, right: Page, names: Names) -> list[str]:
+    """The plots of the first screen with the curves of both pages on the same axes."""
     theirs = {tile.plot.id: tile.plot for tile in right.tiles if tile.plot is not None}
-    found = []
+    terms = TermMarker("shared")
+    drawn: list[str] = []
     for tile in left.tiles:
         other = None if tile.plot is None else theirs.get(tile.plot.id)
         plot = None if tile.plot is None or other is None else overlay_plots(tile.plot, other, names)
-        if plot is not None:
-            found.append(PageTile(tile.key, "Loss while training" if plot.id == "loss" else tile.title, plot))
-    return found
+        if plot is not None and shows_something(plot):
+            drawn.append(figure_html(plot, f"shared-{len(drawn)}", terms))
+    return ["<div class=plots>", *drawn, "</div>", *terms.cards()] if drawn else []
 
 
 def _tables(left: Page, right: Page, names: Names, main: Sequence[str]) -> list[str]:
@@ -144,8 +167,11 @@ def _table(rows: Sequence[Row], names: Names, terms: TermMarker) -> list[str]:
 
 def _both(one: Section, two: Section | None, names: Names) -> list[str]:
     """Renders a section of both: shared curves, then the other plots, examples and answer of each."""
-    terms = TermMarker(one.key)
-    lines = [f'<section id="{escape(one.key)}"><h2>{escape(one.title)}</h2><p class=aside>{escape(one.question)}</p>']
+    terms, differs = TermMarker(one.key), two is None or one.status != two.status
+    worst = one if two is None or _rank(one.status) >= _rank(two.status) else two
+    line = " ".join(f"{name}: {s.summary}" for name, s in zip(names, (one, two), strict=True) if s is not None)
+    lines = [fold_html(one.key, one.title, worst.status, line, is_open=differs and worst.status in OPEN)]
+    lines += [f'<section id="{escape(one.key)}"><p class=aside>{escape(one.question)}</p>']
     theirs = {plot.title: plot for plot in (two.content.plots if two is not None else ())}
     shared = [overlay_plots(p, theirs[p.title], names) for p in one.content.plots if p.title in theirs]
     drawn = [plot for plot in shared if plot is not None]
@@ -155,7 +181,11 @@ def _both(one: Section, two: Section | None, names: Names) -> list[str]:
             lines.append(f"<div><h3>{escape(name)}</h3><p class=answer>This page has no such section.</p></div>")
             continue
         own = [p for p in part.content.plots if p.title not in {plot.title for plot in drawn}]
-        lines += [f"<div><h3>{escape(name)} {badge_html(part.status)}</h3>"]
-        lines += [*pictures_html(own, f"{one.key}-{side}", terms), *gallery_html(part.content.exhibits)]
-        lines += [f"<p class=answer>{terms.marked(part.answer)}</p></div>"]
-    return [*lines, "</div>", *terms.cards(), "</section>"]
+        lines += [f"<div><h3>{escape(name)} {section_badge_html(part.status)}</h3>"]
+        lines += [f"<p class=answer>{terms.marked(part.answer)}</p>"]
+        lines += [*gallery_html(part.content.exhibits), *pictures_html(own, f"{one.key}-{side}", terms), "</div>"]
+    return [*lines, "</div>", *terms.cards(), "</section></details>"]
+
+
+def _rank(status: str) -> int:
+    return {"problem": 4, "failed": 3, "warning": 2, "note": 1}.get(status, 0)

@@ -9,7 +9,7 @@
 """
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -21,7 +21,7 @@ from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import format_number
 from gnomon.core.results.record import Record
 
-__all__ = ["ShownExample", "show_example"]
+__all__ = ["ShownExample", "draw_picture", "is_picture", "show_example"]
 
 MAX_THUMBNAIL_PIXELS = 64
 """Maximum side length of images in pixels; larger images are scaled down to keep pages small."""
@@ -42,7 +42,8 @@ class ShownExample(Record):
     """One example: its index in the data, its label, the network's answer, a note, and its picture or values.
 
     One of ``picture`` (a PNG as a data address), ``features`` and ``tokens`` is there; with none of them the example
-    is known by its number alone. ``hidden`` counts features or tokens that are not shown.
+    is known by its number alone. ``hidden`` counts features or tokens that are not shown. ``label_picture`` and
+    ``answer_picture`` are drawn next to the input, such as masks or reconstructions. ``words`` name label and answer.
     """
 
     number: int
@@ -54,17 +55,20 @@ class ShownExample(Record):
     tokens: tuple[str, ...] = ()
     hidden: int = 0
     right: bool | None = None
+    label_picture: str = ""
+    answer_picture: str = ""
+    words: tuple[str, str] = ("label", "answer")
 
 
 def show_example(
-    x: Any, number: int, *, label: str, answer: str, note: str = "", right: bool | None = None
+    x: Any, number: int, *, label: str, answer: str, note: str = "", right: bool | None = None,
+    columns: Sequence[str] = (), vocabulary: Sequence[str] = (),
 ) -> ShownExample:  # fmt: skip
     """Builds an exhibit from one input; ``right`` says whether the answer is right, None for regression.
 
     An image (c, h, w) or (h, w) is drawn from its least value in black to its largest in white; a series (time, c) or
     (c, time) of at most four channels as curves; integers are tokens; other numbers are features. Of several tensors
-    the first with more than one number is shown.
-    Cost: none to speak of.
+    the first with more than one number is shown. ``columns`` name the features, ``vocabulary`` has the words of tokens.
 
     >>> show_example(torch.tensor([4, 8, 15]), 0, label="1", answer="0").tokens
     ('4', '8', '15')
@@ -77,14 +81,28 @@ def show_example(
         return ShownExample(number, label, answer, note, _png(seen), right=right)
     flat = seen.reshape(-1)
     if flat.is_floating_point():
-        some = tuple(format_number(float(v)) for v in flat[:MAX_SHOWN_FEATURES].tolist())
+        named = [f"{name} " for name in columns] if len(columns) == len(flat) else [""] * len(flat)
+        numbers = flat[:MAX_SHOWN_FEATURES].tolist()
+        some = tuple(f"{name}{format_number(float(v))}" for name, v in zip(named, numbers, strict=False))
         return ShownExample(
             number, label, answer, note, features=some, hidden=max(0, len(flat) - MAX_SHOWN_FEATURES), right=right
         )
-    some = tuple(str(v) for v in flat[:MAX_SHOWN_TOKENS].tolist())
+    tokens = flat[:MAX_SHOWN_TOKENS].tolist()
+    some = tuple(vocabulary[v] if 0 <= v < len(vocabulary) else str(v) for v in tokens)
     return ShownExample(
         number, label, answer, note, tokens=some, hidden=max(0, len(flat) - MAX_SHOWN_TOKENS), right=right
     )
+
+
+def draw_picture(x: Tensor) -> str:
+    """Draws an image or a mask (h, w) or (c, h, w) as a PNG data address.
+
+    Cost: one pass over the pixels.
+
+    >>> draw_picture(torch.eye(4))[:22]
+    'data:image/png;base64,'
+    """
+    return _png(x.detach().cpu())
 
 
 def is_picture(x: Tensor) -> bool:

@@ -1,62 +1,68 @@
-"""The top of a page: the verdict in one sentence, what to do, and an overview in small pictures."""
+"""The top of a page: the verdict in one sentence, what to do, the most important plots, and the worst examples."""
 
 from collections.abc import Sequence
 from html import escape
 
-from gnomon.core.results.svg import thumbnail_svg
 from gnomon.report.glossary import TermMarker
-from gnomon.report.page import Page, PageTile
-from gnomon.report.sections import finding_html
+from gnomon.report.page import Page
+from gnomon.report.sections import figure_html, finding_html, gallery_html
+from gnomon.report.worth import shows_something
 
-__all__ = ["contents_html", "findings_html", "front_html", "heading_html", "thumbnails_html"]
+__all__ = ["contents_html", "findings_html", "front_html", "heading_html"]
 
 MARKS = {"good": "✓", "unsure": "?", "note": "•", "warning": "▲", "problem": "!", "skipped": "–", "failed": "×"}
 MAX_FIRST_FINDINGS = 5
 """Maximum number of findings at the top of the page; others are folded."""
 SHOWN_EXAMPLES = 6
-"""Number of examples in a small picture."""
+"""Number of examples on the first screen."""
 
 
 def front_html(page: Page) -> list[str]:
-    """The top of the page as lines of HTML.
+    """The top of the page as lines of HTML: what was examined, verdict, what to do, plots, worst examples.
 
-    Cost: about 30 ms for each small picture.
+    Cost: about 50 ms for each plot.
 
-    >>> front_html(Page("A net", "Fine.", (), {}))[1]
-    '<div class="verdict good"><p>Fine.</p></div>'
+    >>> front_html(Page("A net", "Fine.", (), {}))[2]
+    '<main><div class="verdict good"><p>Fine.</p></div>'
     """
     note = [f"<p class=aside>{escape(page.note)}</p>"] if page.note else []
     verdict = f'<div class="verdict {page.status}"><p>{escape(page.headline or page.verdict)}</p></div>'
-    return [
-        *heading_html(page.title, page.facts),
-        verdict,
-        *note,
-        *findings_html(page),
-        *thumbnails_html(page.tiles),
-        *contents_html(page),
-    ]
+    figures, worst = _figures(page), _worst(page)
+    alone = "" if page.findings or worst else " alone"
+    board = [f'<div class="board{alone}"><div class=words>', *findings_html(page), *worst, "</div>"]
+    board += ["<div class=pictures>", *figures, "</div></div>"] if figures else ["</div>"]
+    return [*heading_html(page.title, page.facts), *contents_html(page), f"<main>{verdict}", *note, *board]
+
+
+def _figures(page: Page) -> list[str]:
+    """The plots of the first screen, the first one large; their numbers are in their sections."""
+    terms, drawn = TermMarker("first-screen"), []
+    places = {id(plot): f"{s.key}:{i}" for s in page.sections for i, plot in enumerate(s.content.plots)}
+    for i, tile in enumerate(tile for tile in page.tiles if tile.plot is not None and shows_something(tile.plot)):
+        assert tile.plot is not None
+        source = places.get(id(tile.plot), "")
+        drawn.append(figure_html(tile.plot, f"first-{i}", terms, source=source, size="small" if i else "large"))
+    return [*drawn, *terms.cards()]
+
+
+def _worst(page: Page) -> list[str]:
+    tile = next((tile for tile in page.tiles if tile.exhibits), None)
+    if tile is None:
+        return []
+    more = f' <a class=more href="#{escape(tile.key)}">all</a>' if len(tile.exhibits) > SHOWN_EXAMPLES else ""
+    head = f"<h2 class=todo>{escape(tile.title)}{more}</h2>"
+    return [head, *gallery_html(tile.exhibits[:SHOWN_EXAMPLES])]
 
 
 def heading_html(title: str, facts: Sequence[str] = ()) -> list[str]:
     """The title with short facts, as the start of the page.
 
     >>> heading_html("A net")
-    ['<header><p class=brand>gnomon</p><h1>A net</h1></header><main>']
+    ['<header><p class=brand>gnomon</p><h1>A net</h1></header><div class=frame>']
     """
     words = " ".join(f"<span>{escape(fact)}</span>" for fact in facts)
     line = f"<p class=facts>{words}</p>" if facts else ""
-    return [f"<header><p class=brand>gnomon</p><h1>{escape(title)}</h1>{line}</header><main>"]
-
-
-def thumbnails_html(tiles: Sequence[PageTile]) -> list[str]:
-    """Small pictures side by side, each with a link to its section.
-
-    Cost: about 30 ms for each.
-
-    >>> thumbnails_html(())
-    []
-    """
-    return ["<div class=strip>", *map(_tile, tiles), "</div>"] if tiles else []
+    return [f"<header><p class=brand>gnomon</p><h1>{escape(title)}</h1>{line}</header><div class=frame>"]
 
 
 def findings_html(page: Page) -> list[str]:
@@ -70,7 +76,10 @@ def findings_html(page: Page) -> list[str]:
         calm = "Nothing to change." if whole else "The measurements so far suggest no changes."
         return [f"<p class=calm>{calm}</p>"]
     terms = TermMarker(f"front-{page.title}")
-    items = [f"<li>{finding_html(finding, terms, key)}</li>" for key, finding in page.findings]
+    items = [
+        f"<li data-finding={i}>{finding_html(finding, terms, key, proof=page.proofs.get(finding.kind, ''))}</li>"
+        for i, (key, finding) in enumerate(page.findings)
+    ]
     lines = ["<h2 class=todo>What to do</h2>", "<ol class=findings>", *items[:MAX_FIRST_FINDINGS], "</ol>"]
     if len(items) > MAX_FIRST_FINDINGS:
         rest = items[MAX_FIRST_FINDINGS:]
@@ -86,24 +95,14 @@ def contents_html(page: Page) -> list[str]:
     """Links to all sections with their status; skipped sections share one link.
 
     >>> contents_html(Page("A net", "Fine.", (), {}))
-    []
+    ['']
     """
     items = [
         f'<a href="#{escape(s.key)}"><span class="mark {s.status}">{MARKS[s.status]}</span> {escape(s.title)}</a>'
-        for s in page.shown_sections
+        for s in page.by_importance
     ]
     skipped = len(page.sections) - len(page.shown_sections)
     if skipped:
         mark = f'<span class="mark skipped">{MARKS["skipped"]}</span>'
         items.append(f'<a href="#not-examined">{mark} {skipped} not examined</a>')
-    return ["<nav>", *items, "</nav>"] if items else []
-
-
-def _tile(tile: PageTile) -> str:
-    if tile.plot is not None:
-        picture = thumbnail_svg(tile.plot, f"tile-{tile.key}-{tile.plot.title}".replace(" ", "-"))
-    else:
-        images = "".join(f'<img src="{escape(e.picture)}" alt="">' for e in tile.exhibits[:SHOWN_EXAMPLES] if e.picture)
-        words = "".join(f"<span>{escape(', '.join((e.tokens or e.features)[:9]))}</span>" for e in tile.exhibits[:4])
-        picture = f"<span class=faces>{images}</span>" if images else f"<span class=rows>{words}</span>"
-    return f'<a class=tile href="#{escape(tile.key)}">{picture}<span>{escape(tile.title)}</span></a>'
+    return ['<nav aria-label="Sections">', *items, "</nav>"] if items else [""]

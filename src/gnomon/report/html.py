@@ -1,7 +1,9 @@
-"""Renders a page as one HTML file without scripts or network requests, readable on paper and on a phone."""
+"""Renders a page as one HTML file without network requests, readable without scripts, on paper and on a phone."""
 
+import functools
 import json
 from html import escape
+from importlib import resources
 from typing import Any
 
 from gnomon.core.errors import names_call
@@ -27,11 +29,11 @@ def page_html(page: Page) -> str:
     """
     body = [
         *front_html(page),
-        *(line for s in page.shown_sections for line in section_html(s)),
+        *(line for s in page.by_importance for line in section_html(s)),
         *left_out_html(page),
         *references_html(page),
     ]
-    return document_html(page.title, [*body, *manifest(page)], page.to_dict())
+    return document_html(page.title, [*body, *manifest(page), "</main></div>"], page.to_dict())
 
 
 def document_html(title: str, body: list[str], data: Any) -> str:
@@ -53,9 +55,20 @@ def document_html(title: str, body: list[str], data: Any) -> str:
         f"<title>{escape(title)}</title><style>{CSS}</style></head><body>",
         *body,
         f'<script type="application/json" id="gnomon-data">{embedded}</script>',
+        f"<script>{script()}</script>",
         "</body></html>",
     ]
     return "\n".join(parts)
+
+
+@functools.cache
+def script() -> str:
+    """The script of every page, read from its own file.
+
+    >>> "</" in script()
+    False
+    """
+    return (resources.files("gnomon.report") / "page.js").read_text("utf-8")
 
 
 def left_out_html(page: Page) -> list[str]:
@@ -66,11 +79,13 @@ def left_out_html(page: Page) -> list[str]:
     """
     if not page.left_out:
         return []
-    lines = ["<section id=not-examined><h2>Not examined</h2><ul class=reasons>"]
+    count = sum(map(len, page.left_out.values()))
+    head = f"<details class=plain><summary>{count} question{'' if count == 1 else 's'} not examined, and why</summary>"
+    lines = [f"{head}<section id=not-examined><ul class=reasons>"]
     for reason, sections in page.left_out.items():
         titles = ", ".join(f'<b id="{escape(s.key)}">{escape(s.title)}</b>' for s in sections)
         lines.append(f"<li>{titles}<br>{escape(reason)}</li>")
-    return [*lines, "</ul></section>"]
+    return [*lines, "</ul></section></details>"]
 
 
 def references_html(page: Page) -> list[str]:
@@ -84,7 +99,8 @@ def references_html(page: Page) -> list[str]:
     if not items:
         return []
     lines = [f'<li id="reference-{escape(key)}">{escape(text)}</li>' for text, key in items]
-    return ["<section id=references><h2>References</h2><ul class=references>", *lines, "</ul></section>"]
+    head = "<details class=plain><summary>References</summary><section id=references><ul class=references>"
+    return [head, *lines, "</ul></section></details>"]
 
 
 def manifest(page: Page) -> list[str]:
@@ -95,5 +111,7 @@ def manifest(page: Page) -> list[str]:
     """
     words = {k: v if isinstance(v, str) else json.dumps(v, default=str) for k, v in page.manifest.items()}
     rows = [f"<tr><th scope=row>{escape(str(k))}</th><td>{escape(v)}</td></tr>" for k, v in words.items()]
-    head = "<section id=manifest><details><summary>How this report was made</summary><div class=scroll><table>"
+    head = (
+        "<section id=manifest class=plain><details><summary>How this report was made</summary><div class=scroll><table>"
+    )
     return [head, *rows, "</table></div></details></section>"]

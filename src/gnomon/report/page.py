@@ -13,6 +13,7 @@ finding, also of one that another section states, and a page ranks them all by t
 [('data', 'input-scale')]
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -22,8 +23,9 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.record import Record
 from gnomon.findings import rank_in_table
 from gnomon.report.exhibit import ShownExample
+from gnomon.report.table import PageTable
 
-__all__ = ["Content", "Page", "Section", "State", "Status", "PageTile"]
+__all__ = ["first_sentence", "Content", "Page", "Section", "State", "Status", "PageTile"]
 
 State = Literal["answered", "unsure", "skipped", "late", "failed"]
 """Whether a section has an answer. "unsure": the measurements are not enough for an answer. "late": there was no
@@ -33,11 +35,21 @@ Status = Literal["good", "unsure", "note", "warning", "problem", "skipped", "fai
 answer."""
 
 
+def first_sentence(text: str) -> str:
+    """The first sentence of a text.
+
+    >>> first_sentence("It has 0.5 of them. Others have more.")
+    'It has 0.5 of them.'
+    """
+    return re.split(r"(?<=[.!?]) (?=[A-Z])", text)[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Content(Record):
     """What a section says: its answer in a sentence, its findings, and what supports them.
 
     ``stated`` are the findings whose message is part of the answer, ``notes`` what was done to the data before.
+    ``good_news`` is False if the answer asks for a look although there is no finding.
 
     >>> Content("All layers see the inputs.").findings
     ()
@@ -53,6 +65,8 @@ class Content(Record):
     exhibits: tuple[ShownExample, ...] = ()
     stated: tuple[Finding, ...] = field(default=(), repr=False, metadata=HIDDEN)
     notes: tuple[str, ...] = ()
+    tables: tuple[PageTable, ...] = ()
+    good_news: bool = True
 
     def states(self, finding: Finding) -> bool:
         """Whether the answer contains the message of this finding."""
@@ -90,8 +104,10 @@ class Section(Record):
         if self.state in ("skipped", "late", "failed"):
             return "failed" if self.state == "failed" else "skipped"
         found = (*self.findings, *self.stated_elsewhere)
+        if not found and self.state == "answered":
+            return "good" if self.content.good_news else "note"
         if not found:
-            return "good" if self.state == "answered" else "unsure"
+            return "unsure"
         name = max(finding.level for finding in found).name.lower()
         return next(status for status in get_args(Status) if status == name)
 
@@ -105,6 +121,11 @@ class Section(Record):
         """The findings of the section."""
         return self.content.findings
 
+    @property
+    def summary(self) -> str:
+        """The first sentence of the answer."""
+        return first_sentence(self.content.answer)
+
     def value(self, id: str) -> Value | None:
         """The value with that id, None if the section has none."""
         return next((v for v in self.content.values if v.id == id), None)
@@ -113,7 +134,14 @@ class Section(Record):
         """Plain values for JSON."""
         head = {"key": self.key, "title": self.title, "question": self.question, "status": self.status}
         failure = {"traceback": self.traceback} if self.traceback else {}
-        return head | to_json_value(self.content) | {"answer": self.answer, "seconds": self.seconds} | failure
+        decided = {
+            "state": self.state, "stated_elsewhere": to_json_value(self.stated_elsewhere), "essential": self.essential,
+            "rests_on": list(self.rests_on), "if_unsure": self.if_unsure, "time_factor": self.time_factor,
+            "stated": [[finding.kind, finding.where] for finding in self.content.stated],
+            "content_answer": self.content.answer,
+        }  # fmt: skip
+        words = {"answer": self.answer, "seconds": self.seconds}
+        return head | to_json_value(self.content) | words | decided | failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +159,8 @@ class Page(Record):
     """A complete report: the verdict in one sentence, the sections, and the small pictures at the top.
 
     ``headline`` stands for the verdict on the first screen, where the findings follow it; ``facts`` say in a few words
-    what was looked at.
+    what was examined. ``order`` lists keys of sections, the most important first. ``proofs`` says for kinds of findings
+    what their fix has gained in an experiment.
     """
 
     title: str
@@ -142,11 +171,22 @@ class Page(Record):
     tiles: tuple[PageTile, ...] = ()
     headline: str = ""
     facts: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    proofs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def shown_sections(self) -> tuple[Section, ...]:
         """All sections that were not skipped."""
         return tuple(section for section in self.sections if section.status != "skipped")
+
+    @property
+    def by_importance(self) -> tuple[Section, ...]:
+        """The shown sections: those with findings first, the most serious before others, then in `order`."""
+        levels = {"problem": 0, "failed": 1, "warning": 2, "note": 3}
+        places = {key: i for i, key in enumerate(self.order)}
+        return tuple(
+            sorted(self.shown_sections, key=lambda s: (levels.get(s.status, 4), places.get(s.key, len(places))))
+        )
 
     @property
     def left_out(self) -> dict[str, list[Section]]:

@@ -2,46 +2,70 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Literal
 
-from gnomon.core.results import Finding, Hypothesis, Plot, QuantityDefinition, Value
+from gnomon.core.results import Finding, Hypothesis, Image, Plot, QuantityDefinition, Value, format_number
 from gnomon.core.results.svg import plots_svg
 from gnomon.report.exhibit import ShownExample
 from gnomon.report.glossary import TermMarker
 from gnomon.report.page import Section
 from gnomon.report.references import reference
+from gnomon.report.table import Cell, PageTable
+from gnomon.report.worth import shows_something
 
-__all__ = ["finding_html", "badge_html", "figures_html", "gallery_html", "values_html", "pictures_html", "section_html"]
+__all__ = [
+    "badge_html", "figure_html", "finding_html", "fold_html", "gallery_html", "pictures_html", "section_badge_html",
+    "section_html", "table_html", "values_html",
+]  # fmt: skip
 
 WORDS = {"good": "fine", "unsure": "unclear", "note": "note", "warning": "warning", "problem": "problem",
          "skipped": "skipped", "failed": "failed"}  # fmt: skip
+FigureSize = Literal["small", "middle", "large"]
+SIZES: dict[FigureSize, tuple[float, float]] = {"small": (4.0, 3.0), "middle": (5.2, 3.1), "large": (6.2, 3.2)}
+"""Width and height of a plot in inches: a small drawing has larger words when both fill the same space."""
+SECTION_WORDS = {"good": "good", "unsure": "cannot tell", "note": "look", "warning": "look", "problem": "bad",
+                 "skipped": "cannot tell", "failed": "cannot tell"}  # fmt: skip
+"""The mark of a section in words: it says what the sentence of the section says."""
+OPEN = ("problem", "warning", "failed")
+"""Statuses of sections that are open when the page is opened."""
 PREMISES = {True: ("good", "holds"), False: ("problem", "does not hold"), None: ("note", "not checked")}
 
 
 def section_html(part: Section) -> list[str]:
-    """Renders a section as lines of HTML.
+    """Renders a section as lines of HTML: one line that opens; sections with problems and warnings are open.
 
     Cost: about 50 ms for each plot.
 
     >>> from gnomon.report.page import Content
-    >>> section_html(Section("data", "The data", "Are they fine?", Content("They are.")))[1:3]
+    >>> section_html(Section("data", "The data", "Are they fine?", Content("They are.")))[2:4]
     ['<p class=aside>Are they fine?</p>', '<p class=answer>They are.</p>']
     """
     content, terms = part.content, TermMarker(part.key)
-    words = [f"<p class=answer>{terms.marked(part.answer)}</p>", *_advice(part, terms)]
     lines = [
-        f'<section id="{escape(part.key)}"><h2>{escape(part.title)} {badge_html(part.status)}</h2>',
+        fold_html(part.key, part.title, part.status, part.summary, is_open=part.status in OPEN),
+        f'<section id="{escape(part.key)}">',
         f"<p class=aside>{escape(part.question)}</p>",
+        f"<p class=answer>{terms.marked(part.answer)}</p>",
+        *_advice(part, terms),
+        *gallery_html(content.exhibits),
+        *pictures_html(content.plots, part.key, terms, source=part.key),
+        *(line for table in content.tables for line in table_html(table)),
+        *values_html(content.values, terms, seconds=part.seconds),
+        *_behind(content.definitions, content.hypotheses, terms),
     ]
-    if content.exhibits:
-        lines += [*words, *gallery_html(content.exhibits), *pictures_html(content.plots, part.key, terms)]
-    elif content.plots:
-        first, *others = figures_html(content.plots, part.key, terms)
-        lines += ["<div class=open>", first, "<div>", *words, "</div></div>"]
-        lines += ["<div class=plots>", *others, "</div>"] if others else []
-    else:
-        lines += words
-    lines += [*values_html(content.values, terms), *_behind(content.definitions, content.hypotheses, terms)]
-    return [*lines, *terms.cards(), f"<p class=cost>took {part.seconds:.2g} s</p></section>"]
+    return [*lines, *terms.cards(), "</section></details>"]
+
+
+def fold_html(key: str, title: str, status: str, line: str, *, is_open: bool) -> str:
+    """The start of a section that can be folded to one line.
+
+    >>> fold_html("data", "The data", "good", "Fine.", is_open=False)[:51]
+    '<details class="part good" data-key="data"><summary'
+    """
+    return (
+        f'<details class="part {status}" data-key="{escape(key)}"{" open" if is_open else ""}><summary><h2>'
+        f"{escape(title)}</h2> {section_badge_html(status)} <span class=line>{escape(line)}</span></summary>"
+    )
 
 
 def _advice(part: Section, terms: TermMarker) -> list[str]:
@@ -61,7 +85,18 @@ def badge_html(status: str) -> str:
     return f'<span class="badge {status}">{WORDS[status]}</span>'
 
 
-def finding_html(finding: Finding, terms: TermMarker, link: str = "", *, only_fix: bool = False) -> str:
+def section_badge_html(status: str) -> str:
+    """The mark of a section as a colored word: good, look, bad or cannot tell.
+
+    >>> section_badge_html("warning")
+    '<span class="badge warning">look</span>'
+    """
+    return f'<span class="badge {status}">{SECTION_WORDS[status]}</span>'
+
+
+def finding_html(
+    finding: Finding, terms: TermMarker, link: str = "", *, only_fix: bool = False, proof: str = ""
+) -> str:  # fmt: skip
     """Renders a finding: the message, a link to its section, then the fix; with ``only_fix``, only the fix.
 
     >>> from gnomon.core.results import Kind, Level
@@ -73,63 +108,116 @@ def finding_html(finding: Finding, terms: TermMarker, link: str = "", *, only_fi
         return fix
     where = f" <code>{escape(finding.where)}</code>" if finding.where else ""
     why = f' <a class=more href="#{escape(link)}">why</a>' if link else ""
-    return f"{badge_html(finding.level.name.lower())}{where} {terms.marked(finding.message)}{why} {fix}"
+    proven = f'<span class=proven data-words="{escape(proof)}">Proven: {escape(proof)}</span>' if proof else ""
+    return f"{badge_html(finding.level.name.lower())}{where} {terms.marked(finding.message)}{why} {fix}{proven}"
 
 
-def figures_html(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
-    """Plots with their captions, one figure each.
+def figure_html(
+    plot: Plot, name: str, terms: TermMarker, *, source: str = "", size: FigureSize = "middle"
+) -> str:  # fmt: skip
+    """A plot with its caption; ``source`` says where scripts find its numbers, such as "training:0".
 
-    Cost: about 50 ms for each.
+    Cost: about 50 ms.
 
-    >>> figures_html((), "data", TermMarker("data"))
-    []
+    >>> from gnomon.core.results import Bars
+    >>> figure_html(Plot("Sizes", (Bars("size", ("a",), (1.0,)),)), "sizes", TermMarker(""))[:27]
+    '<figure id="figure-sizes"><'
     """
-    drawn = []
-    for i, plot in enumerate(plots):
-        caption = f"<figcaption>{terms.marked(plot.caption)}</figcaption>" if plot.caption else ""
-        picture = plots_svg((plot,), f"{name}-{i}", width=5.2, height=3.1)
-        drawn.append(f'<figure id="figure-{escape(name)}-{i}">{picture}{caption}</figure>')
-    return drawn
+    caption = f"<figcaption>{terms.marked(plot.caption)}</figcaption>" if plot.caption else ""
+    matrix = any(isinstance(mark, Image) and mark.written for mark in plot.marks)
+    width, height = SIZES[size]
+    picture = plots_svg((plot,), name, width=width, height=max(height, 0.77 * width) if matrix else height)
+    numbers = f' data-plot="{escape(source)}"' if source else ""
+    kind = ' class="large-figure"' if size == "large" else ""
+    return f'<figure id="figure-{escape(name)}"{kind}{numbers}>{picture}{caption}</figure>'
 
 
-def pictures_html(plots: Sequence[Plot], name: str, terms: TermMarker) -> list[str]:
-    """Renders plots side by side, as many as fit.
+def pictures_html(plots: Sequence[Plot], name: str, terms: TermMarker, *, source: str = "") -> list[str]:
+    """Renders plots side by side, as many as fit, without plots that show nothing.
 
     Cost: about 50 ms for each.
 
     >>> pictures_html((), "data", TermMarker("data"))
     []
     """
-    return ["<div class=plots>", *figures_html(plots, name, terms), "</div>"] if plots else []
+    drawn = [
+        figure_html(plot, f"{name}-{i}", terms, source=f"{source}:{i}" if source else "")
+        for i, plot in enumerate(plots)
+        if shows_something(plot)
+    ]
+    return ["<div class=plots>", *drawn, "</div>"] if drawn else []
+
+
+def table_html(table: PageTable) -> list[str]:
+    """A table with small bars in its cells.
+
+    >>> table_html(PageTable("Layers", ("layer", "size"), (("a", 3),), bars=("size",)))[3]
+    '<tr><th scope=row>a</th><td class=bar style="--w:100%">3</td></tr>'
+    """
+    lengths = {column: table.bar_lengths(column) for column in table.bars}
+    name = escape(table.title)
+    head = "".join(f"<th scope=col>{escape(column)}</th>" for column in table.columns)
+    lines = [f"<h3>{name}</h3>", f'<div class=scroll tabindex=0 role=region aria-label="{name}"><table class=bars>']
+    lines.append(f"<thead><tr>{head}</tr></thead>")
+    for i, row in enumerate(table.rows):
+        cells = [f"<th scope=row>{escape(str(row[0]))}</th>"]
+        for column, cell in zip(table.columns[1:], row[1:], strict=True):
+            length = lengths[column][i] if column in lengths else None
+            bar = "" if length is None else f' class=bar style="--w:{100 * length:.0f}%"'
+            cells.append(f"<td{bar}>{escape(_cell(cell, percent=column in table.percent))}</td>")
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    caption = f"<p class=aside>{escape(table.caption)}</p>" if table.caption else ""
+    return [*lines, "</table></div>", *([caption] if caption else [])]
+
+
+def _cell(cell: Cell, *, percent: bool) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.1%}" if percent and not isinstance(cell, str) else format_number(cell)
 
 
 def gallery_html(exhibits: Sequence[ShownExample]) -> list[str]:
     """Renders examples as images, rows of features or strings of tokens, with labels and answers.
 
-    >>> gallery_html((ShownExample(4, "cat", "dog", tokens=("7", "9")),))[1]
-    '<li><span class=tokens><i>7</i> <i>9</i></span><b>#4</b> label cat, answer dog</li>'
+    >>> gallery_html((ShownExample(4, "cat", "dog", tokens=("7", "9")),))[1][53:]
+    '<span class=tokens><i>7</i> <i>9</i></span><b>#4</b> label cat, answer dog</li>'
     """
     if not exhibits:
         return []
     wide = "" if any(e.picture for e in exhibits) else " wide"
+    wide = " pairs" if any(e.label_picture or e.answer_picture for e in exhibits) else wide
     return [f'<ul class="gallery{wide}">', *map(_exhibit, exhibits), "</ul>"]
 
 
 def _exhibit(one: ShownExample) -> str:
     answer = escape(one.answer) if one.right is not False else f"<b class=problem>{escape(one.answer)}</b>"
-    words = f"<b>#{one.number}</b> label {escape(one.label)}, {'right' if one.right else f'answer {answer}'}"
+    label, said = one.words
+    words = f"<b>#{one.number}</b> {_pair(one.label, label, answer, said, right=bool(one.right))}"
     note = f" <span class=aside>{escape(one.note)}</span>" if one.note else ""
     more = f" <span class=aside>and {one.hidden:,} more</span>" if one.hidden else ""
     if one.picture:
         seen = f'<img src="{escape(one.picture)}" alt="example {one.number}">'
+        others = ((label, one.label_picture), (said, one.answer_picture))
+        more_seen = "".join(
+            f'<img src="{escape(p)}" alt="{escape(w)} of example {one.number}">' for w, p in others if p
+        )
+        seen = f"<span class=several>{seen}{more_seen}</span>" if more_seen else seen
     elif one.tokens:
         seen = f"<span class=tokens>{' '.join(f'<i>{escape(t)}</i>' for t in one.tokens)}{more}</span>"
     else:
         seen = f"<span class=tokens>{', '.join(map(escape, one.features))}{more}</span>" if one.features else ""
-    return f"<li>{seen}{words}{note}</li>"
+    sorting = f'data-number={one.number} data-label="{escape(one.label)}" data-answer="{escape(one.answer)}"'
+    return f"<li {sorting}>{seen}{words}{note}</li>"
 
 
-def values_html(values: Sequence[Value], terms: TermMarker) -> list[str]:
+def _pair(label: str, label_word: str, answer: str, answer_word: str, *, right: bool) -> str:
+    """Label and answer in words; empty ones are left out."""
+    parts = [f"{escape(label_word)} {escape(label)}"] if label else []
+    parts += ["right"] if right else [f"{escape(answer_word)} {answer}"] if answer else []
+    return ", ".join(parts)
+
+
+def values_html(values: Sequence[Value], terms: TermMarker, *, seconds: float | None = None) -> list[str]:
     """All values as a folded table.
 
     >>> values_html((Value("parameters", 1234),), TermMarker(""))[1]
@@ -141,8 +229,9 @@ def values_html(values: Sequence[Value], terms: TermMarker) -> list[str]:
     for value in values:
         meaning = f"<br><span class=aside>{terms.marked(value.meaning)}</span>" if value.meaning else ""
         rows.append(f"<tr><th scope=row>{terms.marked(value.name)}{meaning}</th><td>{escape(str(value))}</td></tr>")
-    count = f"{len(values)} number{'s' if len(values) > 1 else ''}"
-    return [f"<details><summary>{count}</summary><div class=scroll><table>", *rows, "</table></div></details>"]
+    if seconds is not None:
+        rows.append(f"<tr><th scope=row>time for this section</th><td>{seconds:.2g} s</td></tr>")
+    return ["<details><summary>All numbers</summary><div class=scroll><table>", *rows, "</table></div></details>"]
 
 
 def _behind(
@@ -150,7 +239,7 @@ def _behind(
 ) -> list[str]:
     if not definitions and not hypotheses:
         return []
-    lines = ["<details><summary>Formulas and assumptions</summary>", *map(_definition, definitions)]
+    lines = ["<details><summary>How this is computed</summary>", *map(_definition, definitions)]
     if hypotheses:
         lines += ["<ul class=premises>", *(_hypothesis(h, terms) for h in hypotheses), "</ul>"]
     return [*lines, "</details>"]

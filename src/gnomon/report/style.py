@@ -1,14 +1,16 @@
-"""The look of a page: one column, a light and a dark color scheme, paper."""
+"""The look of a page: a list of sections that stays visible, two columns on wide screens, light, dark, paper."""
 
 __all__ = ["CSS", "PALETTE"]
 
 PALETTE = """
 :root { color-scheme: light dark; --ground: #fdfcf9; --text: #22242a; --soft: #6a6f7a; --line: #dedbd2;
-  --panel: #f4f1e9; --first: #b5367a; --second: #2f62a8; --third: #b57508; --fourth: #2f7d4b; --fifth: #6a6f7a;
-  --good: #2f7d4b; --note: #4a6a8a; --warning: #7a6a2a; --problem: #b3261e; }
+  --panel: #f4f1e9; --tint: #ecd3e0;
+  --first: #b5367a; --second: #2f62a8; --third: #b57508; --fourth: #2f7d4b; --fifth: #6a6f7a;
+  --good: #2a7145; --note: #4a6a8a; --warning: #7a6a2a; --problem: #b3261e; }
 @media screen and (prefers-color-scheme: dark) { :root { --ground: #16181d; --text: #e6e4de; --soft: #9aa0ab;
   --line: #333842;
-  --panel: #1e2129; --first: #f06fae; --second: #7fb0f5; --third: #e8b04a; --fourth: #74c690; --fifth: #9aa0ab;
+  --panel: #1e2129; --tint: #4a2a3c;
+  --first: #f06fae; --second: #7fb0f5; --third: #e8b04a; --fourth: #74c690; --fifth: #9aa0ab;
   --good: #74c690; --note: #9ab8d8; --warning: #d9c46a; --problem: #ff8a80; } }
 """
 """Colors of pages by name, for light and dark screens."""
@@ -19,15 +21,61 @@ CSS = (
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
-header, main { max-width: 60rem; margin: 0 auto; padding: 0 1.2rem; }
-header { padding-top: 1.6rem; } main { padding-bottom: 3rem; }
+header, .frame { max-width: 84rem; margin: 0 auto; padding: 0 1.2rem; }
+header { padding-top: 1.2rem; } main { padding-bottom: 3rem; min-width: 0; }
+.frame { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 1.8rem; }
 .brand { margin: 0; letter-spacing: .14em; text-transform: uppercase; font-size: .72rem; color: var(--soft); }
 h1 { margin: .1rem 0 .9rem; font-size: 1.35rem; line-height: 1.25; font-weight: 600; overflow-wrap: anywhere; }
 h2 { font-size: 1.25rem; margin: 0 0 .2rem; line-height: 1.3; }
 main > h2, .todo { font-size: .8rem; text-transform: uppercase; letter-spacing: .08em; color: var(--soft);
   margin-top: 1.4rem; }
 a { color: var(--second); } p { margin: .4rem 0; }
-section { border-top: 1px solid var(--line); padding: 1.6rem 0 1rem; overflow-wrap: break-word; }
+section { padding: .2rem 0 1rem; overflow-wrap: break-word; }
+section.plain { border-top: 1px solid var(--line); padding-top: 1rem; }
+.part { border-top: 1px solid var(--line); margin: 0; font-size: 1rem; }
+details.part { color: var(--text); }
+.part > summary { padding: .5rem 0; color: var(--text); display: flex; flex-wrap: wrap; gap: .1rem .6rem;
+  align-items: baseline; }
+.part > summary::before { content: "▸"; color: var(--soft); width: .8rem; }
+.part[open] > summary::before { content: "▾"; }
+.part > summary::-webkit-details-marker { display: none; }
+.part > summary h2 { display: inline; font-size: 1.05rem; margin: 0; }
+.part .line { color: var(--soft); font-size: .9rem; flex: 1 1 20rem; min-width: 0; overflow: hidden;
+  white-space: nowrap; text-overflow: ellipsis; }
+.part[open] > summary .line { display: none; }
+.part.problem > summary h2, .part.failed > summary h2 { color: var(--problem); }
+.board { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 1.8rem; margin-bottom: 1.2rem; }
+.board .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 0 1.2rem;
+  align-items: start; align-content: start; }
+.board .large-figure { grid-column: 1 / -1; }
+.large-figure { max-width: 46rem; }
+.proven { display: block; color: var(--good); font-size: .92rem; }
+.several { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .2rem; }
+.bars td, .bars th { padding: .2rem .6rem .2rem .3rem; white-space: nowrap; }
+.bars thead th { font-weight: 600; border-top: 0; }
+.bar { background: linear-gradient(to right, var(--tint) var(--w), transparent var(--w)); }
+h3 { font-size: 1rem; margin: 1rem 0 .3rem; }
+figure { position: relative; }
+.tools { display: flex; flex-wrap: wrap; gap: .25rem; margin: .2rem 0; }
+.tools button, nav button, dialog button, .tools select { font: .76rem/1.4 system-ui, sans-serif; color: var(--text);
+  background: var(--panel); border: 1px solid var(--line); border-radius: .3rem; padding: .1rem .45rem;
+  cursor: pointer; }
+.tools button[aria-pressed="false"] { color: var(--soft); background: none; }
+.tools.sort { font-size: .8rem; color: var(--soft); align-items: center; }
+nav button { margin-top: .6rem; }
+.tip { position: absolute; top: .2rem; max-width: 22rem; background: var(--panel); border: 1px solid var(--soft);
+  color: var(--text); border-radius: .3rem; padding: .15rem .5rem; font-size: .82rem; pointer-events: none;
+  z-index: 2; }
+.pointed { fill: none; stroke: var(--text); stroke-width: 1; pointer-events: none; }
+.drawn text { font: 10px system-ui, sans-serif; fill: currentColor; }
+.drawn .title { font-weight: 700; font-size: 10.5px; }
+.drawn .grid { stroke: currentColor; opacity: .12; }
+.drawn .frame { fill: none; stroke: currentColor; stroke-width: .7; }
+svg:focus-visible { outline: 2px solid var(--second); outline-offset: 2px; }
+.live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+dialog.large { width: min(94vw, 80rem); max-height: 94vh; border: 1px solid var(--line); border-radius: .6rem;
+  background: var(--ground); color: var(--text); } dialog.large figure { max-width: none; }
+dialog.large::backdrop { background: rgb(0 0 0 / .5); }
 .verdict { border-left: .4rem solid currentColor; background: var(--panel); border-radius: .5rem;
   padding: .8rem 1.2rem; }
 .verdict p { color: var(--text); font-size: 1.3rem; line-height: 1.4; font-weight: 600; margin: 0;
@@ -44,20 +92,11 @@ section { border-top: 1px solid var(--line); padding: 1.6rem 0 1rem; overflow-wr
 .fix { display: block; font-weight: 600; margin-top: .15rem; }
 .fix::before { content: "→ "; color: var(--good); }
 .more { font-size: .88rem; font-weight: 400; }
-.strip { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: .7rem; margin: 1.3rem 0; }
-.tile { border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .6rem; color: inherit;
-  text-decoration: none; font-size: .82rem; line-height: 1.3; display: flex; flex-direction: column;
-  justify-content: space-between; gap: .3rem; min-width: 0; }
-.tile:hover, .tile:focus-visible { border-color: var(--second); background: var(--panel); }
-.tile svg { width: 100%; height: auto; }
-.faces { display: grid; grid-template-columns: repeat(3, 1fr); gap: .25rem; }
-.faces img { width: 100%; aspect-ratio: 1; image-rendering: pixelated; border-radius: .2rem; background: #000;
-  object-fit: contain; }
-.rows { font: .68rem/1.5 ui-monospace, monospace; color: var(--soft); }
-.rows span { display: block; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
-nav { columns: 14rem; column-gap: 1.2rem; padding: .4rem 0 1.2rem; font-size: .88rem; line-height: 1.75; }
-nav a { color: inherit; text-decoration: none; display: block; break-inside: avoid; }
-nav a:hover { text-decoration: underline; } nav .mark { display: inline-block; width: 1rem; }
+nav { columns: 14rem; column-gap: 1.2rem; padding: .2rem 0 .8rem; font-size: .88rem; line-height: 1.75; order: 2; }
+nav a[aria-current] { font-weight: 700; }
+nav a { color: inherit; text-decoration: none; display: block; break-inside: avoid; padding-left: 1.2rem;
+  text-indent: -1.2rem; }
+nav a:hover { text-decoration: underline; } nav .mark { display: inline-block; width: 1rem; text-indent: 0; }
 .mark { font-weight: 700; } .good { color: var(--good); } .note, .skipped, .unsure { color: var(--note); }
 .warning { color: var(--warning); } .problem, .failed { color: var(--problem); }
 .badge { font-size: .72rem; font-weight: 600; border: 1px solid currentColor; border-radius: 1rem;
@@ -76,8 +115,6 @@ code { font: .88em ui-monospace, SFMono-Regular, Menlo, monospace; background: v
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-top: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 500; } td { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-.open { display: grid; grid-template-columns: minmax(0, 32rem) minmax(15rem, 1fr); gap: 0 1.6rem; align-items: start; }
-.open .answer { margin-top: 1.1rem; } .open figure { margin-top: .6rem; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 0 1.6rem;
   align-items: start; }
 figure { margin: .8rem 0; max-width: 32rem; min-width: 0; } figure svg { width: 100%; height: auto; }
@@ -88,6 +125,10 @@ figcaption { font-size: .88rem; color: var(--soft); }
 .gallery img { display: block; width: 100%; aspect-ratio: 1; object-fit: contain; image-rendering: pixelated;
   background: #000; border-radius: .3rem; margin-bottom: .3rem; }
 .gallery .aside { font-size: inherit; }
+.gallery.pairs { grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); }
+.board .gallery { grid-template-columns: repeat(auto-fill, minmax(5.6rem, 1fr)); gap: .5rem; margin: .3rem 0; }
+.board .gallery.wide { grid-template-columns: 1fr; }
+.board .gallery.pairs { grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); }
 .tokens { display: block; font: .85rem/1.7 ui-monospace, monospace; overflow-wrap: anywhere; }
 .tokens i { font-style: normal; background: var(--panel); border: 1px solid var(--line); border-radius: .25rem;
   padding: 0 .25rem; }
@@ -100,15 +141,19 @@ details { margin: .5rem 0; font-size: .95rem; } summary { cursor: pointer; color
 .pair h2 { margin-top: 1rem; }
 .pair h3 { font-size: 1rem; margin: .3rem 0; overflow-wrap: anywhere; } .pair .verdict p { font-size: 1.1rem; }
 .better { font-weight: 700; } td.number { text-align: right; width: 22%; }
-@media (max-width: 44rem) { .pair, .open { grid-template-columns: 1fr; }
-  .open .answer { margin-top: .2rem; } .verdict p { font-size: 1.12rem; }
-  .strip { grid-template-columns: repeat(auto-fill, minmax(6.6rem, 1fr)); } header, main { padding: 0 1rem; }
-  header { padding-top: 1.1rem; } }
+@media (min-width: 56rem) { .board:not(.alone) { grid-template-columns: minmax(0, 5fr) minmax(0, 7fr); } }
+@media (min-width: 75rem) { .frame:has(nav) { grid-template-columns: 13rem minmax(0, 1fr); }
+  nav { position: sticky; top: .6rem; align-self: start; columns: auto; max-height: 97vh; overflow-y: auto; order: 0;
+    padding: .4rem 0; font-size: .84rem; line-height: 1.7; } }
+@media (max-width: 44rem) { .pair { grid-template-columns: 1fr; } .verdict p { font-size: 1.12rem; }
+  header, .frame { padding: 0 1rem; } header { padding-top: 1.1rem; } .part .line { flex-basis: 100%; } }
 @media print { :root { color-scheme: light; --ground: #fff; --panel: #fff; }
-  body { font-size: 10.5pt; } header, main { max-width: none; padding: 0; } nav, .more { display: none; }
-  .strip { grid-template-columns: repeat(6, 1fr); } .term { text-decoration: none; } .cost { display: none; }
-  section { padding: .7rem 0 .3rem; } table { font-size: .85em; } th, td { padding: .12rem .6rem .12rem 0; }
-  .open { grid-template-columns: 1fr 1fr; } details { margin: .2rem 0; }
+  body { font-size: 10.5pt; } header, .frame { max-width: none; padding: 0; display: block; }
+  nav, .more, .tools, .tip { display: none; } .term { text-decoration: none; } .part .line { display: none; }
+  .board { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); }
+  .bars td, .bars th { white-space: normal; } section { padding: .3rem 0; }
+  table { font-size: .85em; } th, td { padding: .12rem .6rem .12rem 0; }
+  details { margin: .2rem 0; }
   [popover] { display: block; position: static; margin: 0; max-width: none; border: 0; box-shadow: none;
     padding: 0 0 .3rem; font-size: .85em; } [popover] strong { display: inline; }
   details::details-content { content-visibility: visible; height: auto; } details > summary { list-style: none; }

@@ -65,7 +65,7 @@ def test_the_stable_limit_is_that_of_the_heavy_ball(momentum, factor):
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
 def test_at_the_end_the_sharpness_is_measured_against_what_the_learning_rate_allows(momentum):
     lr = 0.3 * 2 * (1 + momentum) / CURVATURE  # so the curvature is 30 % of what it allows
-    run = train(line(), X, 3 * X, optimizer=SGD(lr, momentum=momentum), steps=1)
+    run = train(line(), (X, 3 * X), optimizer=SGD(lr, momentum=momentum), steps=1)
     result = answered(CurvatureStep, line(), (X, 3 * X), [run])
     values = {value.name: value for value in result.content.values}
     assert values["limit of the learning rate in use"].value == pytest.approx(CURVATURE / 0.3, rel=1e-5)
@@ -76,7 +76,7 @@ def test_at_the_end_the_sharpness_is_measured_against_what_the_learning_rate_all
 
 @pytest.mark.parametrize("factor, kinds", [(1.1, []), (1.5, ["learning-rate-unstable"])])
 def test_an_end_that_is_too_steep_for_the_learning_rate_is_no_fine_section(factor, kinds):
-    run = train(line(), X, 3 * X, optimizer=SGD(factor * 2 / CURVATURE), steps=1)
+    run = train(line(), (X, 3 * X), optimizer=SGD(factor * 2 / CURVATURE), steps=1)
     content = answered(CurvatureStep, line(), (X, 3 * X), [run]).content
     assert [finding.kind for finding in content.findings] == kinds
     assert ("cannot stay there" in content.answer) == bool(kinds)

@@ -30,7 +30,7 @@ def edges(side, wide):
 def test_a_shift_by_one_pixel_must_not_change_decisions(side, wide, said):
     """Stripes of one pixel leave their column when they are moved, those of three do not."""
     net, x, y = edges(side, wide)
-    run = train(net, x, y, steps=1, optimizer="sgd")
+    run = train(net, (x, y), steps=1, optimizer="sgd")
     findings = answered(InvarianceStep, net, (x, y), [run]).content.findings
     assert [f.kind for f in findings] == (["shifts-change-decisions"] if said else [])
     assert all(said in f.message for f in findings)

@@ -97,6 +97,13 @@ def test_a_line_has_nothing_to_widen(layers, cure):
 
     steps = [step for step in STEPS if step.key in ("architecture", "data", "training", "limit")]
     result = examined(
-        make, (x[:500], y[:500]), (x[500:], y[500:]), budget=60, optimizer="sgd", lr=1e-4, epochs=20, steps=steps
+        make,
+        (x[:500], y[:500]),
+        (x[500:], y[500:]),
+        budget=60,
+        optimizer="sgd",
+        lr=1e-4,
+        epochs=20,
+        examination_steps=steps,
     )
     assert [f.fix for f in result.section("limit").findings] == [cure], str(result)

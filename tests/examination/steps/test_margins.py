@@ -36,7 +36,7 @@ def test_how_sure_a_network_is_that_guesses_is_no_finding():
     result = answered(MarginsStep, net, (x, y))
     assert kinds(result) == ["untrained"] and "sure" not in result.content.answer
     assert result.product.calibration.gap == pytest.approx(0.5) and result.product.margins.accuracy == 0.5
-    run = train(net, x, y, steps=1, optimizer="sgd")
+    run = train(net, (x, y), steps=1, optimizer="sgd")
     assert kinds(answered(MarginsStep, net, (x, y), [run])) == ["chance-level"]
     y = torch.arange(40) % 2
     x, y = 1.0 - 2.0 * y[:, None], torch.where(torch.arange(40) < 10, 1 - y, y)

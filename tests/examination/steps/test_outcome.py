@@ -25,7 +25,7 @@ def half_dead():
 @pytest.mark.parametrize("lr, level", [(0.02, Level.WARNING), (1e-9, Level.PROBLEM)], ids=["learned", "did not learn"])
 def test_dead_units_are_a_fault_where_the_network_did_not_learn(lr, level):
     x = torch.randn(300, 2, generator=torch.Generator().manual_seed(1))
-    result = examined(half_dead, (x, (x[:, 0] > 0).long()), budget=20, lr=lr, epochs=30, steps=STEPS)
+    result = examined(half_dead, (x, (x[:, 0] > 0).long()), budget=20, lr=lr, epochs=30, examination_steps=STEPS)
     found = {finding.kind: finding for finding in result.section("outcome").findings}
     assert found["dead-units"].level is level, str(result)
     assert result.healthy is (level is Level.WARNING)

@@ -16,7 +16,7 @@ BEFORE = [s for s in STEPS if s.key in ("architecture", "sequences", "graphs")]
 
 
 def kinds(net, data):
-    found = examine(net, data, steps=BEFORE, fit=False, budget=20)
+    found = examine(net, data, examination_steps=BEFORE, fit=False, budget=20)
     return {f.kind for section in found.sections for f in section.findings} & KINDS
 
 
@@ -123,14 +123,14 @@ def test_nodes_that_are_alike_are_no_fault_where_the_network_learned():
     levels = []
     for labels in (y, y[torch.randperm(120, generator=g)]):  # and with labels that cannot be learned
         torch.manual_seed(1)
-        found = examine(Convolutions(5), ((x, matrix), labels), steps=steps, fit=True, **plan)
+        found = examine(Convolutions(5), ((x, matrix), labels), examination_steps=steps, fit=True, **plan)
         levels.append([f.level.name for f in found.section("graphs").findings if f.kind == "oversmoothed"])
     assert levels == [["WARNING"], ["PROBLEM"]]
 
 
 def test_other_networks_have_no_such_section():
     x = torch.randn(40, 3)
-    found = examine(nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), steps=BEFORE, fit=False, budget=10)
+    found = examine(nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), examination_steps=BEFORE, fit=False, budget=10)
     assert {s.status for s in found.sections if s.key in ("sequences", "graphs")} == {"skipped"}
 
 

@@ -69,7 +69,7 @@ def drop_suspects(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
     if not subject.task.classes or len(trial.train) > MAX_EXAMPLES:
         return ()
     whole = subject.examples(trial.train.whole())
-    found = suspect_labels(whole.x, whole.y)
+    found = suspect_labels((whole.x, whole.y))
     count = int((found.margins < 0).sum()) if found.ranked else 0
     wanted = min(count, round(float(finding.values.get("share", found.rate)) * len(whole)))
     dropped = torch.tensor(found.ranked[:wanted], dtype=torch.long)

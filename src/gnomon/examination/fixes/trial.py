@@ -58,10 +58,10 @@ class TrialRun(Record):
         Cost: ``steps`` training steps, and about a tenth of that for records.
         """
         return train(
-            self.module, self.train, x_test=self.test, loss=self.loss, optimizer=self.optimizer, steps=self.steps,
+            self.module, self.train, test=self.test, loss=self.loss, optimizer=self.optimizer, steps=self.steps,
             batch=self.batches,
             record=RecordingPlan(recorded_steps(self.steps), RECORDED_EXAMPLES, RECORDING_TIME_SHARE),
-            seconds=seconds, seed=seed, clock=clock,
+            budget=seconds, seed=seed, clock=clock,
         )  # fmt: skip
 
 

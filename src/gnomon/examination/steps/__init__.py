@@ -10,10 +10,12 @@ from gnomon.examination.steps.examples import ExamplesStep
 from gnomon.examination.steps.fixes import FixesStep
 from gnomon.examination.steps.forecast import ForecastStep
 from gnomon.examination.steps.graphs import GraphsStep
+from gnomon.examination.steps.importance import ImportanceStep
 from gnomon.examination.steps.invariance import InvarianceStep
 from gnomon.examination.steps.kernel import KernelStep
 from gnomon.examination.steps.limit import LimitStep
 from gnomon.examination.steps.margins import MarginsStep
+from gnomon.examination.steps.match import MatchStep
 from gnomon.examination.steps.optimizer import OptimizerStep
 from gnomon.examination.steps.outcome import OutcomeStep
 from gnomon.examination.steps.regime import RegimeStep
@@ -34,6 +36,7 @@ STEPS: tuple[AbstractStep, ...] = (
     KernelStep(),
     StabilityStep(),
     ForecastStep(),
+    MatchStep(),
     TrainingStep(),
     OptimizerStep(),
     OutcomeStep(),
@@ -42,6 +45,7 @@ STEPS: tuple[AbstractStep, ...] = (
     CurvatureStep(),
     MarginsStep(),
     ExamplesStep(),
+    ImportanceStep(),
     InvarianceStep(),
     SequencesStep(),
     GraphsStep(),

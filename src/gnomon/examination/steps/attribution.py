@@ -1,7 +1,9 @@
 """Reports what the network uses: single decisive features, image frequencies, and classes by layer."""
 
+from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from gnomon.attribution import contact_sheet, shortcuts, token_sheet
@@ -11,6 +13,8 @@ from gnomon.core.results import QuantityDefinition, Value
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import (
     DIVERGED,
+    NOT_ENOUGH,
+    NOT_FINISHED,
     UNTRAINED,
     AbstractStep,
     StepContext,
@@ -22,6 +26,7 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
+from gnomon.report.exhibit import ShownExample, draw_picture, show_example
 from gnomon.training import Run
 
 SIZES = (128, 256, 512, 1024)
@@ -80,9 +85,10 @@ class AttributionStep(AbstractStep):
             )
         if affordable < MAP_PASSES + SHEET_PASSES_PER_EXAMPLE * size:
             found = shortcuts(model, data, level=SIGNIFICANCE_LEVEL, seed=context.seed)
-            return StepResult(_content(found, None), found)
+            return _mark_as_unfinished(StepResult(_content(found, None), found), run)
         sheet = contact_sheet(model, data, seed=context.seed)
-        return StepResult(_content(sheet.shortcuts, sheet), sheet.shortcuts)
+        content = replace(_content(sheet.shortcuts, sheet), exhibits=_maps(sheet))
+        return _mark_as_unfinished(StepResult(content, sheet.shortcuts), run)
 
 
 def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> StepResult:
@@ -109,6 +115,43 @@ def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> 
     return StepResult(Content(sheet.verdict, (), tuple(values), sheet.plots(), (definition,)))
 
 
+def _mark_as_unfinished(result: StepResult, run: Run | None) -> StepResult:
+    """Says that the network had not finished training, unless there is a finding."""
+    if run is None or not run.shortage or result.content.findings:
+        return result
+    answer = f"{NOT_ENOUGH} {NOT_FINISHED} {result.content.answer}"
+    return replace(result, content=replace(result.content, answer=answer), state="unsure")
+
+
+def _maps(sheet: ContactSheet) -> tuple[ShownExample, ...]:
+    """Images next to the same images with the attribution in red (for the answer) and blue (against it)."""
+    values, images = sheet.attribution.values, sheet.inputs
+    if values.dim() != 4 or not isinstance(images, Tensor) or images.shape != values.shape:
+        return ()
+    found = []
+    for i, (image, value) in enumerate(zip(images.cpu(), values.cpu(), strict=True)):
+        shown = show_example(image, i, label="", answer="")
+        mixed = draw_picture(overlay(image.double(), value.double().sum(0)))
+        found.append(replace(shown, label_picture=mixed, words=("attribution", "")))
+    return tuple(found)
+
+
+def overlay(image: Tensor, value: Tensor) -> Tensor:
+    """An image (c, h, w) in gray, with positive values (h, w) in red and negative ones in blue.
+
+    Cost: one pass over the pixels.
+
+    >>> overlay(torch.zeros(1, 1, 3), torch.tensor([[1.0, 0.0, -1.0]]))[:, 0].T.tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    gray = image.mean(0)
+    gray = (gray - gray.min()) / (gray.max() - gray.min()).clamp(min=1e-30)
+    share = value / value.abs().max().clamp(min=1e-30)
+    red, blue = share.clamp(min=0), (-share).clamp(min=0)
+    rest = (1 - red - blue) * gray
+    return torch.stack([rest + red, rest, rest + blue])
+
+
 def _content(found: Shortcuts, sheet: ContactSheet | None) -> Content:
     values = [Value("probability of a false alarm, at most", found.level, id="false-alarm")]
     values += [
@@ -127,4 +170,5 @@ def _content(found: Shortcuts, sheet: ContactSheet | None) -> Content:
     share = "share of right decisions that change if the feature's value comes from another example"
     definition = QuantityDefinition(share, "decisions lost without a feature")
     shown = found if sheet is None else sheet
-    return Content(shown.verdict, found.findings, tuple(values), shown.plots(), (definition,))
+    plots = tuple(plot for plot in shown.plots() if plot.id != "what-the-network-looks-at")  # shown as examples
+    return Content(shown.verdict, found.findings, tuple(values), plots, (definition,))

@@ -5,13 +5,25 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnomon.adapter.users_loss import call_user_loss
 from gnomon.checks import column_statistics, label_conflicts, suspect_labels
+from gnomon.checks.data.category_codes import category_code_findings
 from gnomon.checks.data.channels import channel_findings
+from gnomon.checks.data.class_numbers import class_number_findings
+from gnomon.checks.data.copied_targets import copied_target_findings
 from gnomon.checks.data.leaked_target import leaked_target_findings
+from gnomon.checks.data.loss_domain import unbounded_loss_findings
+from gnomon.checks.data.outliers import outlier_findings
+from gnomon.checks.data.repeated_rows import repeated_row_findings
+from gnomon.checks.data.sentinels import sentinel_findings
 from gnomon.checks.data.targets import class_findings, regression_target_findings
+from gnomon.checks.data.void_labels import void_label, void_label_findings
 from gnomon.checks.network.given import input_of_first_layer
 from gnomon.checks.run.guessing import MIN_EXAMPLES
-from gnomon.core.inputs.arguments import tensors
+from gnomon.core.inputs.arguments import take, tensors
+from gnomon.core.losses import AbstractLoss
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to, machine_slowdown
@@ -81,6 +93,7 @@ class ColumnsStep(AbstractStep):
         found = _columns(subject, examples)
         if subject.task.classes or subject.asks_for_targets:
             found += leaked_target_findings(examples.x, examples.y, classes=subject.task.classes, names=subject.columns)
+            found += category_code_findings(examples.x, examples.y, classes=subject.task.classes, names=subject.columns)
         values: list[Value] = []
         plots: tuple[Plot, ...] = ()
         checks = DataChecks()
@@ -88,8 +101,8 @@ class ColumnsStep(AbstractStep):
             y = _labels(subject)
             test = None if subject.test is None else subject.test.labels()
             found += class_findings(y, subject.task.classes, None if test is None else test.long())
-            same = label_conflicts(examples.x, examples.y)
-            judged = suspect_labels(examples.x, examples.y, seed=context.seed, most=EXAMPLES_PER_FIT)
+            same = label_conflicts((examples.x, examples.y))
+            judged = suspect_labels((examples.x, examples.y), seed=context.seed, most=EXAMPLES_PER_FIT)
             found += (*same.findings, *judged.findings)
             guess = float(torch.bincount(y).max()) / len(y)
             checks = DataChecks(guess, judged.accuracy if judged.ranked else None, len(judged.ranked))
@@ -118,6 +131,7 @@ class ColumnsStep(AbstractStep):
                 plots = judged.plots()
         elif subject.asks_for_targets or (subject.reads_targets and examples.y.shape[1] != subject.task.outputs):
             found += regression_target_findings(_labels(subject).double())
+        found += _target_findings(subject, examples, seed=context.seed)
         findings = most_serious_first(found)
         answer = findings[0].message if findings else _good(checks)
         content = Content(answer, findings, tuple(values), plots, _definitions(), stated=findings[:1])
@@ -126,14 +140,52 @@ class ColumnsStep(AbstractStep):
 
 def _columns(subject: Subject, examples: Examples) -> list[Finding]:
     """Findings about input columns; scale is ignored if the network normalizes its inputs before the first weights."""
-    found = [*column_statistics(examples.x, names=subject.columns).findings, *channel_findings(examples.x)]
+    found = [
+        *column_statistics((examples.x, None), names=subject.columns).findings,
+        *channel_findings(examples.x),
+        *sentinel_findings(examples.x, names=subject.columns),
+        *outlier_findings(examples.x, names=subject.columns),
+        *repeated_row_findings(examples.x),
+    ]
     if any(finding.kind == "feature-scale" for finding in found):
         given = input_of_first_layer(subject.module, examples.some(TRACED_EXAMPLES).x)
         if given is not None and not any(
-            finding.kind == "feature-scale" for finding in column_statistics(given).findings
+            finding.kind == "feature-scale" for finding in column_statistics((given, None)).findings
         ):
             return [finding for finding in found if finding.kind != "feature-scale"]
     return found
+
+
+def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tuple[Finding, ...]:
+    """Findings about targets that do not fit the loss: class numbers as quantities, values without a minimum."""
+    y = examples.y.reshape(len(examples), *subject.task.shape)
+    if not y.is_floating_point():
+        copied = copied_target_findings(examples.x, y)
+        return copied or _void_label_findings(subject, examples)
+    if subject.task.classes:
+        return ()
+    if subject.asks_for_targets:
+        return class_number_findings(examples.x, examples.y, seed=seed)
+    loss = subject.recipe.own_loss
+    if loss is None or isinstance(loss, AbstractLoss):
+        return ()
+    some = examples.some(TRACED_EXAMPLES)
+    outputs = subject.outputs(some.x)
+    return unbounded_loss_findings(lambda f, y: call_user_loss(loss, f, y), outputs, subject.loss_targets(some.y))
+
+
+def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
+    """Findings about a label such as 255 that the loss should ignore."""
+    loss = subject.recipe.own_loss
+    y = subject.loss_targets(examples.y) if loss is not None else examples.y
+    if loss is None or isinstance(loss, AbstractLoss) or (label := void_label(y)) is None:
+        return ()
+    marked = (y == label).reshape(len(y), -1).any(1).nonzero()[:TRACED_EXAMPLES, 0]
+    with preserve(subject.module, seed=0, grad=False):
+        raw = run(subject.module, take(examples.x, marked))
+    if not isinstance(raw, Tensor):
+        return ()
+    return void_label_findings(lambda f, t: call_user_loss(loss, f, t), raw, y[marked])
 
 
 def _labels(subject: Subject) -> Tensor:

@@ -58,7 +58,7 @@ class CurvatureStep(AbstractStep):
         cost = products[Profile].cost
         examples = subject.probe.some(affordable(cost, context))
         y = subject.loss_targets(examples.y)
-        operator = with_time_limit(hessian(model, examples.x, y, loss=subject.loss), context)
+        operator = with_time_limit(hessian(model, (examples.x, y), loss=subject.loss), context)
         count = products_within(operator, context, 0.3)
         top = top_eigenpairs(operator, 1, steps=count, seed=context.seed)
         value, residual = float(top.values[0]), float(top.residuals[0])
@@ -68,7 +68,7 @@ class CurvatureStep(AbstractStep):
             Value("trace of the Hessian", trace.value, trace.interval, "estimate", id="trace-of-the-hessian"),
         ]
         if len(examples) >= 8 and len(examples) * cost.passes(1) <= context.seconds:
-            noise = gradient_noise(model, examples.x, y, loss=subject.loss)
+            noise = gradient_noise(model, (examples.x, y), loss=subject.loss)
             name = "batch size at which signal and noise are equal"
             gains = "batches much larger than this hardly reduce the number of steps"
             values.append(Value(name, noise.scale, noise.interval, "estimate", meaning=gains, id="noise-scale"))

@@ -1,10 +1,11 @@
 """Shows the examples on which the network is most wrong, as images, rows or tokens."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.core.inputs.arguments import map_tensors, take
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.metrics import predicted_classes
@@ -25,8 +26,9 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
+from gnomon.examination.worst_positions import show_worst_positions
 from gnomon.report import Content
-from gnomon.report.exhibit import ShownExample, show_example
+from gnomon.report.exhibit import ShownExample, draw_picture, is_picture, show_example
 from gnomon.training import Run
 
 EXAMPLE_COUNTS = (64, 128, 256, 512, 1024, 2048)
@@ -66,7 +68,8 @@ class ExamplesStep(AbstractStep):
             raise StepSkipped("Skipped: the network has not been trained, so its mistakes mean nothing yet.")
         if run.diverges:
             raise StepSkipped(DIVERGED)
-        if not subject.task.classes and not subject.asks_for_targets:
+        at_positions = _position_loss(subject)
+        if not subject.task.classes and not subject.asks_for_targets and at_positions is None:
             raise StepSkipped(
                 "Skipped: your loss does not compare outputs with targets directly, so gnomon cannot compute an error."
             )
@@ -81,49 +84,67 @@ class ExamplesStep(AbstractStep):
         f = torch.cat([subject.outputs(take(examples.x, part), run.model) for part in parts]).double()
         if not bool(torch.isfinite(f).all()):
             raise StepSkipped("Skipped: some outputs are not finite.")
-        classes = subject.task.classes > 0
-        error, answers, notes = _judge(f, examples.y, classes=classes)
-        worst = error.topk(min(SHOWN_EXAMPLES, len(error))).indices.cpu()
-        shown = tuple(
-            _show(
-                take(examples.x, worst[i : i + 1]), int(numbers[j]), _words(examples.y[j]), answers[j], notes[j],
-                classes=classes,
-            )
-            for i, j in enumerate(worst.tolist())
-        )  # fmt: skip
-        answer, plots = _mistakes(f, examples.y, which) if classes else (_largest(error, which), ())
+        if at_positions is not None:
+            error, shown, answer = show_worst_positions(subject, at_positions, f, examples, numbers, which)
+            plots: tuple[Plot, ...] = ()
+        else:
+            classes = subject.task.classes > 0
+            error, answers, notes = _judge(f, examples.y, subject)
+            worst = error.topk(min(SHOWN_EXAMPLES, len(error))).indices.cpu()
+            shown = tuple(
+                _show(subject, take(examples.x, worst[i : i + 1]), f[j], int(numbers[j]), examples.y[j], answers[j],
+                      notes[j])
+                for i, j in enumerate(worst.tolist())
+            )  # fmt: skip
+            answer, plots = _mistakes(f, examples.y, which, subject) if classes else (_largest(error, which), ())
         values = (
             Value("examples tried", len(numbers), meaning=f"of {len(source)} {which} examples", id="examples-tried"),
         )
-        product = Hardest(tuple(e.number for e in shown), tuple(error[worst.to(error.device)].tolist()))
+        largest = error.topk(len(shown)).values.tolist()
+        product = Hardest(tuple(e.number for e in shown), tuple(largest))
         answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if run.shortage else answer
         content = Content(answer, (), values, plots, exhibits=shown)
         return StepResult(content, product, "unsure" if run.shortage else "answered")
 
 
-def _judge(f: Tensor, y: Tensor, *, classes: bool) -> tuple[Tensor, list[str], list[str]]:
+def _position_loss(subject: Subject) -> PositionCrossEntropy | None:
+    """The loss of a language model or of classes at positions; None for other tasks."""
+    reading = subject.task.reading
+    loss = None if reading is None else reading.loss
+    return loss if isinstance(loss, PositionCrossEntropy) and not loss.shared else None
+
+
+def _judge(f: Tensor, y: Tensor, subject: Subject) -> tuple[Tensor, list[str], list[str]]:
     """How wrong the network is on each example, its answers, and its confidence."""
-    if not classes:
+    if not subject.task.classes:
         error = (f - y.double()).square().mean(1).sqrt()
         return error, [_words(row) for row in f], [f"off by {e:.3g}" for e in error.tolist()]
     p = probabilities(f)
     own, best = p.gather(1, y[:, None]).squeeze(1), p.max(1)
     notes = [f"{sure:.0%} sure" for sure in best.values.tolist()]
-    return 1 - own, [str(c) for c in best.indices.tolist()], notes
+    return 1 - own, [subject.class_name(c) for c in best.indices.tolist()], notes
 
 
 def _words(y: Tensor) -> str:
-    if y.dim() == 0:
-        return str(int(y))
     return ", ".join(f"{v:.3g}" for v in y[:3].tolist()) + (", ..." if len(y) > 3 else "")
 
 
-def _show(x: object, number: int, label: str, answer: str, note: str, *, classes: bool) -> ShownExample:
-    right = label == answer if classes else None
-    return show_example(map_tensors(lambda t: t[0], x), number, label=label, answer=answer, note=note, right=right)
+def _show(subject: Subject, x: object, f: Tensor, number: int, y: Tensor, answer: str, note: str) -> ShownExample:
+    """One example; outputs of the same shape as an image input are drawn next to it."""
+    first = map_tensors(lambda t: t[0], x)
+    if subject.task.classes:
+        label = subject.class_name(int(y))
+        return show_example(first, number, label=label, answer=answer, note=note, right=label == answer,
+                            columns=subject.columns, vocabulary=subject.vocabulary)  # fmt: skip
+    same = isinstance(first, Tensor) and first.numel() == f.numel() > 1 and is_picture(first)
+    label, answer = ("", "") if same else (_words(y), answer)
+    shown = show_example(first, number, label=label, answer=answer, note=note, columns=subject.columns)
+    words = ("input", "output") if same else ("true", "predicted")
+    drawn = draw_picture(f.reshape(first.shape)) if same and isinstance(first, Tensor) else ""
+    return replace(shown, words=words, answer_picture=drawn)
 
 
-def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
+def _mistakes(f: Tensor, y: Tensor, which: str, subject: Subject) -> tuple[str, tuple[Plot, ...]]:
     """Counts wrong answers and confused pairs of classes."""
     answers = predicted_classes(f)
     wrong = answers != y
@@ -132,7 +153,7 @@ def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
         return f"All {n} {which} examples tried are classified correctly; these are the least confident ones.", ()
     pairs, times = torch.stack([y[wrong], answers[wrong]], 1).unique(dim=0, return_counts=True)
     order = times.argsort(descending=True, stable=True)[:NAMED_CLASS_PAIRS].tolist()
-    names = [f"{int(pairs[i, 0])} taken for {int(pairs[i, 1])}" for i in order]
+    names = [" taken for ".join(subject.class_name(int(c)) for c in pairs[i]) for i in order]
     head = f"{count} of {n} {which} examples {'are' if count > 1 else 'is'} wrong"
     rest = (
         " The other examples shown are right but have the lowest confidence." if count < min(n, SHOWN_EXAMPLES) else ""

@@ -8,12 +8,12 @@ from torch import Tensor
 from gnomon.core.errors import NotFiniteError
 from gnomon.core.metrics import accuracy
 from gnomon.core.results import Axis, Finding, Hypothesis, Line, Plot, QuantityDefinition, Value, format_number
+from gnomon.dynamics import predict_from_kernel
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, error_sentence
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.findings import training as kinds
-from gnomon.forecast import predict
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
 from gnomon.training import SGD
@@ -49,7 +49,7 @@ class ForecastStep(AbstractStep):
             test = None  # if time is short, drop the prediction for test examples first
         y_test = None if test is None else subject.targets(test.y)
         try:
-            run = predict(
+            run = predict_from_kernel(
                 beyond_rounding(product.kernel, next(subject.module.parameters()).dtype),
                 subject.targets(examples.y),
                 test=None if test is None else product.means.kernel(test.x, context, examples.x),

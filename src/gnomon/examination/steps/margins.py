@@ -14,6 +14,13 @@ from gnomon.core.results.record import Record
 from gnomon.decisions.calibration import Calibration, calibration
 from gnomon.decisions.margins import NAMED_EXAMPLES, Margins, margins, probabilities
 from gnomon.examination.cost import largest_size_up_to
+from gnomon.examination.decision_plots import (
+    class_table,
+    confusion_counts,
+    confusion_plot,
+    prediction_plots,
+    two_class_plots,
+)
 from gnomon.examination.good_results import MIN_AVOIDED_ERROR
 from gnomon.examination.levels import significance_level
 from gnomon.examination.step import (
@@ -96,7 +103,19 @@ class MarginsStep(AbstractStep):
             result = _regression(f, y, which, index, trained=run is not None, short=bool(short))
         else:
             result = _classification(probabilities(f), y, which, index, trained=run is not None, short=bool(short))
+        result = replace(result, content=_with_plots(result.content, subject, f, y, which))
         return replace(_mark_as_unfinished(result, short), facts=_facts(result.product, products))
+
+
+def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which: str) -> Content:
+    """Adds the confusion matrix and the scores of the classes, or predicted and true values, in front of the plots."""
+    if not subject.task.classes:
+        return replace(content, plots=(*prediction_plots(f, y.double(), which), *content.plots))
+    p, names = probabilities(f), [subject.class_name(c) for c in range(subject.task.classes)]
+    counts = confusion_counts(p.argmax(1), y, len(names))
+    curves = two_class_plots(p[:, 1].cpu(), (y == 1).cpu(), names[1]) if len(names) == 2 else ()
+    shown = (*confusion_plot(counts, names, f"{which} examples"), *curves, *content.plots)
+    return replace(content, plots=shown, tables=class_table(counts, names))
 
 
 def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
+from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.adapter.reading import OutputMeaning
 from gnomon.adapter.scores import score_decisions
 from gnomon.checks import find_explosion, simple_model_baseline
@@ -19,6 +20,7 @@ from gnomon.core.results import Finding, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.pictures import score_bars
+from gnomon.examination.positions import PositionDecisions, decide_at_positions
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
@@ -27,6 +29,7 @@ from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.findings import most_serious_first, training
 from gnomon.report import Content
+from gnomon.report.table import PageTable
 from gnomon.training import Run
 
 LADDER = (64, 128, 256, 512, 1024)
@@ -106,7 +109,15 @@ class OutcomeStep(AbstractStep):
         good = f"{len(subject.train)} training examples are too few to judge training." if few and not short else good
         classes = subject.task.classes > 0 or subject.task.reading is not None
         plots = _scores(values, classes=classes)
-        content = Content(findings[0].message if findings else good, findings, values, plots, stated=findings[:1])
+        tables: tuple[PageTable, ...] = ()
+        if (decided := _at_positions(subject, run.model, n, context.seed)) is not None:
+            which = "training" if subject.test is None else "test"
+            plots, tables = (*plots, *decided.plots(subject, which)), decided.tables(subject)
+        answer = findings[0].message if findings else good
+        content = Content(
+            answer, findings, values, plots, stated=findings[:1], tables=tables,
+            good_news=not _simple_model_leads(values),
+        )  # fmt: skip
         return StepResult(content, TrainedChecks(outcome), "unsure" if short or few else "answered", {"fits": fits})
 
 
@@ -119,13 +130,23 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
     verb, of = ("is right on", unit) if "accuracy-on-train" in told else ("explains", "variance")
     sets = f"{train:.1%} of the training {of}" + ("" if test is None else f" and {test:.1%} of the test {of}")
     simple = told.get("simple-accuracy", told.get("simple-explained", 0.0))
-    if simple > (train if test is None else test) + MIN_REPORTED_LEAD:
+    if _simple_model_leads(values):
         return f"It {verb} {sets}; a simple model (kernel regression) reaches {simple:.1%}, so more is possible."
     perplexity = told.get("perplexity-on-test", told.get("perplexity-on-train"))
     if perplexity is not None:
         bits = told.get("bits-on-test", told.get("bits-on-train", 0.0))
         return f"It {verb} {sets}; perplexity {perplexity:.3g}, {bits:.3g} bits per token."
     return f"It {verb} {sets}: no sign of overfitting or underfitting."
+
+
+def _simple_model_leads(values: tuple[Value, ...]) -> bool:
+    """Whether a simple model scores higher than the network by more than `MIN_REPORTED_LEAD`."""
+    known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
+    train, test = (known.get(f"accuracy-on-{data}", known.get(f"explained-on-{data}")) for data in ("train", "test"))
+    own = train if test is None else test
+    return (
+        own is not None and known.get("simple-accuracy", known.get("simple-explained", 0.0)) > own + MIN_REPORTED_LEAD
+    )
 
 
 def _unit(subject: Subject) -> str:
@@ -226,9 +247,18 @@ def _reading_scores(subject: Subject, model: nn.Module, reading: OutputMeaning, 
     return tuple(values)
 
 
+def _at_positions(subject: Subject, model: nn.Module, n: int, seed: int) -> PositionDecisions | None:
+    """The decisions at each position on held-out examples; None for tasks without positions."""
+    reading, data = subject.task.reading, subject.train if subject.test is None else subject.test
+    if reading is None or not isinstance(reading.loss, PositionCrossEntropy) or reading.loss.shared:
+        return None
+    some = subject.examples(data.probe(n, seed=seed))
+    return decide_at_positions(reading.loss, subject.outputs(some.x, model), some.y)
+
+
 def _simple(subject: Subject, seed: int) -> SimpleModelBaseline:
     some = subject.examples(subject.train.probe(MAX_BASELINE_EXAMPLES, seed=seed))
-    return simple_model_baseline(some.x, some.y, seed=seed)
+    return simple_model_baseline((some.x, some.y), seed=seed)
 
 
 def _errors(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> Tensor:
@@ -257,6 +287,6 @@ def _alike(right: Tensor, y: Tensor, train: Tensor | None) -> float | None:
 def _explosion(subject: Subject, run: Run, context: StepContext) -> tuple[Finding, ...]:
     some = subject.probe
     return find_explosion(
-        subject.module, some.x, some.y, loss=subject.loss_of, optimizer=run.optimizer, seed=context.seed,
+        subject.module, (some.x, some.y), loss=subject.loss_of, optimizer=run.optimizer, seed=context.seed,
         late=lambda: context.seconds < 0,
     ).findings  # fmt: skip

@@ -1,5 +1,7 @@
 """Distinguishes lazy training from feature learning by the change of kernel, parameters and activations."""
 
+from math import ceil, log10
+
 from gnomon.core.results import Axis, Bars, Plot, QuantityDefinition, RangeMeter, Value
 from gnomon.examination.pictures import layer_path_and_class
 from gnomon.examination.step import (
@@ -106,7 +108,7 @@ def _meter(change: float) -> Plot:
     meter = RangeMeter(
         "change",
         change,
-        (0.01, MAX_LAZY_CHANGE, MIN_FEATURE_LEARNING_CHANGE, 100.0),
+        (0.01, MAX_LAZY_CHANGE, MIN_FEATURE_LEARNING_CHANGE, max(100.0, 10.0 ** ceil(log10(max(change, 1e-9))))),
         ("kept (lazy)", "partly", "learned (rich)"),
     )
     words = "How much training changed the features of the network (relative change of the tangent kernel)."

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.modules.layer_classes import RECURRENT
-from gnomon.core.results import Finding, Plot, Value
+from gnomon.core.results import Axis, Finding, Image, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.step import (
     NOT_ENOUGH,
@@ -29,10 +30,15 @@ from gnomon.sequences import (
     memory,
     predicts_next,
 )
+from gnomon.sequences.attention import AttentionMaps
 from gnomon.training import Run
 
 MAX_EXAMPLES = 16
 """Sequences used, at most."""
+SHOWN_HEADS = 2
+"""Number of heads of a layer whose attention is drawn."""
+MAX_NAMED_TOKENS = 24
+"""Maximum number of tokens that are named along a map."""
 MAX_ABLATED_HEADS = 64
 """Maximum number of heads that are switched off one by one."""
 
@@ -86,7 +92,7 @@ class SequencesStep(AbstractStep):
         if "attention" in kinds:
             maps, scale = attention_maps(model, some.x), logit_scale(model, some.x)
             findings, looked = [*findings, *maps.findings, *scale.findings], [*looked, maps.verdict]
-            plots.extend(maps.plots())
+            plots.extend((*_heads(maps, some.x, subject), *maps.plots()))
             if heads <= MAX_ABLATED_HEADS:
                 findings.extend(head_ablation(model, some.x).findings)
         if lag and isinstance(some.x, Tensor):  # lag 0: the last input decides, so no memory is needed
@@ -104,6 +110,26 @@ class SequencesStep(AbstractStep):
         values = () if lag is None else (Value("lag of the task", lag, id="lag-of-the-task"),)
         content = Content(answer, tuple(findings), values, tuple(plots), stated=tuple(findings[:1]))
         return StepResult(content, SequenceChecks(tuple(looked), lag), "unsure" if short else "answered")
+
+
+def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
+    """The attention maps of the first heads of the first and last layer, on one example."""
+    found: list[Plot] = []
+    for place in sorted({0, len(maps.maps) - 1}):
+        heads = maps.maps[place][0]
+        for head, seen in list(enumerate(heads))[:SHOWN_HEADS]:
+            names: list[str] = []
+            if isinstance(x, Tensor) and x.dim() == 2 and not x.is_floating_point() and x.shape[1] == seen.shape[0]:
+                words, tokens = subject.vocabulary, x[0].tolist()
+                names = (
+                    [words[t] if t < len(words) else str(t) for t in tokens] if len(tokens) <= MAX_NAMED_TOKENS else []
+                )
+            mark = Image("attention", seen.double().cpu(), names, names)
+            words_ = f"Head {head + 1} of '{maps.layers[place]}' on one example: each row shows where a token looks."
+            title = f"Attention, {maps.layers[place]} head {head + 1}"
+            axes = Axis("token looked at"), Axis("token that looks")
+            found.append(Plot(title, (mark,), *axes, words_, id=f"attention-{place}-{head}"))
+    return found
 
 
 def _kinds(subject: Subject) -> tuple[str, ...]:

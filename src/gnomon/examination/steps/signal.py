@@ -1,5 +1,6 @@
 """Measures signals and gradients at every layer, and compares them with theory."""
 
+from collections.abc import Sequence
 from math import nan
 from typing import Any
 
@@ -11,9 +12,11 @@ from gnomon.checks.network.chain import mean_field_of_module
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.meanfield import MeanField
 from gnomon.checks.network.signal import Signal
+from gnomon.checks.network.signal_findings import MAX_SQUARE_RATIO
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs.arguments import take
 from gnomon.core.results import Axis, Hypothesis, Line, Plot, QuantityDefinition, Scatter, Value
+from gnomon.examination.layer_table import layer_table
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, error_sentence
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
@@ -71,6 +74,7 @@ class SignalStep(AbstractStep):
             (hypothesis,),
             measured.to_dict(),
             stated=findings[:1],
+            tables=layer_table(module, x, measured.layers),
         )
         return StepResult(content, measured)
 
@@ -175,7 +179,7 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
     known = [(i, theory[v.name]) for i, v in zip(places, weighted, strict=True) if theory.get(v.name, 0) > 0]
     predicted = (Line("theory", [i for i, _ in known], [q for _, q in known]),) if known else ()
     axis = Axis("layer with weights")
-    words = "A roughly level curve is good: the signal reaches every layer. A change over many powers of ten is bad."
+    words = _course("outputs", [layer.activation for layer in weighted])
     forwards = Plot(
         "Forward: size of each layer's outputs",
         (measured, *predicted),
@@ -185,13 +189,25 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
         id="signal-forward",
     )
     updates = Line("measured", places, [layer.update or nan for layer in weighted])
-    words = (
-        "A roughly level curve is good: every layer learns. After a fall over many powers of "
-        "ten, some layers do not learn."
-    )
+    words = _course("gradients", [layer.update for layer in weighted])
     scale = Axis("|∂L/∂W|² / |W|²", log=True)
     backwards = Plot("Backward: gradient of each layer's weights", (updates,), axis, scale, words, id="signal-backward")
     return forwards, backwards
+
+
+def _course(what: str, values: Sequence[float | None]) -> str:
+    """A caption that says how much the squares change over the layers, and from which change on that is a problem.
+
+    >>> _course("outputs", [1.0, 0.5, 0.05])
+    'Squared outputs differ by a factor of 20 between layers; more than 10,000 from layer to layer is a problem.'
+    """
+    known = [value for value in values if value is not None and value > 0]
+    if len(known) < len(values) or not known:
+        return f"Squared {what} of each layer. Layers without a point have none at all, so they pass nothing on."
+    factor = max(known) / min(known)
+    size = f"{factor:.1e}" if factor >= 1e6 else f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
+    limit = f"more than {MAX_SQUARE_RATIO:,.0f} from layer to layer is a problem"
+    return f"Squared {what} differ by a factor of {size} between layers; {limit}."
 
 
 def _definitions() -> tuple[QuantityDefinition, ...]:

@@ -4,10 +4,15 @@ from dataclasses import dataclass
 
 from gnomon.checks import data_shift, find_leaks
 from gnomon.checks.data.compared_labels import MAX_TEST_EXAMPLES, MAX_TRAIN_EXAMPLES, LabelComparison, compare_labels
+from gnomon.checks.data.drifted_columns import drifted_column_findings
+from gnomon.checks.data.groups import MAX_TRAIN_EXAMPLES as MAX_GROUPED_EXAMPLES
+from gnomon.checks.data.groups import group_findings
 from gnomon.checks.data.leaks import DataLeaks
+from gnomon.checks.data.relabeled import relabeled_class_findings
+from gnomon.checks.data.row_numbers import row_number_findings
 from gnomon.checks.data.shift import DataShift
 from gnomon.core.inputs.arguments import tensors
-from gnomon.core.results import QuantityDefinition, Value
+from gnomon.core.results import Finding, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import machine_slowdown
 from gnomon.examination.step import AbstractStep, OutOfTime, StepContext, StepProducts, StepResult, StepSkipped
@@ -59,7 +64,7 @@ class SplitStep(AbstractStep):
             raise OutOfTime(f"Comparing train with test would take about {cost:.2g} s. Give a larger budget.")
         copies = find_leaks(subject.train, subject.test, seed=context.seed)
         apart = data_shift(subject.train, subject.test, seed=context.seed)
-        labels = LabelComparison()
+        labels, other = LabelComparison(), _row_findings(subject, seed=context.seed)
         left = allowed - (share - context.seconds)
         alike = (
             not copies.findings and not apart.inputs_shifted and not apart.augmented
@@ -72,11 +77,13 @@ class SplitStep(AbstractStep):
             train = subject.examples(subject.train.probe(MAX_TRAIN_EXAMPLES, seed=context.seed))
             test = subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=context.seed))
             labels = compare_labels(train.x, train.y, test.x, test.y, seed=context.seed)
-        findings = (*copies.findings, *apart.findings, *labels.findings)
+            if subject.task.classes and not labels.unrelated:
+                other += relabeled_class_findings(train.x, train.y, test.x, test.y, seed=context.seed)
+        findings = (*copies.findings, *apart.findings, *labels.findings, *other)
         said = [copies.verdict, apart.verdict]
         if apart.shifted and not copies.has_leak:
             said.reverse()  # findings come first
-        answer = " ".join((*said, *(finding.message for finding in labels.findings)))
+        answer = " ".join((*said, *(finding.message for finding in (*labels.findings, *other))))
         definitions = (
             QuantityDefinition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
             QuantityDefinition(
@@ -87,6 +94,20 @@ class SplitStep(AbstractStep):
         return StepResult(
             Content(answer, findings, values, (), definitions, stated=findings), SplitChecks(copies, apart, labels)
         )
+
+
+def _row_findings(subject: Subject, *, seed: int) -> tuple[Finding, ...]:
+    """Findings about columns that differ, rows that belong together, and a column that numbers the rows."""
+    if subject.test is None or len(subject.train) > MAX_GROUPED_EXAMPLES:
+        return ()
+    train = subject.examples(subject.train.probe(len(subject.train), seed=seed))
+    test = subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=seed))
+    classes = subject.task.classes
+    drifted = drifted_column_findings(train.x, test.x, names=subject.columns)
+    if not classes and not subject.asks_for_targets:
+        return drifted
+    found = drifted + row_number_findings(train.x, train.y, test.x, test.y, classes=classes, names=subject.columns)
+    return (*found, *(group_findings(train.x, train.y, test.x, test.y, seed=seed) if classes else ()))
 
 
 def _values(tests: int, copies: DataLeaks, apart: DataShift, labels: LabelComparison) -> tuple[Value, ...]:

@@ -36,7 +36,7 @@ class StabilityStep(AbstractStep):
         require_gradients(subject)
         examples = subject.probe.some(affordable(products[Profile].cost, context))
         y = subject.loss_targets(examples.y)
-        operator = with_time_limit(hessian(subject.module, examples.x, y, loss=subject.loss), context)
+        operator = with_time_limit(hessian(subject.module, (examples.x, y), loss=subject.loss), context)
         measured = sharpness_of(operator, steps=products_within(operator, context, 0.6), seed=context.seed)
         limit, value = measured.largest_lr, measured.value
         within = Interval(value, value + measured.residuals[0])

@@ -132,10 +132,10 @@ def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) ->
     if recipe.schedule is not None:
         optimizer = ScheduledOptimizer(optimizer, recipe.schedule, epoch)
     return train(
-        subject.module, subject.train, x_test=subject.test, loss=subject.loss, optimizer=optimizer, steps=steps,
+        subject.module, subject.train, test=subject.test, loss=subject.loss, optimizer=optimizer, steps=steps,
         batch=BatchPlan(size, recipe.loader, recipe.augment), record=RecordingPlan(moments(steps), sample,
         RECORDING_TIME_SHARE),
-        watch=_watchers(subject, cost, context), seconds=0.95 * context.seconds, seed=context.seed, clock=context.clock,
+        watch=_watchers(subject, cost, context), budget=0.95 * context.seconds, seed=context.seed, clock=context.clock,
     )  # fmt: skip
 
 
@@ -273,22 +273,19 @@ def _losses(run: Run, products: StepProducts) -> Plot:
     marks: list[Scatter | Line] = [Scatter("measured, training", steps, run.loss[1:], 0)]
     if run.test_loss is not None:
         marks.append(Scatter("measured, test", steps, run.test_loss[1:], 1))
-    words = "Dots are measured."
-    if predicted is not None and lr is not None and len(steps):
+    words = f"Measured while {run.optimizer.name} trained the network."
+    same = as_gradient_descent(run.optimizer) is not None  # otherwise 'Theory against measurement' compares them
+    if same and predicted is not None and lr is not None and len(steps):
         there = predicted.times / lr
         inside = (there > float(steps[0]) / PREDICTION_START_FACTOR) & (there <= float(steps[-1]) * 1.01)
         curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
         marks += [Line(name, there[inside], v[inside], "solid", i, predicted=True)
                   for i, (name, v) in enumerate(curves.items()) if v is not None]  # fmt: skip
-        rule = (
-            ""
-            if as_gradient_descent(run.optimizer)
-            else ", trained by gradient descent at half of the largest stable rate"
-        )
-        words = (
-            f"Dots are measured, lines predicted for a network that keeps its features{rule}, on the probe examples."
-        )
-    return Plot("Loss", tuple(marks), Axis("step", log=True), Axis(run.loss_name, log=True), words, id="loss")
+        words = "Dots are measured, lines predicted for a network that keeps its features, on the probe examples."
+    time = ("seconds", run.seconds / max(float(run.steps[-1]), 1.0))
+    return Plot(
+        "Loss", tuple(marks), Axis("step", log=True, other_unit=time), Axis(run.loss_name, log=True), words, id="loss"
+    )
 
 
 def _plot_tracked(run: Run) -> list[Plot]:

@@ -1,0 +1,24 @@
+"""``gnomon show``: prints a saved examination again, and writes its report."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def show(
+    path: Annotated[Path, typer.Argument(help="JSON file of an examination.", metavar="REPORT.json")],
+    out: Annotated[Path | None, typer.Option(help="File for the HTML report; by default none is written.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print the answer of every step.")] = False,
+) -> None:
+    """Print an examination that was saved as JSON, and write its HTML report. Nothing in the file is executed."""
+    from rich.console import Console
+
+    from gnomon.cli.examine import show as show_examination
+    from gnomon.examination import Examination
+
+    console = Console()
+    result = Examination.load(path)
+    show_examination(result, console, verbose=verbose)
+    if out is not None:
+        console.print(f"\nReport: [bold]{result.save(out)}[/bold]", highlight=False, soft_wrap=True)

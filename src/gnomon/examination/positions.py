@@ -1,0 +1,92 @@
+"""Decisions at positions: tokens of a language model, pixels of a mask. Their errors, plots and worst examples.
+
+perplexity at position t = exp(mean over examples of the cross-entropy at t)                             (1)
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from gnomon.adapter.losses import PositionCrossEntropy
+from gnomon.core.results import Axis, Line, Plot
+from gnomon.core.results.record import Record
+from gnomon.examination.decision_plots import class_table, confusion_counts, confusion_plot
+from gnomon.examination.subject import Subject
+from gnomon.report.table import PageTable
+
+__all__ = ["PositionDecisions", "decide_at_positions"]
+
+MAX_CONFUSED_CLASSES = 40
+"""Maximum number of classes for a confusion matrix; a vocabulary has more."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PositionDecisions(Record):
+    """Labels, answers and cross-entropies (n, positions); labels that are ignored have cross-entropy 0."""
+
+    labels: Tensor
+    answers: Tensor
+    losses: Tensor
+    counted: Tensor
+
+    def error(self) -> Tensor:
+        """The mean cross-entropy of each example."""
+        return self.losses.sum(1) / self.counted.sum(1).clamp(min=1)
+
+    def perplexity(self) -> list[float]:
+        """The perplexity at each position, equation (1); nan if no label counts there."""
+        count = self.counted.sum(0)
+        means = torch.where(count > 0, self.losses.sum(0) / count.clamp(min=1), torch.nan)
+        return means.clamp(max=700.0).exp().tolist()  # (1)
+
+    def plots(self, subject: Subject, which: str) -> tuple[Plot, ...]:
+        """Perplexity by position for language models, a confusion matrix for few classes."""
+        reading = subject.task.reading
+        assert reading is not None
+        found: tuple[Plot, ...] = ()
+        if reading.task == "language model" and self.labels.shape[1] > 2:
+            line = Line("perplexity", range(1, self.labels.shape[1] + 1), self.perplexity())
+            words = f"Perplexity of the next token, by its position ({which} examples). It falls if context helps."
+            axes = Axis("position in the sequence (tokens)"), Axis("perplexity (tokens to choose from)")
+            found = (Plot("Perplexity by position", (line,), *axes, words, id="perplexity-by-position"),)
+        return (
+            (*found, *confusion_plot(*self._counts(subject), f"{which} {reading.unit}s"))
+            if self._few(subject)
+            else found
+        )
+
+    def tables(self, subject: Subject) -> tuple[PageTable, ...]:
+        """Scores of each class, if there are few."""
+        return class_table(*self._counts(subject)) if self._few(subject) else ()
+
+    def _few(self, subject: Subject) -> bool:
+        reading = subject.task.reading
+        return reading is not None and 2 <= reading.classes <= MAX_CONFUSED_CLASSES
+
+    def _counts(self, subject: Subject) -> tuple[Tensor, list[str]]:
+        assert subject.task.reading is not None
+        words, classes = subject.vocabulary, subject.task.reading.classes
+        names = [
+            words[c] if c < len(words) and not subject.class_names else subject.class_name(c) for c in range(classes)
+        ]
+        return confusion_counts(self.answers[self.counted], self.labels[self.counted], classes), names
+
+
+def decide_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> PositionDecisions:
+    """The decisions of rows of outputs, as `gnomon.adapter` reads them.
+
+    Cost: one pass over the outputs.
+
+    >>> import torch
+    >>> loss = PositionCrossEntropy(classes=4, positions=2)
+    >>> found = decide_at_positions(loss, torch.zeros(3, 8), torch.zeros(3, 2).long())
+    >>> [round(value, 6) for value in found.perplexity()]
+    [4.0, 4.0]
+    """
+    logits, labels = loss.by_position(f, y)
+    each = F.cross_entropy(
+        logits.double().flatten(0, 1), labels.flatten(), ignore_index=loss.ignored, reduction="none"
+    ).reshape(labels.shape)
+    return PositionDecisions(labels, logits.argmax(2), each, labels != loss.ignored)

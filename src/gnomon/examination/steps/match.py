@@ -1,0 +1,209 @@
+"""Trains a short copy by the very gradient descent that theory describes, and compares the two losses step by step.
+
+    gap = max over steps t of |measured loss(t) - predicted loss(t)| / measured loss(0)                       (1)
+
+Prediction and measurement share the examples, the learning rate, the momentum and the loss; each step uses all examples
+at once, in eval mode. So a gap is due to the assumptions that are left: the tangent kernel does not change, and, for
+several outputs, each of them follows the mean kernel of all.
+"""
+
+from dataclasses import dataclass
+from math import isfinite
+
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import NotFiniteError
+from gnomon.core.inputs.source import Batch, InMemorySource
+from gnomon.core.results import Axis, Hypothesis, Line, Plot, QuantityDefinition, Scatter, Value
+from gnomon.core.results.record import Record
+from gnomon.dynamics import predict_from_kernel
+from gnomon.dynamics.trajectory import Trajectory
+from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, error_sentence
+from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.forecast import MAX_TEST_EXAMPLES, beyond_rounding
+from gnomon.examination.steps.kernel import ProbeKernel
+from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.timed import out_of_time_error
+from gnomon.landscape.sharpness import Sharpness
+from gnomon.report import Content
+from gnomon.training import SGD, Run, train
+from gnomon.training.native import as_gradient_descent
+
+MIN_STEPS = 8
+"""Minimum number of steps for a comparison."""
+MAX_STEPS = 200
+"""Maximum number of steps."""
+RECORDED_STEPS = 24
+"""Number of steps at which the loss is measured."""
+TRAINING_TIME_SHARE = 0.5
+"""Share of the time for training; the rest pays for measuring the losses and for the prediction."""
+CLOSE_GAP = 0.05
+"""Gap (1) up to which prediction and measurement are called the same."""
+LOG_RATIO = 5.0
+"""Ratio of the largest and smallest loss above which the axis of the loss is logarithmic."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TheoryMatch(Record):
+    """The predicted and the measured run, their largest gap (1), and the pairs of places (measured, predicted) of the
+    steps that both have."""
+
+    predicted: Trajectory
+    measured: Run
+    gap: float
+    pairs: tuple[tuple[int, int], ...]
+
+
+class MatchStep(AbstractStep):
+    """Compares a short run of full-batch gradient descent with its prediction by the tangent kernel."""
+
+    key, title, share = "match", "Theory against measurement", 0.06
+    question = "Does gradient descent on this network do what theory predicts?"
+    needs = (Profile, ProbeKernel, Sharpness)
+    gives = TheoryMatch
+    rests_on = ("examples", "prediction")
+
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
+        return fit and subject.recipe.own_loss is None
+
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
+        if not context.fit:
+            raise StepSkipped("Skipped: training was not requested.")
+        if subject.recipe.own_loss is not None:
+            raise StepSkipped("Skipped: theory has no equations of training for your own loss.")
+        rule, whose = _rule(subject, products[Sharpness])
+        examples = products[ProbeKernel].examples
+        cost = products[Profile].cost.step(len(examples))
+        steps = min(MAX_STEPS, int(TRAINING_TIME_SHARE * context.seconds / max(cost, 1e-9)))
+        if steps < MIN_STEPS:
+            raise out_of_time_error(f"{MIN_STEPS} steps on {len(examples)} examples", 2 * MIN_STEPS * cost, context)
+        test = _test_examples(subject, products[ProbeKernel], context)
+        try:
+            predicted = _predict(subject, products[ProbeKernel], test, rule, _recorded(steps), context)
+        except NotFiniteError as error:
+            raise StepSkipped(error_sentence(error)) from error
+        measured = train(
+            subject.module, _source(subject, examples), test=None if test is None else _source(subject, test),
+            loss=subject.loss, optimizer=rule, steps=steps, record=_recorded(steps), mode="eval", seed=context.seed,
+            budget=max(context.seconds, 2 * MIN_STEPS * cost), clock=context.clock,
+        )  # fmt: skip
+        if measured.stopped == "interrupted":
+            raise KeyboardInterrupt
+        match = _match(predicted, measured, rule)
+        if len(match.pairs) < 3:
+            raise StepSkipped("Skipped: the short run of gradient descent was stopped before its third measurement.")
+        return StepResult(_content(match, rule, whose, len(examples), subject.task.outputs), match)
+
+
+def _rule(subject: Subject, measured: Sharpness) -> tuple[SGD, str]:
+    """The gradient descent to compare: the user's own if it is stable, otherwise at half of the largest stable rate."""
+    own = as_gradient_descent(subject.optimizer)
+    if own is not None and not own.decay and own.lr < measured.largest_lr * (1 + own.momentum):
+        return own, "your learning rate"
+    if not isfinite(measured.largest_lr) or measured.largest_lr <= 0:
+        raise StepSkipped("Skipped: the curvature sets no limit for the learning rate, so none can be chosen.")
+    return SGD(measured.largest_lr / 2), "half of the largest stable rate"
+
+
+def _source(subject: Subject, examples: Examples) -> InMemorySource:
+    """Examples as training takes them; real targets get their own shape back."""
+    y = examples.y if subject.task.classes else examples.y.reshape(len(examples), *subject.task.shape)
+    return InMemorySource(Batch(examples.x, y), None)
+
+
+def _test_examples(subject: Subject, product: ProbeKernel, context: StepContext) -> Examples | None:
+    if subject.test is None or product.means.estimate(MAX_TEST_EXAMPLES) > 0.2 * context.seconds:
+        return None
+    return subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=context.seed))
+
+
+def _recorded(steps: int) -> list[int]:
+    """Steps at which losses are measured: closer together at the beginning, where the loss falls fastest.
+
+    >>> _recorded(8)
+    [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    """
+    places = torch.linspace(0, 1, RECORDED_STEPS, dtype=torch.float64).square() * steps
+    return (
+        sorted({0, 1, 2, 3, steps, *places.round().int().tolist()}) if steps > RECORDED_STEPS else [*range(steps + 1)]
+    )
+
+
+def _predict(
+    subject: Subject, product: ProbeKernel, test: Examples | None, rule: SGD, steps: list[int], context: StepContext
+) -> Trajectory:
+    examples = product.examples
+    return predict_from_kernel(
+        beyond_rounding(product.kernel, next(subject.module.parameters()).dtype),
+        subject.targets(examples.y),
+        test=None if test is None else product.means.kernel(test.x, context, examples.x),
+        y_test=None if test is None else subject.targets(test.y),
+        f0=subject.outputs(examples.x).double(),
+        f0_test=None if test is None else subject.outputs(test.x).double(),
+        loss=subject.task.loss,
+        optimizer=rule,
+        times=torch.tensor(steps, dtype=torch.float64) * rule.lr,
+    )
+
+
+def _match(predicted: Trajectory, measured: Run, rule: SGD) -> TheoryMatch:
+    """Pairs the losses by step: a run that was stopped by time ends at a step that was not predicted."""
+    places = {round(float(time) / rule.lr): i for i, time in enumerate(predicted.times)}
+    rows = [(i, places[int(step)]) for i, step in enumerate(measured.steps) if int(step) in places]
+    gaps = [abs(float(measured.loss[i]) - float(predicted.loss[j])) for i, j in rows]
+    gap = max(gaps, default=0.0) / max(abs(float(measured.loss[0])), 1e-300)  # (1)
+    return TheoryMatch(predicted, measured, gap, tuple(rows))
+
+
+def _content(match: TheoryMatch, rule: SGD, whose: str, n: int, outputs: int) -> Content:
+    run, (last, same) = match.measured, match.pairs[-1]
+    steps, got, wanted = int(run.steps[last]), float(run.loss[last]), float(match.predicted.loss[same])
+    momentum = f", momentum {rule.momentum:g}" if rule.momentum else ""
+    method = f"gradient descent on {n} examples, learning rate {rule.lr:.3g} ({whose}){momentum}"
+    if match.gap <= CLOSE_GAP:
+        answer = (
+            f"Theory predicts the loss over {steps} steps of {method}: the largest difference is {match.gap:.1%} of "
+            f"the loss at the start. So far the network only combines its initial features."
+        )
+    else:
+        side, why = ("lower", "better features than it started with") if got < wanted else ("higher", "other features")
+        several = ", or its outputs influence each other" if outputs > 1 else ""
+        answer = (
+            f"After {steps} steps of {method} the measured loss is {got:.3g}, {side} than the {wanted:.3g} that theory "
+            f"predicts for fixed features. The network learns {why}{several}."
+        )
+    values = (
+        Value("largest gap of prediction and measurement", match.gap, meaning="relative to the loss at the start",
+              id="theory-gap"),
+        Value("measured loss after these steps", got, id="match-measured-loss"),
+        Value("predicted loss after these steps", wanted, id="match-predicted-loss"),
+        Value("steps of gradient descent", steps, meaning=method, id="match-steps"),
+    )  # fmt: skip
+    definition = QuantityDefinition("f′ = −(1/n) Θ ∂l/∂f", "the same steps with a fixed kernel Θ", "lee2019wide")
+    premises = (
+        Hypothesis("the tangent kernel does not change", match.gap <= CLOSE_GAP or None, f"gap {match.gap:.1%}"),
+        Hypothesis("outputs do not influence each other", outputs == 1, "the mean kernel over outputs is used"),
+    )
+    good = match.gap <= CLOSE_GAP or got < wanted
+    return Content(answer, (), values, (_plot(match, method),), (definition,), premises, good_news=good)
+
+
+def _plot(match: TheoryMatch, method: str) -> Plot:
+    run, predicted = match.measured, match.predicted
+    curves: list[tuple[str, Tensor, Tensor]] = [("training", run.loss, predicted.loss)]
+    if run.test_loss is not None and predicted.test_loss is not None:
+        curves.append(("test", run.test_loss, predicted.test_loss))
+    marks: list[Line | Scatter] = []
+    own, theirs = (list(places) for places in zip(*match.pairs, strict=True))
+    steps = run.steps[own]
+    for color, (name, measured, wanted) in enumerate(curves):
+        marks.append(Line(f"predicted, {name}", steps, wanted[theirs], color=color, predicted=True))
+        marks.append(Scatter(f"measured, {name}", steps, measured[own], color))
+    losses = torch.tensor([value for mark in marks for value in mark.y], dtype=torch.float64)
+    positive = losses[losses.isfinite() & (losses > 0)]
+    wide = len(positive) == len(losses) and float(positive.max()) > LOG_RATIO * float(positive.min())
+    words = f"Same {method}. Lines: predicted from the network before training. Dots: measured."
+    each = run.seconds / max(int(run.steps[-1]), 1)
+    axes = Axis("step", other_unit=("seconds", each)), Axis(run.loss_name, log=wide)
+    return Plot("Loss: theory (lines) and measurement (dots)", tuple(marks), *axes, words, id="theory-and-measurement")

@@ -1,0 +1,80 @@
+"""Shows the examples with the largest loss over positions: sequences of tokens, or images with their masks."""
+
+import torch
+from torch import Tensor
+
+from gnomon.adapter.losses import PositionCrossEntropy
+from gnomon.core.inputs.arguments import map_tensors, take
+from gnomon.examination.positions import PositionDecisions, decide_at_positions
+from gnomon.examination.subject import Examples, Subject
+from gnomon.report.exhibit import ShownExample, draw_picture, is_picture, show_example
+
+__all__ = ["show_worst_positions"]
+
+SHOWN_EXAMPLES = 12
+"""Maximum number of examples shown."""
+MAX_SHOWN_MISTAKES = 3
+"""Maximum number of wrong tokens that a note names."""
+
+
+def show_worst_positions(
+    subject: Subject, loss: PositionCrossEntropy, f: Tensor, examples: Examples, numbers: Tensor, which: str
+) -> tuple[Tensor, tuple[ShownExample, ...], str]:
+    """The error of each example, the worst examples as people look at them, and a sentence.
+
+    Cost: one pass over the outputs.
+
+    >>> from gnomon.examination.subject import subject
+    >>> tokens = torch.arange(12).reshape(6, 2) % 4
+    >>> examined = subject(torch.nn.Embedding(4, 4), (tokens, tokens), None, seed=0)
+    >>> loss = PositionCrossEntropy(classes=4, positions=2)
+    >>> error, _, _ = show_worst_positions(examined, loss, torch.zeros(6, 8), examined.probe, torch.arange(6), "test")
+    >>> round(float(error[0]), 3)  # log 4
+    1.386
+    """
+    decided = decide_at_positions(loss, f, examples.y)
+    error = decided.error()
+    worst = error.topk(min(SHOWN_EXAMPLES, len(error))).indices.tolist()
+    shown = tuple(_show(subject, examples, decided, i, int(numbers[i])) for i in worst)
+    right = float((decided.answers == decided.labels)[decided.counted].double().mean())
+    reading = subject.task.reading
+    unit = "position" if reading is None else reading.unit
+    answer = (
+        f"{right:.1%} of the {unit}s of {len(error)} {which} examples are right. The worst example has cross-entropy "
+        f"{float(error.max()):.3g} per {unit}, half of them less than {float(error.median()):.3g}."
+    )
+    return error, shown, answer
+
+
+def _show(subject: Subject, examples: Examples, decided: PositionDecisions, i: int, number: int) -> ShownExample:
+    x = map_tensors(lambda t: t[0], take(examples.x, torch.tensor([i])))
+    counted = decided.counted[i]
+    right = float((decided.answers[i] == decided.labels[i])[counted].double().mean()) if bool(counted.any()) else 1.0
+    loss = float(decided.error()[i])
+    shape = tuple(x.shape[-2:]) if isinstance(x, Tensor) and x.dim() >= 2 else ()
+    mask = (
+        len(shape) == 2 and shape[0] * shape[1] == decided.labels.shape[1] and isinstance(x, Tensor) and is_picture(x)
+    )
+    if mask:
+        note = f"{right:.0%} of the pixels right"
+        found = show_example(x, number, label="", answer="", note=note)
+        pictures = [draw_picture(t[i].reshape(shape).double()) for t in (decided.labels, decided.answers)]
+        return ShownExample(number, "", "", note, found.picture, label_picture=pictures[0], answer_picture=pictures[1],
+                            words=("label", "answer"))  # fmt: skip
+    note = f"{right:.0%} right, cross-entropy {loss:.3g}{_mistakes(subject, decided, i)}"
+    return show_example(x, number, label="", answer="", note=note, vocabulary=subject.vocabulary)
+
+
+def _mistakes(subject: Subject, decided: PositionDecisions, i: int) -> str:
+    """The wrong tokens with the largest loss: where they are, what was right, and what the network said."""
+    wrong = ((decided.answers[i] != decided.labels[i]) & decided.counted[i]).nonzero().flatten()
+    if not len(wrong):
+        return ""
+    worst = wrong[decided.losses[i][wrong].argsort(descending=True)][:MAX_SHOWN_MISTAKES].tolist()
+    words = subject.vocabulary
+
+    def name(token: Tensor) -> str:
+        return words[int(token)] if int(token) < len(words) else str(int(token))
+
+    named = [f"position {t + 1}: {name(decided.labels[i, t])}, not {name(decided.answers[i, t])}" for t in worst]
+    return f"; {'; '.join(named)}"
