@@ -27,7 +27,7 @@ def trained():
     start = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3))
     x = torch.randn(60, 3)
     y = x[:, :3].argmax(1)
-    net = gnomon.train(start, x, y, steps=300, optimizer=gnomon.training.Adam(0.02)).model
+    net = gnomon.train(start, (x, y), steps=300, optimizer=gnomon.training.Adam(0.02)).model
     arrays = [[layer.weight.detach().double().numpy() for layer in part[::2]] for part in (net, start)]
     return net, start, x, y, *arrays
 
@@ -129,7 +129,7 @@ def test_the_dimension_falls_in_the_last_layers_of_a_trained_network():
     split = digits(600, 0, seed=0)
     x = split.x.flatten(1)
     net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-    trained = gnomon.train(net, x, split.y, steps=150, optimizer=gnomon.training.Adam(0.01)).model
+    trained = gnomon.train(net, (x, split.y), steps=150, optimizer=gnomon.training.Adam(0.01)).model
     dimensions = {probe.name: probe.dimension for probe in layer_probe(trained, (x, split.y)).layers}
     assert dimensions["3"] < 0.85 * dimensions["input"]
 
@@ -149,6 +149,6 @@ def test_random_labels_make_weights_larger():
     for y in ((x[:, 0] > 0).long(), torch.randint(2, (60,), generator=g)):
         torch.manual_seed(0)
         start = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))
-        net = gnomon.train(start, x, y, steps=300, optimizer=gnomon.training.Adam(0.02)).model
+        net = gnomon.train(start, (x, y), steps=300, optimizer=gnomon.training.Adam(0.02)).model
         found.append(spectral_complexity(layer_norms(net, start)))
     assert found[1] >= 1.5 * found[0]

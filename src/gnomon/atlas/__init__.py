@@ -1,7 +1,7 @@
 """Which statements of the theory hold?
 
-Contains: one file per claim under ``claims``, the catalog, the ledger of what covers each statement, runs of many
-claims.
+Contains: one file per claim under ``claims`` with its explanation, the catalog, chapters and reading paths, stored
+results (``records``), the pages, the ledger of what covers each statement, runs of many claims.
 Does not contain: the machinery of claims (`gnomon.lab`), instruments.
 May import: attribution, bayes, bounds, checks, core, data, decisions, discovery, dynamics, examination, forecast,
 generative, graphs, kernels, lab, landscape, models, program, report, robustness, scattering, sequences, symmetry,

@@ -28,11 +28,12 @@ __all__ = ["CatalogEntry", "catalog", "select_entries", "bibtex_of_claim", "clai
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry(Record):
-    """A claim in the atlas: its kind, and the source code of its file."""
+    """A claim in the atlas: its kind, and the source code and the name of its file."""
 
     claim: Claim
     kind: str
     code: str = field(repr=False)
+    stem: str = ""
 
 
 @cache
@@ -164,4 +165,4 @@ def _entries(kind: str, stem: str) -> tuple[CatalogEntry, ...]:
     if len(found) < len(defined):
         raise InputError(f"{module.__name__} must define CLAIM, a gnomon.lab.Claim, or a tuple CLAIMS")
     code = inspect.getsource(module)
-    return tuple(CatalogEntry(claim.with_functions_of(module), kind, code) for claim in found)
+    return tuple(CatalogEntry(claim.with_functions_of(module), kind, code, stem) for claim in found)

@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.atlas.catalog import select_entries
+from gnomon.atlas.grids.chart import chart_of_outcome
 from gnomon.core.errors import InputError, MissingExtraError
 from gnomon.core.machine.files import append_text
 from gnomon.core.results.record import Record
-from gnomon.core.results.svg import plots_svg
 from gnomon.lab import run
 from gnomon.lab.claim import Scale
 
 __all__ = ["ClaimTask", "read_claim_outcomes", "run_claims"]
+
+MAX_CHART_POINTS = 60
+"""Points of each curve that are kept for the page of a claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def run_claims(
 def _one(task: ClaimTask) -> dict[str, Any]:
     claim = select_entries([task.id])[0].claim
     outcome = run(claim, task.settings, scale=task.scale, seed=task.seed)
-    return {**outcome.to_dict(), "figure": plots_svg(outcome.plots()[:1], claim.id)}
+    return {**outcome.to_dict(), "chart": chart_of_outcome(outcome, MAX_CHART_POINTS)}
 
 
 def _compute_tasks(

@@ -81,12 +81,13 @@ class Claim(Record):
     ``parameters`` are those of the smoke scale, ``full`` replaces some of them at full scale; ``seed`` is always there.
     ``covers`` are the ids of the scope beyond the claim's own. The control breaks the first premise.
     ``expected`` is "refuted" for a saying that does not survive its measurement. ``remark`` is for what the reader
-    should know, such as an error in the literature. ``plot`` draws prediction and measurement; without it the judge
-    does. ``predicted``, ``observed`` and ``control`` are the functions of these names in the claim's file unless others
-    are given. ``loose_because`` says why every measurement stays below half of a bound. A bound without this reason is
-    nearly reached: a prediction that is wrong by a factor 2 is refuted. ``check`` judges the same statement on a user's
-    own model and data, from a short training run of them (a `gnomon.atlas.check.TrainingTrial`), where that makes
-    sense.
+    should know, such as an error in the literature. ``grid`` has the values of one or two parameters at which the atlas
+    stores results for its sliders; without it they are chosen automatically. ``plot`` draws prediction and measurement;
+    without it the judge does. ``predicted``, ``observed`` and ``control`` are the functions of these names in the
+    claim's file unless others are given. ``loose_because`` says why every measurement stays below half of a bound. A
+    bound without this reason is nearly reached: a prediction that is wrong by a factor 2 is refuted. ``check`` judges
+    the same statement on a user's own model and data, from a short training run of them (a
+    `gnomon.atlas.check.TrainingTrial`), where that makes sense.
     """
 
     id: str
@@ -106,6 +107,7 @@ class Claim(Record):
     expected: Literal["holds", "refuted"] = "holds"
     remark: str = ""
     loose_because: str = ""
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     plot: Callable[[Any, Any], Plot] | None = None
     check: Callable[[Any], Judgment] | None = None
 
@@ -116,6 +118,11 @@ class Claim(Record):
             raise InputError(
                 f"Claim({self.id!r}): axes must be (what varies, what is measured) or (what varies, what is measured, "
                 f"name of a parameter), but it is {self.axes!r}."
+            )
+        if len(self.grid) > 2 or set(self.grid) - set(self.parameters):
+            raise InputError(
+                f"Claim({self.id!r}): grid must have the values of one or two parameters out of "
+                f"{list(self.parameters)}, but it names {list(self.grid)}."
             )
         known = {*self.parameters, "seed"}
         for role in ROLES:

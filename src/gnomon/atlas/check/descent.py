@@ -38,7 +38,7 @@ def check_edge_of_stability(trial: TrainingTrial) -> Judgment:
         )
         return Judgment(Verdict.INCONCLUSIVE, f"{words} The two losses differ, so the statement cannot be checked.")
     y = trial.task.loss_targets(trial.examples.y)
-    last = float(sharpness(trial.after, trial.examples.x, y, loss=trial.task.loss).value)
+    last = float(sharpness(trial.after, (trial.examples.x, y), loss=trial.task.loss).value)
     limit = 2 / trial.lr
     reason = f"The curvature went from {trial.sharpness:.4g} to {last:.4g}; 2 / learning rate is {limit:.4g}."
     values = (Value("curvature at the end", last), Value("2 / learning rate", limit, obtained="upper bound"))

@@ -43,7 +43,7 @@ def check_signal_propagation(trial: TrainingTrial) -> Judgment:
     'HOLDS'
     """
     few = trial.few
-    found = signal(trial.before, few.x, trial.task.loss_targets(few.y), loss=trial.task.loss)
+    found = signal(trial.before, (few.x, trial.task.loss_targets(few.y)), loss=trial.task.loss)
     weighted = [layer for layer in found.layers if layer.weighted][
         :-1
     ]  # the number of output units is fixed, so they cannot be exchanged

@@ -116,7 +116,7 @@ def train_trial(
         fix = "Call module.requires_grad_(True) first"
         raise InputError("no parameter requires a gradient", accepted="a network that can be trained", fix=fix)
     y = task.loss_targets(examples.y)
-    curvature = sharpness(whole.module, examples.x, y, loss=task.loss, seed=seed).value
+    curvature = sharpness(whole.module, (examples.x, y), loss=task.loss, seed=seed).value
     if lr is not None and not (isfinite(lr) and lr > 0):
         raise out_of_range("lr", "a positive number", lr)
     rate = lr if lr is not None else 1 / max(curvature, 1e-3)  # (1)
@@ -125,8 +125,8 @@ def train_trial(
     for attempt in range(1 if lr is not None else MAX_RATE_ATTEMPTS):
         rate = rate / 4 if attempt else rate
         run = train(
-            whole.module, examples.x, y, loss=task.loss, optimizer=SGD(rate), steps=steps, watch=watch, seed=seed,
-            seconds=max(deadline - clock(), 1.0), record=max(1, steps // 20), clock=clock,
+            whole.module, (examples.x, y), loss=task.loss, optimizer=SGD(rate), steps=steps, watch=watch, seed=seed,
+            budget=max(deadline - clock(), 1.0), record=max(1, steps // 20), clock=clock,
         )  # fmt: skip
         first = float(run.loss[0])
         rose = run.stopped == "diverged" or float(run.loss.max()) > (1 + ROUNDING_SHARE) * first

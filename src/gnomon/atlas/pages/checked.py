@@ -12,8 +12,8 @@ from typing import Any
 
 from gnomon.atlas.catalog import catalog
 from gnomon.atlas.check import NetworkCheck
-from gnomon.atlas.pages.build import page_html
 from gnomon.atlas.pages.formulas import formula_html
+from gnomon.atlas.pages.layout import page_html
 from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import format_number
@@ -47,7 +47,7 @@ def write_network_check(result: NetworkCheck, path: Path) -> Path:
     ...     Path(tempfile.mkdtemp()) / "page.html").exists()
     True
     """
-    return write_file(path, page_html(f"Theory on {result.network}", network_check_html(result), ""))
+    return write_file(path, page_html(f"Theory on {result.network}", network_check_html(result), links=False))
 
 
 def _section(name: str, row: dict[str, Any]) -> str:

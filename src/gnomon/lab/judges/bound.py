@@ -42,12 +42,22 @@ def bounded_by(
         broken = int((excess > slack).sum())  # (1)
         share = reached_share(p, o, above=side == "above")
         loose = tight > 0 and not (share or 0.0) >= tight
-        closest = "the bound is zero" if share is None else f"the closest case reaches {share:.3g} of it"
-        reason = f"The bound from {side} is violated in {broken} of {p.size} cases; {closest}."
-        reason += f" The claim says that {tight:g} is reached." if loose else ""
+        reason = _reason(side, broken, int(p.size), share)
+        reason += f" The claim says that {tight:g} of it is reached." if loose else ""
         values = (Value("cases", int(p.size)), Value("broken", broken))
         return Judgment(
             decide(not broken and not loose, True), reason, values, measured_against_predicted(p, o), True, share
         )
 
     return judge
+
+
+def _reason(side: str, broken: int, cases: int, share: float | None) -> str:
+    """Says in how many cases the bound holds, or in how many it does not, and how close the closest case comes."""
+    bound = "at most" if side == "above" else "at least"
+    if broken:
+        return f"Not {bound} the bound in {broken} of {cases} cases."
+    closest = (
+        "the bound is zero" if share is None else "closest: equal" if share > 0.9995 else f"closest: {share:.3g} of it"
+    )
+    return f"{bound.capitalize()} the bound in {cases} of {cases} cases ({closest})."

@@ -42,7 +42,10 @@ def distributed_as(*, confidence: float = 0.999, resolution: float = 0.1) -> Jud
         cdf = predicted.cdf if hasattr(predicted, "cdf") else predicted
         test = kstest(o, cdf)
         few = len(o) < (2 / resolution) ** 2
-        reason = f"The distribution functions differ by {test.statistic:.3g} (p = {test.pvalue:.3g}, {len(o)} samples)."
+        reason = (
+            f"Predicted and measured distribution functions differ by {test.statistic:.3g} (p = {test.pvalue:.3g}, "
+        )
+        reason += f"{len(o)} samples)."
         reason += (
             f" {int((2 / resolution) ** 2) + 1} samples are needed to see a distance of {resolution:g}." if few else ""
         )

@@ -49,7 +49,7 @@ def equals(
         tolerance = within if within is not None else (rounding or 0) * unit * scale if finite else 0.0
         error = float(np.abs(o - p).max(initial=0)) if finite else 0.0 if np.array_equal(p, o) else np.inf
         why = because or f"{rounding:g} roundings of {dtype}"
-        reason = f"The largest difference is {error:.3g}; {tolerance:.3g} is allowed ({why})."
+        reason = f"Largest difference from the prediction: {error:.3g}; allowed: {tolerance:.3g} ({why})."
         values = (Value("largest difference", error), Value("allowed", float(tolerance), obtained="upper bound"))
         return Judgment(decide(error <= tolerance, True), reason, values, measured_against_predicted(p, o))  # (1)
 

@@ -47,17 +47,22 @@ def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: f
         gap = np.abs(o.mean(0) - p)
         worst = int((gap - allowed).argmax())
         coarse = float(half.max()) > resolution * size
-        bias = f" with a bias up to {within * size:.3g} ({because})" if within else ""
+        bias = f", and a bias of {within * size:.3g} is allowed ({because})" if within else ""
+        agree = int((gap <= allowed).sum())
+        others = f" Agrees in {agree} of {p.size} numbers; this is the one that differs most." if p.size > 1 else ""
         reason = (
-            f"The mean of {m} repetitions differs by {gap[worst]:.3g} from {p[worst]:.4g}; "
-            f"{allowed[worst]:.3g} is allowed at {100 * confidence:g} % confidence{bias}."
+            f"Predicted {p[worst]:.4g}, measured {o.mean(0)[worst]:.4g} ± {half[worst]:.2g} "
+            f"({m} repetitions, {100 * confidence:g} % confidence{bias}).{others}"
         )
         reason += f" The interval is too wide to see a difference of {100 * resolution:g} %." if coarse else ""
         mean = float(o.mean(0)[worst])
         interval = Interval(mean - float(half[worst]), mean + float(half[worst]), confidence)
         values = (Value("observed", mean, interval, "estimate"), Value("predicted", float(p[worst])))
         return Judgment(
-            decide(bool((gap <= allowed).all()), not coarse), reason, values, measured_against_predicted(p, o.mean(0))
+            decide(bool((gap <= allowed).all()), not coarse),
+            reason,
+            values,
+            measured_against_predicted(p, o.mean(0), (o.mean(0) - half, o.mean(0) + half)),
         )
 
     return judge

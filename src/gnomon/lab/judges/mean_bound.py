@@ -42,20 +42,20 @@ def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
         o = as_repetitions(observed)
         p = np.broadcast_to(as_float64(predicted, "the bound").ravel(), o.shape[1:])
         intervals = [_interval(column, confidence, o.shape[1]) for column in o.T]
-        above = np.array([i.low for i in intervals]) > p
-        below = np.array([i.high for i in intervals]) <= p
-        narrow = np.array([i.width for i in intervals]) <= 2 * resolution * np.maximum(np.abs(p), 1e-300)
+        low, high = (np.array([getattr(i, end) for i in intervals]) for end in ("low", "high"))
+        above, below = low > p, high <= p
+        narrow = high - low <= 2 * resolution * np.maximum(np.abs(p), 1e-300)
         verdict = Verdict.REFUTED if above.any() else Verdict.HOLDS if (below | narrow).all() else Verdict.INCONCLUSIVE
         worst = int((o.mean(0) - p).argmax())
         mean, interval = float(o.mean(0)[worst]), intervals[worst]
-        reason = f"The mean of {len(o)} repetitions is {mean:.4g} ({interval}); the bound is {p[worst]:.4g}."
+        reason = f"Bound {p[worst]:.4g}, measured {mean:.4g} in {len(o)} repetitions: {interval}."
         share = reached_share(p, o.mean(0))
         reason += "" if share is None else f" The closest case reaches {share:.3g} of its bound."
         values = (
             Value("observed", mean, interval, "estimate"),
             Value("bound", float(p[worst]), obtained="upper bound"),
         )
-        return Judgment(verdict, reason, values, measured_against_predicted(p, o.mean(0)), True, share)
+        return Judgment(verdict, reason, values, measured_against_predicted(p, o.mean(0), (low, high)), True, share)
 
     return judge
 

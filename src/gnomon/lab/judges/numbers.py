@@ -100,8 +100,10 @@ def plotted_indices(count: int) -> np.ndarray:
     return np.arange(count) if count <= MAX_PLOT_POINTS else np.linspace(0, count - 1, MAX_PLOT_POINTS).astype(int)
 
 
-def measured_against_predicted(predicted: np.ndarray, observed: np.ndarray) -> Plot:
-    """Plots measurement against prediction, one point for each number.
+def measured_against_predicted(
+    predicted: np.ndarray, observed: np.ndarray, interval: tuple[np.ndarray, np.ndarray] | None = None
+) -> Plot:
+    """Plots measurement and prediction, one point for each number; ``interval`` has the ends of each one's interval.
 
     >>> measured_against_predicted(as_float64([1.0]), as_float64([1.1])).x.label
     'number'
@@ -109,12 +111,7 @@ def measured_against_predicted(predicted: np.ndarray, observed: np.ndarray) -> P
     p, o = (part.ravel() for part in np.broadcast_arrays(predicted, observed))
     places = plotted_indices(p.size)
     p, o = p[places], o[places]
-    if p.size == 1:
-        return Plot(
-            "Predicted and observed",
-            (Scatter("observed", places, o), Reference("predicted", float(p[0]))),
-            Axis("number"),
-            Axis("value"),
-        )
-    marks = (Scatter("observed", places, o), Scatter("predicted", places, p))
-    return Plot("Predicted and observed", marks, Axis("number"), Axis("value"))
+    low, high = ((), ()) if interval is None else (end.ravel()[places] for end in interval)
+    measured = Scatter("observed", places, o, None, low, high)
+    theory = Reference("predicted", float(p[0])) if p.size == 1 else Scatter("predicted", places, p)
+    return Plot("Predicted and observed", (measured, theory), Axis("number"), Axis("value"))

@@ -18,6 +18,13 @@ from gnomon.lab.verdict import Judgment, Verdict
 
 __all__ = ["in_order"]
 
+ORDERS = {
+    Verdict.HOLDS: "In the predicted order",
+    Verdict.REFUTED: "Not in the predicted order",
+    Verdict.INCONCLUSIVE: "Too close together to see an order",
+}
+"""What a verdict says about the order."""
+
 
 @names_call
 def in_order(*, confidence: float = 0.99) -> Judge:
@@ -52,6 +59,6 @@ def in_order(*, confidence: float = 0.99) -> Judge:
         plot = Plot(
             "Predicted order, from above", (Bars("observed", tuple(predicted), rows.mean(1)),), Axis("observed")
         )
-        return Judgment(verdict, f"In the predicted order: {reason}.", values, plot)
+        return Judgment(verdict, f"{ORDERS[verdict]}: {reason}.", values, plot)
 
     return judge

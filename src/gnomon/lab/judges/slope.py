@@ -81,7 +81,7 @@ def rate_is(
         coarse = half > resolution or x.max() / x.min() < 4
         allowed = f" and {within:g} is allowed ({because})" if within else ""
         reason = (
-            f"The slope is {slope:.3f} +- {half:.3f} at {100 * confidence:g} % confidence, predicted {p:g}{allowed}."
+            f"Predicted slope {p:g}, measured {slope:.3f} ± {half:.3f} ({100 * confidence:g} % confidence){allowed}."
         )
         reason += " This is inconclusive: the interval is too wide, or x covers less than a factor 4." if coarse else ""
         values = (

@@ -56,4 +56,5 @@ CLAIM = Claim(
     parameters={"depth": 7},
     covers=("width-vs-depth-no-bound",),
     judge=equals(rounding=0),
+    remark="Eldan and Shamir prove a separation for radial functions in high dimension, which is not tested here.",
 )

@@ -1,11 +1,13 @@
-"""A Hopfield network of d units stores d / (2 ln d) patterns without a single wrong bit.
+"""Of d / (2 ln d) patterns in d Hopfield units, about a share 1 / sqrt(4 pi ln d) or less has a wrong bit.
 
     P(a pattern is not at rest) <= d P(S > d - 1),  S a sum of (n - 1)(d - 1) signs;  ~ 1 / sqrt(4 pi ln d)   (1)
 
-S is a sum of random signs, n = d / (2 ln d) the number of patterns. The bound on P falls slowly to zero with d. Some
+S is a sum of random signs, n = d / (2 ln d) the number of patterns. The bound on P falls slowly to zero with d, so
+almost every pattern is stored without a wrong bit. Some
 texts print a logarithm to base 2, which gives fewer patterns and is also safe. Reference: [mceliece1987capacity].
 """
 
+from functools import partial
 from math import log
 
 import numpy as np
@@ -21,9 +23,9 @@ def predicted(units):
     return units * float(binom.sf((signs + units - 1) // 2, signs, 0.5))
 
 
-def share_of_changed_patterns(patterns, units, repeats, seed):
-    """Share of patterns that one update changes, for each repetition."""
-    rng, found = np.random.default_rng(seed), []
+def share_of_changed_patterns(factor, units, repeats, seed):
+    """Share of d / (factor ln d) patterns that one update changes, for each repetition."""
+    rng, found, patterns = np.random.default_rng(seed), [], int(units / (factor * log(units)))
     for _ in range(repeats):
         x = rng.choice([-1.0, 1.0], size=(patterns, units))
         w = x.T @ x
@@ -32,15 +34,8 @@ def share_of_changed_patterns(patterns, units, repeats, seed):
     return np.array(found)
 
 
-def observed(units, repeats, seed):
-    """At the capacity."""
-    return share_of_changed_patterns(int(units / (2 * log(units))), units, repeats, seed)
-
-
-def control(units, repeats, seed):
-    """With twice as many patterns."""
-    return share_of_changed_patterns(int(units / log(units)), units, repeats, seed)
-
+observed = partial(share_of_changed_patterns, factor=2)  # At the capacity.
+control = partial(share_of_changed_patterns, factor=1)  # With twice as many patterns.
 
 CLAIM = Claim(
     id="hopfield-sublinear-capacity",

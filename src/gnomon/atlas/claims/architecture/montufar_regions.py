@@ -52,5 +52,5 @@ CLAIM = Claim(
     parameters={"widths": (2, 3), "depths": (1, 2, 3, 4)},
     full={"widths": (2, 3, 4), "depths": (1, 2, 3, 4, 5, 6)},
     judge=equals(rounding=0),
-    remark="Often worded as if every network had this many; random networks have about as many pieces as units.",
+    remark="Often worded as if every network had this many; PyTorch's random weights give one to three.",
 )

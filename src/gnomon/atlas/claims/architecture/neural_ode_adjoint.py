@@ -34,7 +34,7 @@ def predicted(width, steps, seed):
 def observed(width, steps, seed):
     """The adjoint method of gnomon.models.NeuralODE."""
     field = net(width, seed)
-    end = NeuralODE(field, steps=steps)(inputs(width, seed))
+    end = NeuralODE(field, integration_steps=steps)(inputs(width, seed))
     return torch.autograd.grad(end.square().sum(), field[0].weight)[0].numpy()
 
 

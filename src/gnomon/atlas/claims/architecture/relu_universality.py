@@ -49,6 +49,5 @@ CLAIM = Claim(
     premises=(Premise("the function has a bounded second derivative"),),
     parameters={"widths": (8, 16, 32, 64)},
     full={"widths": (8, 16, 32, 64, 128, 256)},
-    covers=("piecewise-linear-universality",),
     judge=bounded_by("above", rounding=1e4, tight=MIN_SHARE_OF_BOUND),
 )

@@ -5,6 +5,8 @@
 W and b are weights and biases, phi is the activation. Reference: [he2016deep].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -22,26 +24,24 @@ def predicted(width, seed):
     return inputs(width, seed)
 
 
-def observed(width, seed):
-    """A residual layer with a sigmoid and all parameters zero."""
-    layer = ResidualLayer(width, torch.nn.Sigmoid()).double()
+def output(whole, width, seed):
+    """Output of a layer with a sigmoid and all parameters zero, or of its parts without subtracting phi(0)."""
+    layer, x = ResidualLayer(width, torch.nn.Sigmoid()).double(), torch.from_numpy(inputs(width, seed))
     with torch.no_grad():
         for p in layer.parameters():
             p.zero_()
-        return layer(torch.from_numpy(inputs(width, seed))).numpy()
+        return (layer(x) if whole else x + layer.activation(layer.linear(x))).numpy()
 
 
-def control(width, seed):
-    """The same without subtracting phi(0) = 0.5."""
-    return inputs(width, seed) + 0.5
-
+observed = partial(output, whole=True)  # With phi(0) = 0.5 subtracted.
+control = partial(output, whole=False)  # Without.
 
 CLAIM = Claim(
     id="residual-layer",
     question="What does a residual layer do if its weights are zero?",
     equation=r"F[0, 0](x) = x",
     axes=("coordinate of the output, for ten inputs", "output"),
-    source=Source("theorem", "he2016deep"),
+    source=Source("definition", "he2016deep"),
     premises=(Premise("the branch is zero if its weights are zero"),),
     parameters={"width": 5},
     judge=equals(rounding=10),

@@ -52,7 +52,7 @@ CLAIM = Claim(
     question="What does a residual network add up?",
     equation=r"h_T = h_0 + \sum_t f_t(h_t)",
     axes=("coordinate of the output", "output"),
-    source=Source("theorem", "he2016deep"),
+    source=Source("definition", "he2016deep"),
     premises=(Premise("every block has a skip connection"),),
     parameters={"blocks": 8, "width": 5},
     judge=equals(rounding=1e4),

@@ -20,11 +20,12 @@ def predicted():
 
 
 def errors(function, degrees):
-    """Errors at the middle, where they are largest."""
-    found = [
-        abs((binom.pmf(np.arange(n + 1), n, 0.5) * function(np.arange(n + 1) / n)).sum() - function(0.5))
-        for n in degrees
-    ]
+    """The largest error on a grid that contains the corner."""
+    x = np.linspace(0, 1, 201)
+    found = []
+    for n in degrees:
+        k = np.arange(n + 1)
+        found.append(np.abs(binom.pmf(k, n, x[:, None]) @ function(k / n) - function(x)).max())
     return np.array(degrees, dtype=float), np.array(found)
 
 
@@ -35,7 +36,7 @@ CLAIM = Claim(
     id="weierstrass-theorem",
     question="How fast do polynomials approximate a function with a corner?",
     equation=r"\sup_x |B_n f(x) - f(x)| \sim n^{-1/2}",
-    axes=("degree n", "error at the corner"),
+    axes=("degree n", "largest error"),
     source=Source("theorem", "devore1993constructive"),
     premises=(Premise("the function has a corner"),),
     parameters={"degrees": (16, 64, 256, 1024)},

@@ -42,7 +42,7 @@ CLAIM = Claim(
     question="How can the error rate be written as an inner product?",
     equation=r"1\{f \ne y\} = (1 - y f) / 2",
     axes=("pair of label and decision, then error rate", "0-1 loss"),
-    source=Source("derived"),
+    source=Source("definition"),
     premises=(Premise("labels and decisions are -1 and +1"),),
     parameters={"n": 100},
     full={"n": 100_000},

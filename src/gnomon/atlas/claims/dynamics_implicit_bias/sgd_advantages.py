@@ -1,4 +1,4 @@
-"""On redundant data SGD reaches a loss with at most 8 B / n of the single-example gradients of full-batch descent.
+"""On redundant data SGD needs, on average, at most 8 B / n of the single-example gradients of full-batch descent.
 
 n is the number of examples, B the batch size. Far from the minimum both make about the same progress per step, but a
 step costs B gradients instead of n. With a quarter of the learning rate SGD takes four times as many steps:
@@ -61,7 +61,7 @@ def control(sets, n, d, seed):
 CLAIM = Claim(
     id="sgd-advantages",
     question="How much cheaper is SGD than full-batch descent?",
-    equation=r"N_{SGD} / N_{GD} \le 8 B / n",
+    equation=r"\mathrm{mean}\, N_{SGD} / N_{GD} \le 8 B / n",
     axes=("data set", "gradients of SGD / gradients of full-batch descent"),
     source=Source("observed"),
     premises=(Premise("a batch is much smaller than the data", lambda n, batch: 20 * batch <= n),),

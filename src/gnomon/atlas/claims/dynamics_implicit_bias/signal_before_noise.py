@@ -62,7 +62,7 @@ control = partial(gaps, stop=False)  # Trained to the end.
 CLAIM = Claim(
     id="signal-before-noise",
     question="Are correct labels learned before wrong ones?",
-    equation=r"A_{true} - A_{wrong} \ge 0.3",
+    equation=r"A_{true} - A_{wrong} \ge 0.6",
     axes=("training run", "accuracy on wrong labels - accuracy on true labels"),
     source=Source("observed", "arpit2017closer"),
     premises=(

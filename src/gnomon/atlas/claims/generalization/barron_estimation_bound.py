@@ -1,4 +1,4 @@
-"""If the error is c / P + s^2 P / n, the best number of features P grows as the square root of the examples n.
+"""If the tail of a series falls as 1 / P, the best number of terms P grows as the square root of the examples n.
 
     error(P) = c / P + s^2 P / n,   smallest at P = sqrt(c n / s^2)                                                 (1)
 
@@ -35,9 +35,8 @@ def best_feature_counts(power, sizes, most, repetitions, seed):
 
 
 observed = partial(best_feature_counts, power=1.0)  # A tail of 1 / P.
-control = partial(
-    best_feature_counts, power=3.0
-)  # A smoother target whose tail falls as 1 / P^3, so fewer features are enough.
+# A smoother target whose tail falls as 1 / P^3, so fewer features are enough.
+control = partial(best_feature_counts, power=3.0)
 
 CLAIM = Claim(
     id="barron-estimation-bound",

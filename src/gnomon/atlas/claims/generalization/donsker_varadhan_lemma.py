@@ -5,6 +5,8 @@
 q and p are distributions and X a random variable. Reference: [catoni2007pac].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -26,17 +28,15 @@ def predicted(points, cases, seed):
     return (q * np.log(q / p)).sum(1) + np.log((p * np.exp(x)).sum(1))
 
 
-def observed(points, cases, seed):
-    """The left side of (1)."""
+def mean_under_q(own, points, cases, seed):
+    """The left side of (1), if q has the share ``own`` at one more point, with X = 10, that p does not have."""
     x, _, q = problem(points, cases, seed)
+    x, q = np.c_[x, np.full(cases, 10.0)], np.c_[(1 - own) * q, np.full(cases, own)]
     return (q * x).sum(1)
 
 
-def control(points, cases, seed):
-    """The left side, with one more point that only q has."""
-    x, _, q = problem(points, cases, seed)
-    return 0.5 * (q * x).sum(1) + 0.5 * 10
-
+observed = partial(mean_under_q, own=0.0)  # The same support.
+control = partial(mean_under_q, own=0.5)  # Half of q is at a point that p does not have.
 
 CLAIM = Claim(
     id="donsker-varadhan-lemma",

@@ -57,5 +57,6 @@ CLAIM = Claim(
     premises=(Premise("the solution of smallest norm is taken"), Premise("the inputs are isotropic and Gaussian")),
     parameters={"n": 40, "sizes": (8, 20, 30, 54, 80, 160), "repetitions": 300},
     full={"n": 100, "sizes": (20, 50, 80, 90, 110, 125, 200, 400, 800), "repetitions": 200},
+    grid={"n": (12, 16, 24, 36, 40, 45, 66)},
     judge=mean_equals(confidence=0.9999),
 )

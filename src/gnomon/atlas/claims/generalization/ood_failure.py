@@ -1,6 +1,6 @@
 """A digit classifier that is right on new digits fails on rotated ones, and is overconfident there.
 
-    accuracy(turned by 45 degrees) - accuracy(new) <= -0.5,    error of calibration(new) - (turned) <= -0.2       (1)
+    accuracy(turned by 45 degrees) - accuracy(new) <= -0.65,   error of calibration(new) - (turned) <= -0.5       (1)
 
 The calibration error is the mean confidence minus the accuracy. Reference: [geirhos2020shortcut].
 """
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 def predicted():
     """Equation (1)."""
-    return [-0.5, -0.2]
+    return [-0.65, -0.5]
 
 
 def rotate_images(images, degrees):
@@ -60,11 +60,11 @@ control = partial(losses, learned=(0, 45))
 CLAIM = Claim(
     id="ood-failure",
     question="Does good test accuracy carry over to rotated images?",
-    equation=r"\text{accuracy} - \text{accuracy}_{45^\circ} \ge 0.5",
+    equation=r"\text{accuracy} - \text{accuracy}_{45^\circ} \ge 0.65",
     axes=("accuracy difference, then calibration difference", "accuracy; calibration error"),
     source=Source("observed", "geirhos2020shortcut"),
     premises=(Premise("the network has not seen rotated digits"),),
-    parameters={"repetitions": 4, "steps": 60},
+    parameters={"repetitions": 6, "steps": 60},
     full={"repetitions": 10, "steps": 300},
     judge=at_most(confidence=0.99),
 )

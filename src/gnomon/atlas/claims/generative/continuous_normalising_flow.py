@@ -53,7 +53,7 @@ class Partial(ExactTrace):
 def density(d, steps, seed, trace):
     """Log density by the Runge-Kutta method."""
     matrix, x = problem(d, seed)
-    return ContinuousFlow(Linear(matrix), shape=(d,), steps=steps, trace=trace).log_prob(x).detach()
+    return ContinuousFlow(Linear(matrix), shape=(d,), integration_steps=steps, trace=trace).log_prob(x).detach()
 
 
 observed = partial(density, trace=ExactTrace())  # The whole trace.

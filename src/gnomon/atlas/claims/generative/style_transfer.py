@@ -30,7 +30,7 @@ def predicted():
 def remaining_style_loss(size, steps, seed, weight):
     """Final style loss divided by the initial one."""
     net, content, style = problem(size, seed)
-    moved = style_transfer(net, content, style, layers=["0"], weight=weight, steps=steps, lr=0.1)
+    moved = style_transfer(net, content, style, layers=["0"], weight=weight, iterations=steps, lr=0.1)
     return moved.style[-1] / moved.style[0]
 
 

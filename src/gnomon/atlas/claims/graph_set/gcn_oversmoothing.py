@@ -1,4 +1,4 @@
-"""Under repeated graph convolution the features of nodes become equal at the rate of the second eigenvalue.
+"""Repeated graph convolution leaves one number times sqrt(degree), at the rate of the second eigenvalue.
 
     |M^k x - P x| ~ rho^k,    rho = max(|lambda_2|, |lambda_min|),  P on D^(1/2) 1                            (1)
 
@@ -46,7 +46,7 @@ control = partial(rate, skip=0.2)  # With skip connections from the start.
 
 CLAIM = Claim(
     id="gcn-oversmoothing",
-    question="Why do deep graph networks make all nodes equal?",
+    question="Why do deep graph networks make nodes of equal degree equal?",
     equation=r"\|\bar A^k x - P x\| \sim \max(|\lambda_2|, |\lambda_M|)^k",
     axes=("one graph", "factor per layer"),
     source=Source("theorem", "oono2020graph"),

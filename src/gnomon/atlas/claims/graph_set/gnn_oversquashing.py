@@ -1,10 +1,13 @@
-"""The influence of a leaf on the root of a tree is the weight of the paths between them, and shrinks with depth.
+"""The influence of a leaf on the root of a tree is the weight of the path between them: a quarter for each level.
 
     |dh_i / dx_j| = (M^k)_ij |W_1 ... W_k|   for k linear graph convolutions,  M = D^(-1/2) (A + I) D^(-1/2)   (1)
+    (M^k)_root,leaf = 4^(2 - k) / sqrt(96)   for a binary tree with k >= 2 levels                              (2)
 
 x_j is the input of node j, h_i the output of node i after k layers with weights W, A the adjacency matrix, D the
-degrees of A + I. Reference: [topping2022understanding], [alon2021bottleneck].
+degrees of A + I: 3 at the root, 4 inside, 2 at leaves. Reference: [topping2022understanding], [alon2021bottleneck].
 """
+
+from functools import partial
 
 import numpy as np
 import torch
@@ -24,11 +27,11 @@ def data(levels):
 
 
 def predicted(levels):
-    """The root's row in the power of the matrix, relative to the root itself, by numpy."""
+    """The root's row in the power of the matrix by numpy, then equation (2) for 2 to ``levels`` levels."""
     a = data(levels).numpy().astype(float) + np.eye(2 ** (levels + 1) - 1)
     scale = a.sum(1) ** -0.5
     row = np.linalg.matrix_power(scale[:, None] * a * scale, levels)[0]
-    return row / row[0]
+    return np.r_[row, 4.0 ** (2 - np.arange(2, levels + 1)) / 96**0.5]
 
 
 class Layers(torch.nn.Module):
@@ -45,31 +48,28 @@ class Layers(torch.nn.Module):
         return x
 
 
-def influence_on_root(a, levels, seed):
-    """Influence of all nodes on the root, by gradients."""
+def influence_on_root(linked, levels, seed):
+    """Influence on the root of all nodes, then of a leaf of smaller trees, by gradients, divided by |W_1 ... W_k|."""
     torch.manual_seed(seed)
-    m = gcn_matrix(a.double())
-    row = influence(Layers(levels).double(), torch.randn(len(a), 4).double(), m).matrix[0].numpy()
-    return row / row[0]
+    rows = {}
+    for k in range(2, levels + 1):
+        net, a = Layers(k).double(), data(k)
+        if linked:
+            a[0, 1:] = a[1:, 0] = 1.0
+        x, alone = torch.randn(len(a), 4).double(), torch.eye(len(a)).double()
+        tree, own = (influence(net, x, m).matrix[0].numpy() for m in (gcn_matrix(a.double()), alone))
+        rows[k] = tree / own[0]
+    return np.r_[rows[levels], [row[-1] for row in rows.values()]]
 
 
-def observed(levels, seed):
-    """On the tree."""
-    return influence_on_root(data(levels), levels, seed)
-
-
-def control(levels, seed):
-    """With an edge from the root to every node."""
-    a = data(levels)
-    a[0, 1:] = a[1:, 0] = 1.0
-    return influence_on_root(a, levels, seed)
-
+observed = partial(influence_on_root, linked=False)  # On the tree.
+control = partial(influence_on_root, linked=True)  # With an edge from the root to every node.
 
 CLAIM = Claim(
     id="gnn-oversquashing",
     question="How much does a leaf of a tree influence its root?",
-    equation=r"|\partial h_i / \partial x_j| \propto (M^k)_{i j}",
-    axes=("node of the tree", "influence on the root, relative to its own"),
+    equation=r"|\partial h_i / \partial x_j| \propto (M^k)_{i j}, \quad (M^k)_{root, leaf} = 4^{2 - k} / \sqrt{96}",
+    axes=("node of the tree, then a leaf at depth 2, 3, ...", "influence on the root"),
     source=Source("theorem", "topping2022understanding"),
     premises=(Premise("messages pass only along the edges of the tree"),),
     parameters={"levels": 4},

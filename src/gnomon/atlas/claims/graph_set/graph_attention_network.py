@@ -1,8 +1,9 @@
 """The weights of graph attention sum to one over neighbors, and all nodes rank neighbors in the same order.
 
-    sum_j q_ij = 1,    q_ij > q_ik for one i  <=>  for all i   (static attention)                             (1)
+    sum_j q_ij = 1,    q_ij > q_ik  <=>  s_j > s_k,    q_ij = softmax_j(h(r_i + s_j))                            (1)
 
-q_ij is the weight of neighbor j for node i. This is called static attention. Reference: [velickovic2018graph].
+q_ij is the weight of neighbor j for node i, s_j the score of j as a neighbor, r_i the score of i as a receiver, h a
+leaky ReLU. The order does not depend on i: this is called static attention. Reference: [velickovic2018graph].
 """
 
 from functools import partial

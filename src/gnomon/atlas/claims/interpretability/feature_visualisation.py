@@ -28,7 +28,7 @@ def measure(side, steps, seed, templates):
     with torch.no_grad():
         net[0].weight.copy_(planted)
         net[2].weight.fill_(1.0)
-    seen = visualize_unit(net, "2", 0, shape=(1, side, side), steps=steps, seed=seed).image
+    seen = visualize_unit(net, "2", 0, shape=(1, side, side), iterations=steps, seed=seed).image
     return float(np.corrcoef(seen.flatten().numpy(), planted[0].flatten().numpy())[0, 1])
 
 

@@ -29,7 +29,7 @@ def measure(steps, draws, seed, stages):
     x, net = images.reshape(draws, 3, 8, 8).transpose(0, 1), nn.Sequential(*stages(draws))  # (3, draws, 8, 8)
     found = {}
     for i, name in enumerate(("first", "second", "third")):
-        apart = invert_layer(net, str(i), x, steps=steps).reconstruction - x
+        apart = invert_layer(net, str(i), x, iterations=steps).reconstruction - x
         found[name] = (-10 * apart.square().mean((0, 2, 3)).log10()).round(decimals=2)
     return found
 

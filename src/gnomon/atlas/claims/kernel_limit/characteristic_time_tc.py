@@ -1,8 +1,8 @@
 """In the feature regime the time to learn is proportional to alpha sqrt(width).
 
 With F = alpha (f - f_0), the loss |F - y|^2 / (2 n alpha^2), width m and u = alpha sqrt(m), weights satisfy w' = O(1/u)
-w^L for a homogeneous network with L layers of weights. They diverge within a time of order u, at which F = u w^L passes
-any value, so the time until the loss has fallen by 10 % is
+w^(L-1) for a homogeneous network with L layers of weights. They diverge within a time of order u, at which F = u w^L
+passes any value, so the time until the loss has fallen by 10 % is
 
     t = u (c + O(u^((L-2)/L)))       for u << 1,           t = O(1)       for u >> 1                           (1)
 

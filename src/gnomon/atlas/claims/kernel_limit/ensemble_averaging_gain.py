@@ -4,8 +4,7 @@ For outputs F_k of K networks with mean F on n points with targets y,
 
     |F - y|^2 / n = (1/K) sum_k |F_k - y|^2 / n - (1/K) sum_k |F_k - F|^2 / n                                (1)
 
-For wide networks the variance is of order 1/width, and so is the gain.
-Reference: [geiger2020scaling] for the spread of networks.
+So the gain is the variance of the members. Reference: [geiger2020scaling] for the spread of networks.
 """
 
 import torch
@@ -54,7 +53,7 @@ CLAIM = Claim(
     question="How much does averaging an ensemble reduce the error?",
     equation=r"\|\bar F - y\|^2 = \langle \|F_k - y\|^2 \rangle - \langle \|F_k - \bar F\|^2 \rangle",
     axes=("one ensemble", "mean squared error of the ensemble mean"),
-    source=Source("derived"),
+    source=Source("definition"),
     premises=(Premise("the error is a mean of squares"),),
     parameters={"members": 3, "width": 20, "steps": 40},
     full={"members": 10, "width": 100, "steps": 500},

@@ -28,7 +28,7 @@ def problem(n, width, seed):
 def predicted(n, width, seed, lr, steps):
     """F(t) by the initial kernel, the same for two scales; at time zero it is zero."""
     net, x, y = problem(n, width, seed)
-    run = predict(net, x, y, optimizer=SGD(lr), times=[0.0, lr * steps / 2, lr * steps], f0=torch.zeros_like(y))
+    run = predict(net, (x, y), optimizer=SGD(lr), times=[0.0, lr * steps / 2, lr * steps], f0=torch.zeros_like(y))
     return torch.stack([run.train[..., 0]] * 2)
 
 

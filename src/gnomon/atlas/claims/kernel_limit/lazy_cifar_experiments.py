@@ -35,7 +35,7 @@ def predicted(n, channels, lr, steps, seed):
     """Equation (1) for gradient descent."""
     net, x, y, test = problem(n, channels, seed)
     zero = torch.zeros(max(n, 100), 1)
-    flow = predict(net, x, y, test, optimizer=SGD(lr), times=[lr * steps], f0=zero[:n], f0_test=zero[:100])
+    flow = predict(net, (x, y), test=test, optimizer=SGD(lr), times=[lr * steps], f0=zero[:n], f0_test=zero[:100])
     return flow.test[-1, :, 0]
 
 

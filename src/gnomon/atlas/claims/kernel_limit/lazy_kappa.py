@@ -55,7 +55,10 @@ def correlations(widths, scales, repetitions, own):
         nets = [ColumnTanhNet(width) for _ in range(repetitions)]
         draws = list(zip(nets, x, y, strict=True))
         for alpha in scales if own else [1.0]:
-            kappas_of_draws = [kappa(*draw, alpha=alpha, centered=True, starts=1, iterations=2).value for draw in draws]
+            kappas_of_draws = [
+                kappa(net, (inputs, targets), alpha=alpha, centered=True, starts=1, iterations=2).value
+                for net, inputs, targets in draws
+            ]
             numbers += [kappas_of_draws] if own else [kappas_of_draws] * len(scales)
         measured += [separation(nets, x, y, alpha).tolist() for alpha in scales]
     pairs = zip(zip(*numbers, strict=True), zip(*measured, strict=True), strict=True)

@@ -1,6 +1,7 @@
 """For the squared loss the laziness number kappa does not depend on the units of the output.
 
-L = |f - y|^2 / 2 and |grad L| <= |D f| |f - y| turn kappa into
+L = |f - y|^2 / 2 and |grad L| <= |D f| |f - y| give L / |grad L| >= |f - y| / (2 |D f|). For this loss kappa is
+defined with twice this length, so it is without the factor 1/2:
 
     kappa = |f - y| |D^2 f| / |D f|^2                                                                        (1)
 
@@ -45,7 +46,7 @@ def kappa_in_units(units, seed, labels):
     a, b, y = inputs(seed)
     one = torch.ones(1, 1).double()
     return [
-        kappa(Product(a.clone(), b.clone(), c), one, y * one * (c if labels else 1), starts=1, iterations=30).squared
+        kappa(Product(a.clone(), b.clone(), c), (one, y * one * (c if labels else 1)), starts=1, iterations=30).squared
         for c in units
     ]
 

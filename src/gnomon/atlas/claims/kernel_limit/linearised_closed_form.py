@@ -29,7 +29,7 @@ def problem(n, d, width, seed):
 def predicted(n, d, width, seed):
     """Equation (1), by gnomon.predict at infinite time."""
     net, x, y, test = problem(n, d, width, seed)
-    return predict(net, x, y, test, times=[math.inf]).test[-1].flatten()
+    return predict(net, (x, y), test=test, times=[math.inf]).test[-1].flatten()
 
 
 def descent(n, d, width, seed, start):

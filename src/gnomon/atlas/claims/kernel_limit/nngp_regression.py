@@ -61,7 +61,7 @@ CLAIM = Claim(
     axes=("test point (mean, then mean square)", "output; squared output"),
     source=Source("theorem", "lee2018deep", "Section 2.4"),
     premises=(Premise("the last layer starts at a draw from its prior"), Premise("the hidden layer is wide")),
-    parameters={"n": 4, "nets": 1200, "width": 120},
-    full={"n": 8, "nets": 4000, "width": 400},
-    judge=mean_equals(confidence=0.9995, resolution=0.4),
+    parameters={"n": 4, "nets": 6000, "width": 120},
+    full={"n": 8, "nets": 8000, "width": 400},
+    judge=mean_equals(confidence=0.9995, resolution=0.2),
 )

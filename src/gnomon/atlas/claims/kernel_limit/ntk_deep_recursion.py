@@ -19,23 +19,23 @@ from gnomon.program import Law
 
 
 def inputs(seed):
-    """Two points on the sphere of radius 2 in four dimensions."""
-    x = torch.randn(2, 4, generator=torch.Generator().manual_seed(seed))
+    """Two correlated points on the sphere of radius 2 in four dimensions."""
+    x = torch.randn(2, 4, generator=torch.Generator().manual_seed(seed)).cumsum(0)
     return 2 * x / x.norm(dim=1, keepdim=True)
 
 
 def predicted(depth, seed):
-    """Equation (1), by gnomon.limit: three entries of the kernel for each depth."""
+    """Equation (1), by gnomon.limit: three entries for each depth J, divided by J + 1 as in `kernels`."""
     x, found = inputs(seed), []
     for hidden in range(1, depth + 1):
         layers = [part for j in range(hidden) for part in (nn.Linear(4 if j == 0 else 8, 8), nn.ReLU())]
         kernel = limit(nn.Sequential(*layers, nn.Linear(8, 1)), init=Law(2**0.5), parametrization="ntk").ntk(x)
-        found.append(torch.stack((kernel[0, 0], kernel[0, 1], kernel[1, 1])))
+        found.append(torch.stack((kernel[0, 0], kernel[0, 1], kernel[1, 1])) / (hidden + 1))
     return torch.cat(found)
 
 
 def kernels(nets, width, depth, seed, draw):
-    """Tangent kernels of many random networks, by explicit forward and backward passes."""
+    """Tangent kernels of many random networks, by explicit passes; divided by J + 1, so that depths count equally."""
     x, found = inputs(seed), []
     for hidden in range(1, depth + 1):
         h = [x.expand(nets, 2, 4)]
@@ -48,7 +48,7 @@ def kernels(nets, width, depth, seed, draw):
         for j in reversed(range(hidden)):
             theta = theta + (h[j] @ h[j].mT) * (back @ back.mT) * 2 / h[j].shape[-1]
             back = (back @ weights[j]) * (h[j] > 0)
-        found += [theta[:, 0, 0], theta[:, 0, 1], theta[:, 1, 1]]
+        found += [theta[:, i, j] / (hidden + 1) for i, j in ((0, 0), (0, 1), (1, 1))]
     return torch.stack(found, 1)
 
 
@@ -60,10 +60,10 @@ CLAIM = Claim(
     id="ntk-deep-recursion",
     question="What is the tangent kernel of a deep, wide network?",
     equation=r"\Theta = \sum_{j=0}^{J} \Sigma_j \dot\Sigma_{j+1} \cdots \dot\Sigma_J",
-    axes=("pair of inputs, for 1, 2 and 3 hidden layers", "tangent kernel"),
+    axes=("pair of inputs, for 1, 2 and 3 hidden layers", "tangent kernel / number of layers"),
     source=Source("theorem", "jacot2018neural", "Theorem 1"),
     premises=(Premise("the weights have variance 2 / fan_in"), Premise("all hidden layers are wide")),
-    parameters={"nets": 60, "width": 160, "depth": 3},
+    parameters={"nets": 200, "width": 160, "depth": 3},
     full={"nets": 100, "width": 400},
     judge=mean_equals(confidence=0.999, within=0.04, because="the error at finite width is about 2 depth / width"),
 )

@@ -45,7 +45,7 @@ CLAIM = Claim(
     question="What does batch normalization compute?",
     equation=r"\bar f = \mu + \gamma (f - E f) / \sqrt{\mathrm{Var} f + \epsilon}",
     axes=("output of the layer, then mean and variance of each feature", "output; mean; variance"),
-    source=Source("theorem", "ioffe2015batch", "Algorithm 1"),
+    source=Source("definition", "ioffe2015batch", "Algorithm 1"),
     premises=(Premise("mean and variance come from the batch"),),
     parameters={"n": 20, "d": 5, "eps": 1e-5},
     full={"n": 1000, "d": 50},

@@ -41,7 +41,7 @@ CLAIM = Claim(
     axes=("layer (variance 2 / n, then 1 / n)", "relative mean square of the signal"),
     source=Source("theorem", "he2015delving", "Section 2.2"),
     premises=(Premise("the activation is a ReLU"),),
-    parameters={"nets": 300, "width": 40, "depth": 6},
-    full={"nets": 400, "width": 80, "depth": 12},
-    judge=mean_equals(confidence=0.9999, resolution=0.5),
+    parameters={"nets": 800, "width": 64, "depth": 5},
+    full={"nets": 2000, "width": 80, "depth": 12},
+    judge=mean_equals(confidence=0.9999, resolution=0.15),
 )

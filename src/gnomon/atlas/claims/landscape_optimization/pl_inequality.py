@@ -5,7 +5,8 @@ For h = |A x - b|^2 / 2 with fewer rows than columns, |grad h|^2 = |A^T r|^2 >= 
     |grad h|^2 / 2 >= mu (h - h*),    mu = sigma_min(A)^2                                                (1)
 
 h* is the minimum. This is the Polyak-Lojasiewicz (PL) inequality. It also holds for x^2 + 3 sin(x)^2, which is not
-convex, with mu = 1/32. Reference: [karimi2016linear], Section 2.2.
+convex, with mu = 0.1755, the smallest value of the quotient (1/32 in the reference).
+Reference: [karimi2016linear], Section 2.2.
 """
 
 from functools import partial
@@ -29,7 +30,7 @@ def problem(n, d, places, seed):
 def predicted(n, d, places, seed):
     """mu of both losses."""
     a = problem(n, d, places, seed)[0]
-    return np.r_[np.full(places, np.linalg.svd(a)[1][-1] ** 2), np.full(2 * places, 1 / 32)]
+    return np.r_[np.full(places, np.linalg.svd(a)[1][-1] ** 2), np.full(2 * places, 0.1755)]
 
 
 def quotients(height, n, d, places, seed):

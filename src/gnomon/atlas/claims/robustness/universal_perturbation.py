@@ -48,7 +48,7 @@ def excess(width, eps, networks, seed, searched):
         made = net(width, split)
         first, *noise = by_noise(made, split, eps)
         if searched:
-            result = universal_perturbation(made, (split.x, split.y), eps=eps, steps=60, seed=seed + i,
+            result = universal_perturbation(made, (split.x, split.y), eps=eps, iterations=60, seed=seed + i,
                                             test=(split.x_test, split.y_test))  # fmt: skip
             first = result.changed / result.examples
         found.append(3 * sum(noise) / len(noise) / max(first, 1 / len(split.y_test)))

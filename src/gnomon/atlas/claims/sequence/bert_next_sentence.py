@@ -1,6 +1,6 @@
 """A head on the first token learns whether two sentences belong together, if related sentences share a topic.
 
-    [CLS] a [SEP] b:   accuracy of a head on [CLS] >= 0.9 where sentences that follow each other share a topic (1)
+    [CLS] a [SEP] b:   accuracy of a head on [CLS] >= 0.9 if sentences    that follow each other share a topic (1)
 
 [CLS] and [SEP] are marker tokens, a and b two sentences. Reference: [devlin2019bert].
 """
@@ -71,7 +71,7 @@ def accuracy(related, steps, seed):
 
 
 observed = partial(accuracy, related=True)  # The topic continues.
-control = partial(accuracy, related=False)  # Every second sentence shares the topic.
+control = partial(accuracy, related=False)  # All pairs share the topic, so it does not reveal which follow.
 
 CLAIM = Claim(
     id="bert-next-sentence",

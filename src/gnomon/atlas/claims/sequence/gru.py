@@ -51,7 +51,7 @@ CLAIM = Claim(
     question="What does a GRU compute in PyTorch?",
     equation=r"h' = (1 - z) \odot n + z \odot h, \quad n = \tanh(W x + r \odot (U h))",
     axes=("unit", "new state"),
-    source=Source("derived"),
+    source=Source("definition"),
     premises=(Premise("the reset gate acts after the matrix"),),
     parameters={"units": 5},
     judge=equals(rounding=1e4),

@@ -1,8 +1,9 @@
-"""Two steps of a linear recurrence combine to one step, and the grouping does not matter.
+"""Two steps of a linear recurrence combine to one step, so T steps take ceil(log2 T) parallel rounds.
 
-    (a, b) then (a', b') = (a a', a' b + b'),    associative                                                  (1)
+    (a, b) then (a', b') = (a a', a' b + b'),    ceil(log2 T) rounds                                          (1)
 
-(a, b) stands for the step h -> a h + b. Reference: [blelloch1990prefix].
+(a, b) stands for the step h -> a h + b. The grouping does not matter (associativity), so neighbors combine in parallel.
+Reference: [blelloch1990prefix].
 """
 
 from functools import partial
@@ -19,21 +20,21 @@ def problem(times, seed):
 
 
 def predicted(times, seed):
-    """One step after the other, from zero."""
+    """The state after one step after the other, from zero, and the number of rounds."""
     h = 0.0
     for a, b in zip(*problem(times, seed), strict=True):
         h = a * h + b
-    return h
+    return [h, float(np.ceil(np.log2(times)))]
 
 
 def combine_steps(bend, times, seed):
-    """Combines neighbors by (1) in ceil(log2 T) rounds; ``bend`` makes every combined step nonlinear."""
-    steps = list(zip(*problem(times, seed), strict=True))
+    """Combines neighbors by (1) and counts the rounds; ``bend`` makes every combined step nonlinear."""
+    steps, rounds = list(zip(*problem(times, seed), strict=True)), 0
     while len(steps) > 1:
         pairs = [(p[0] * q[0], q[0] * p[1] + q[1]) for p, q in zip(steps[::2], steps[1::2], strict=False)]
         pairs = [(a, b - bend * b**3) for a, b in pairs]
-        steps = pairs + ([steps[-1]] if len(steps) % 2 else [])
-    return steps[0][1]
+        steps, rounds = pairs + ([steps[-1]] if len(steps) % 2 else []), rounds + 1
+    return [steps[0][1], float(rounds)]
 
 
 observed = partial(combine_steps, bend=0.0)  # Linear steps.
@@ -43,7 +44,7 @@ CLAIM = Claim(
     id="prefix-scan-parallelism",
     question="Why can a linear recurrence be computed in logarithmic time?",
     equation=r"(a_1, b_1) \circ (a_2, b_2) = (a_1 a_2,\; a_2 b_1 + b_2)",
-    axes=("one sequence", "final state"),
+    axes=("final state, then number of rounds", "state; count"),
     source=Source("theorem", "blelloch1990prefix"),
     premises=(Premise("steps are linear in the state"),),
     parameters={"times": 33},

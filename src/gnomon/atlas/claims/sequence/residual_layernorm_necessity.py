@@ -1,9 +1,11 @@
 """With skip connections and layer norm, first and last layers of a transformer have gradients of similar size.
 
-    1/30 <= |gradient of the first feed-forward layer| / |gradient of the last one| <= 30   at 12 layers       (1)
+    1/3 <= |gradient of the first feed-forward layer| / |gradient of the last one| <= 3   at 12 layers         (1)
 
 Without them the first layers hardly learn. Reference: [dong2021attention], [xiong2020layer].
 """
+
+from functools import partial
 
 import numpy as np
 import torch
@@ -14,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 def predicted():
     """The logarithm of the ratio, in either direction."""
-    return float(np.log(30.0))
+    return float(np.log(3.0))
 
 
 def log_ratio(kept, depth, width, seed):
@@ -34,25 +36,23 @@ def log_ratio(kept, depth, width, seed):
     return abs(np.log(first / last))
 
 
-def observed(depth, width, seeds, seed):
-    """With both."""
-    return np.array([log_ratio(True, depth, width, seed + i) for i in range(seeds)])
+def log_ratios(kept, depth, width, seeds, seed):
+    """The same for several starts."""
+    return np.array([log_ratio(kept, depth, width, seed + i) for i in range(seeds)])
 
 
-def control(depth, width, seeds, seed):
-    """With neither."""
-    return np.array([log_ratio(False, depth, width, seed + i) for i in range(seeds)])
-
+observed = partial(log_ratios, kept=True)  # With both.
+control = partial(log_ratios, kept=False)  # With neither.
 
 CLAIM = Claim(
     id="residual-layernorm-necessity",
     question="Do transformers need skip connections and layer norm?",
-    equation=r"1/30 \le |\nabla_1| / |\nabla_{12}| \le 30",
+    equation=r"1/3 \le |\nabla_1| / |\nabla_{12}| \le 3",
     axes=("initialization", "|log(gradient of the first layer / of the last)|"),
     source=Source("observed", "dong2021attention"),
     premises=(Premise("layers have skip connections and layer norm"),),
-    parameters={"depth": 12, "width": 16, "seeds": 3},
+    parameters={"depth": 12, "width": 16, "seeds": 6},
     full={"depth": 12, "width": 64, "seeds": 10},
     judge=bounded_by(),
-    loose_because="a factor 30 is the statement; the ratio is about 1.6.",
+    loose_because="a factor 3 is the statement; ratios of single starts are between 1 and 2.",
 )

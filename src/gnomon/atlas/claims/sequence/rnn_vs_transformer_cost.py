@@ -1,6 +1,6 @@
 """The cost of attention grows with the square of the length, the cost of a recurrence in proportion to the length.
 
-    4 T^2 d operations for the products of queries, keys and values;   2 T (d^2 + d^2) for a recurrence       (1)
+    4 T^2 d operations for the products of queries, keys and values;   4 T d^2 for a recurrence              (1)
 
 T is the length and d the width. Counted in operations, not in seconds. Reference: [vaswani2017attention].
 """
@@ -11,26 +11,29 @@ import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from gnomon.lab import Claim, Premise, Source, rate_is
+from gnomon.lab import Claim, Premise, Source, equals
 
 
-def predicted():
-    """The power of the length."""
-    return 2.0
+def predicted(lengths, width):
+    """Equation (1): attention at each length, then the recurrence."""
+    t = np.array(lengths, dtype=float)
+    return np.r_[4 * t**2 * width, 4 * t * width**2]
 
 
-def count_operations(layer, lengths, width):
-    """Operations of a forward pass, as torch counts them."""
+def count_operations(window, lengths, width):
+    """Operations of forward passes of attention and of the recurrence at each length, as torch counts them."""
     found = []
-    for t in lengths:
-        with FlopCounterMode(display=False) as counter:
-            layer(torch.zeros(1, t, width, device="meta"))
-        found.append(float(counter.get_total_flops()))
-    return np.array(lengths, dtype=float), np.array(found)
+    for layer in (partial(attention, window=window), recurrence):
+        for t in lengths:
+            with FlopCounterMode(display=False) as counter:
+                layer(torch.zeros(1, t, width, device="meta"))
+            found.append(float(counter.get_total_flops()))
+    return np.array(found)
 
 
-def attention(x):
-    """Products of all pairs of positions."""
+def attention(x, window):
+    """Products of all pairs of positions, or of pairs within windows of this length."""
+    x = x.reshape(-1, window or x.shape[1], x.shape[2])
     return torch.softmax(torch.bmm(x, x.transpose(1, 2)), -1) @ x
 
 
@@ -42,16 +45,16 @@ def recurrence(x):
     return h
 
 
-observed = partial(count_operations, layer=attention)  # Attention.
-control = partial(count_operations, layer=recurrence)  # A recurrence.
+observed = partial(count_operations, window=0)  # Attention between all positions.
+control = partial(count_operations, window=8)  # Attention within windows of 8 positions.
 
 CLAIM = Claim(
     id="rnn-vs-transformer-cost",
     question="How does the cost of attention grow with the length?",
-    equation=r"4 T^2 d \quad \text{against} \quad 4 T d^2",
-    axes=("length T", "number of operations"),
+    equation=r"N_{\text{attention}} = 4 T^2 d, \quad N_{\text{recurrence}} = 4 T d^2",
+    axes=("length T (attention, then recurrence)", "number of operations"),
     source=Source("derived", "vaswani2017attention"),
     premises=(Premise("every position is compared with every other"),),
     parameters={"lengths": (16, 32, 64, 128), "width": 16},
-    judge=rate_is(label="length"),
+    judge=equals(rounding=0),
 )

@@ -49,7 +49,7 @@ CLAIM = Claim(
     question="What does a transformer layer compute?",
     equation=r"h = \mathrm{norm}(x + \mathrm{attend}(x)), \quad y = \mathrm{norm}(h + W_2 (W_1 h)_+)",
     axes=("output coordinate", "output"),
-    source=Source("theorem", "vaswani2017attention"),
+    source=Source("definition", "vaswani2017attention"),
     premises=(Premise("norms come after the sums"),),
     parameters={"times": 5, "size": 8},
     judge=equals(rounding=1e5),

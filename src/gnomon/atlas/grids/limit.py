@@ -1,0 +1,39 @@
+"""Ends a computation that takes too much CPU time, because some parameter values make a claim run forever.
+
+>>> with cpu_limit(1.0):
+...     sum(range(10))
+45
+"""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from types import FrameType
+
+__all__ = ["cpu_limit"]
+
+
+@contextmanager
+def cpu_limit(seconds: float) -> Iterator[None]:
+    """Raises TimeoutError inside the block after some CPU seconds; no limit outside the main thread or on Windows.
+
+    >>> with cpu_limit(0.01):
+    ...     while True: pass
+    Traceback (most recent call last):
+    TimeoutError: more than 0.01 seconds of CPU time
+    """
+    if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"more than {seconds:g} seconds of CPU time")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

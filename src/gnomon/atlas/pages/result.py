@@ -1,0 +1,63 @@
+"""The result that the page of a claim shows: stored, or from a run of just now.
+
+>>> from gnomon.atlas.catalog import select_entries
+>>> from gnomon.atlas.many import ClaimTask, run_claims
+>>> row = next(iter(run_claims([ClaimTask("softmax")])))
+>>> result_of_run(row).grid["names"], result_of_run(row).row["verdict"]
+([], 'holds')
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gnomon.atlas.catalog import CatalogEntry
+from gnomon.atlas.grids.records import is_current, stored_record
+from gnomon.core.results.record import Record
+
+__all__ = ["ClaimResult", "result_of_run", "stored_result"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimResult(Record):
+    """The run at the default parameters, its parameters, and the grid of the sliders (one point if there is none)."""
+
+    row: dict[str, Any]
+    parameters: Mapping[str, Any]
+    grid: dict[str, Any]
+
+
+def stored_result(entry: CatalogEntry) -> ClaimResult | None:
+    """The stored result of a claim; None if nothing is stored for its present parameters.
+
+    >>> from gnomon.atlas.catalog import select_entries
+    >>> result = stored_result(select_entries(["softmax"])[0])
+    >>> result is None or result.row["id"]
+    'softmax'
+    """
+    record = stored_record(entry.claim.id) if is_current(entry) else None
+    if record is None:
+        return None
+    row, grid = record["run"], record["grid"]
+    if grid is None:
+        return ClaimResult(row, entry.claim.parameters, _single(row))
+    count = len(grid["values"][1]) if len(grid["values"]) > 1 else 1
+    at = grid["default"][0] * count + (grid["default"][1] if count > 1 else 0)
+    points = [point | row["chart"] if i == at else point for i, point in enumerate(grid["points"])]
+    return ClaimResult(row, entry.claim.parameters, grid | {"points": points})
+
+
+def result_of_run(row: dict[str, Any]) -> ClaimResult:
+    """The result of a run of just now, without sliders.
+
+    >>> result_of_run({"verdict": "holds", "reason": "", "control": {"verdict": "refuted", "reason": ""},
+    ...     "chart": {}, "parameters": {}}).grid["points"][0]["v"]
+    'holds'
+    """
+    return ClaimResult(row, row["parameters"], _single(row))
+
+
+def _single(row: dict[str, Any]) -> dict[str, Any]:
+    control = row["control"]
+    point = {"v": row["verdict"], "r": row["reason"], "w": control["verdict"], "s": control["reason"], **row["chart"]}
+    return {"names": [], "values": [], "default": [], "points": [point]}

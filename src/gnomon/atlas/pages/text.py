@@ -1,0 +1,63 @@
+"""Turns the Markdown of explanations into HTML: paragraphs, lists, code, formulas, emphasis.
+
+>>> text_html("It is **small**: `x`.")
+'<p>It is <strong>small</strong>: <code>x</code>.</p>'
+"""
+
+import re
+from html import escape
+
+from gnomon.atlas.pages.formulas import formula_html
+
+__all__ = ["inline_html", "text_html"]
+
+INLINE = re.compile(r"\$(?P<tex>[^$]+)\$|`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|\*(?P<emphasis>[^*\s][^*]*)\*")
+
+
+def inline_html(text: str) -> str:
+    """Renders the inside of a paragraph.
+
+    >>> inline_html("a < b, `c < d`")
+    'a &lt; b, <code>c &lt; d</code>'
+    """
+    parts, at = [], 0
+    for match in INLINE.finditer(text):
+        parts += [escape(text[at : match.start()]), _marked(match)]
+        at = match.end()
+    return "".join([*parts, escape(text[at:])])
+
+
+def text_html(text: str) -> str:
+    """Renders paragraphs, lists and blocks of code.
+
+    >>> text_html("One.\\n\\n- a\\n- b")
+    '<p>One.</p><ul><li>a</li><li>b</li></ul>'
+    """
+    blocks = re.split(r"(^```.*?^```)|\n\s*\n", text.strip(), flags=re.MULTILINE | re.DOTALL)
+    return "".join(_block(block.strip("\n")) for block in blocks if block and block.strip())
+
+
+def _block(block: str) -> str:
+    if block.startswith("```"):
+        code = "\n".join(block.splitlines()[1:-1])
+        return f"<pre><code>{escape(code)}</code></pre>"
+    for mark, tag in ((r"[-*] +", "ul"), (r"\d+\. +", "ol")):
+        if re.match(mark, block):
+            items = re.split(rf"^{mark}", block, flags=re.MULTILINE)[1:]
+            return f"<{tag}>{''.join(f'<li>{inline_html(_joined(item))}</li>' for item in items)}</{tag}>"
+    if block.startswith("$$") and block.endswith("$$"):
+        return f"<div class=equation>{formula_html(block.strip('$').strip())}</div>"
+    return f"<p>{inline_html(_joined(block))}</p>"
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _marked(match: re.Match[str]) -> str:
+    if match["tex"]:
+        return formula_html(match["tex"], display="inline")
+    if match["code"]:
+        return f"<code>{escape(match['code'])}</code>"
+    tag = "strong" if match["bold"] else "em"
+    return f"<{tag}>{inline_html(match['bold'] or match['emphasis'])}</{tag}>"

@@ -1,0 +1,138 @@
+"""Stored results: enough sliders, small files, numbers that a new run repeats."""
+
+import json
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from gnomon.atlas import catalog
+from gnomon.atlas.grids.chart import chart_of_outcome
+from gnomon.atlas.grids.choose import parameters_by_interest, slider_values, values_that_break
+from gnomon.atlas.grids.compute import compute_record, point_of_outcome, settings_of_record
+from gnomon.atlas.grids.records import is_current, records_folder, stored_record
+from gnomon.lab import Claim, Premise, Source, equals, in_order, run
+from tests.atlas.test_claims import SLOW
+
+ENTRIES = catalog()
+MIN_CLAIMS_WITH_SLIDERS = 248
+"""Only rises, to at least 300: `gnomon atlas grids` computes what is missing."""
+MAX_BYTES = 6_000_000
+MAX_CLAIMS_WITHOUT_RECORD = 159
+"""Only falls, to 0."""
+FEWEST_VALUES = 5
+
+
+def sliders():
+    records = {name: stored_record(name) for name in ENTRIES}
+    return {name: record["grid"] for name, record in records.items() if record and record["grid"]}
+
+
+def test_most_claims_have_sliders_in_small_files():
+    assert len(sliders()) >= MIN_CLAIMS_WITH_SLIDERS
+    assert sum(path.stat().st_size for path in records_folder().iterdir()) < MAX_BYTES
+    assert {path.stem for path in records_folder().glob("*.json")} <= set(ENTRIES)
+
+
+def test_every_claim_has_a_record_of_its_present_parameters():
+    stale = [name for name, entry in ENTRIES.items() if not is_current(entry)]
+    assert len(stale) <= MAX_CLAIMS_WITHOUT_RECORD, f"run `gnomon atlas grids {' '.join(stale)}`"
+
+
+def test_a_slider_has_at_least_five_values_that_keep_the_premises():
+    for name, grid in sliders().items():
+        count, row = (len(grid["values"][1]), grid["default"][1]) if len(grid["values"]) > 1 else (1, 0)
+        kept = [point for point in grid["points"][row::count] if "k" not in point]
+        assert len(kept) >= FEWEST_VALUES or ENTRIES[name].claim.grid, name
+        assert len(grid["points"]) == np.prod([len(values) for values in grid["values"]]), name
+        assert (
+            grid["values"][0][grid["default"][0]]
+            == settings_of_record(ENTRIES[name].claim)["parameters"][grid["names"][0]]
+        )
+
+
+def recomputed():
+    """Fast claims with sliders, chosen by a hash of their names."""
+    names = sorted((name for name in sliders() if name not in SLOW), key=lambda name: crc32(name.encode()))
+    return names[:12]
+
+
+@pytest.mark.parametrize("name", recomputed())
+def test_a_new_run_repeats_a_stored_point(name):
+    grid, claim = sliders()[name], ENTRIES[name].claim
+    index = crc32(name.encode()) % len(grid["points"])
+    place = np.unravel_index(index, [len(values) for values in grid["values"]])
+    chosen = {key: grid["values"][i][place[i]] for i, key in enumerate(grid["names"])}
+    outcome = run(claim, {key: tuple(value) if isinstance(value, list) else value for key, value in chosen.items()})
+    point, stored = point_of_outcome(outcome, 300), grid["points"][index]
+    assert (point["v"], point["w"], point.get("k")) == (stored["v"], stored["w"], stored.get("k"))
+    if "l" in stored:
+        np.testing.assert_allclose(point["o"], stored["o"], rtol=1e-4)
+        return
+    at = {place: i for i, place in enumerate(point["x"])}
+    for key in ("o", "p", "c"):
+        if key in stored and {"o": "x", "p": "q", "c": "d"}[key] not in stored or key == "o":
+            again = [point[key][at[place]] for place in stored["x"]]
+            np.testing.assert_allclose(floats(again), floats(stored[key]), rtol=1e-4, atol=1e-9)
+
+
+def floats(values):
+    return [np.nan if value is None else float(value) for value in values]
+
+
+def claim(**changes):
+    fields = {
+        "id": "doubling", "title": "A sum with itself is twice the number", "equation": "x + x = 2 x",
+        "source": Source("derived"), "premises": (Premise("x is positive", lambda x: x > 0),),
+        "parameters": {"x": 4.0, "repeats": 3}, "judge": equals(rounding=2), "axes": ("case", "sum"),
+        "predicted": lambda x, repeats: [2 * x] * repeats, "observed": lambda x, repeats: [x + x] * repeats,
+        "control": lambda x, repeats: [x + x + 1] * repeats,
+    }  # fmt: skip
+    return Claim(**(fields | changes))
+
+
+def test_a_record_has_both_parameters_and_marks_broken_premises():
+    record = compute_record(claim())
+    grid = record["grid"]
+    assert grid["names"] == ["x", "repeats"] and grid["values"][0][0] == 0.0
+    columns = len(grid["values"][1])
+    assert all(point["k"] == [0] for point in grid["points"][:columns])
+    assert not any("k" in point for point in grid["points"][columns:])
+    index = columns * grid["default"][0] + grid["default"][1]
+    assert grid["points"][index]["o"] == [8, 8, 8] and grid["points"][index]["c"] == [9, 9, 9]
+    assert record["run"]["verdict"] == "holds" and json.dumps(record, allow_nan=False)
+
+
+def test_a_declared_grid_is_used_and_checked():
+    record = compute_record(claim(grid={"x": (4.0, 5.0)}))
+    assert record["grid"]["values"] == [[4.0, 5.0]] and [p["o"][0] for p in record["grid"]["points"]] == [8, 10]
+    with pytest.raises(Exception, match="grid must have the values of one or two parameters"):
+        claim(grid={"depth": (1, 2)})
+
+
+def test_values_that_fail_or_never_end_are_left_out():
+    def fails(x, repeats):
+        if x > 7:
+            raise ValueError("too large")
+        while x < 1.5:
+            pass
+        return [x + x] * repeats
+
+    values = compute_record(claim(observed=fails, premises=(Premise("always"),)))["grid"]
+    assert values["names"] == ["repeats"]  # only four values of x are left, too few for a slider
+
+
+def test_values_lie_around_the_default():
+    assert slider_values("step", 0.1) == [0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3]
+    assert slider_values("n", 40) == [10, 20, 30, 40, 60, 80, 120]
+    assert slider_values("name", "relu") == [] == slider_values("flag", True)
+    assert all(0 < value < 1 for value in slider_values("keep", 0.9))
+    assert parameters_by_interest(claim()) == ["x", "repeats"]
+    assert values_that_break(claim(), "x", {"x": 4.0, "repeats": 3}) == [0.0]
+
+
+def test_charts_of_orders_have_bars():
+    order = claim(
+        judge=in_order(), predicted=lambda: ("a", "b"), observed=lambda: {"b": 2, "a": 1}, control=lambda: {"a": 2, "b": 1},
+    )  # fmt: skip
+    assert chart_of_outcome(run(order), 10) == {"l": ["a", "b"], "o": [1, 2], "c": [2, 1]}
