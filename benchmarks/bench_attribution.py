@@ -38,14 +38,16 @@ def captum():
     for name, (net, x, y, layer) in problems().items():
         methods = {
             "gradient": lambda net=net, x=x, y=y: gradient(net, x, y),
-            "integrated gradients": lambda net=net, x=x, y=y: integrated_gradients(net, x, y, steps=STEPS),
+            "integrated gradients": lambda net=net, x=x, y=y: integrated_gradients(net, x, y, path_points=STEPS),
             "SmoothGrad": lambda net=net, x=x, y=y: smooth_grad(net, x, y, samples=SAMPLES),
             "occlusion": lambda net=net, x=x, y=y: occlusion(net, x, y, window=7, stride=7),
             "Grad-CAM": lambda net=net, x=x, y=y, layer=layer: grad_cam(net, x, y, layer=str(layer)),
         }
         if not x.is_floating_point():
             methods = {
-                "integrated gradients": lambda net=net, x=x, y=y: token_attribution(net, x, y, baseline=0, steps=STEPS),
+                "integrated gradients": lambda net=net, x=x, y=y: token_attribution(
+                    net, x, y, baseline=0, path_points=STEPS
+                ),
                 "occlusion": lambda net=net, x=x, y=y: occlusion(net, x, y, cover=0),
             }
         peer = captum_maps.images if x.is_floating_point() else captum_maps.tokens

@@ -257,9 +257,9 @@ def beside_laplace():
         y = torch.as_tensor(y)[:300] if classes else torch.as_tensor((y - y.mean()) / y.std()).float()[:300]
         torch.manual_seed(0)
         net = nn.Sequential(nn.Linear(x.shape[1], 10), nn.Tanh(), nn.Linear(10, 2 if classes else 1))
-        net = train(net, x, y if classes else y[:, None], optimizer=Adam(1e-2, decay=1e-2), steps=300).model
+        net = train(net, (x, y if classes else y[:, None]), optimizer=Adam(1e-2, decay=1e-2), steps=300).model
         noise = 1.0 if classes else 0.7
-        ours = laplace(net, x, y, noise=noise)
+        ours = laplace(net, (x, y), noise=noise)
         loader = DataLoader(TensorDataset(x, y if classes else y[:, None]), batch_size=100)
         theirs = Laplace(net, likelihood, subset_of_weights="all", hessian_structure="full",
                          **({} if classes else {"sigma_noise": noise}))  # fmt: skip

@@ -52,7 +52,7 @@ def coverage(kept: Kept, rows: int = 200, draws: int = 200) -> None:
     def one(seed):
         torch.manual_seed(seed)
         found = gnomon.certify(
-            nn.Linear(3, 2), problem(rows, seed), test=fresh, epochs=2, draws=200, seed=seed, delta=0.05
+            nn.Linear(3, 2), problem(rows, seed), test=fresh, epochs=2, draws=200, seed=seed, confidence=0.95
         )
         return [(bound.name, bound.holds, bound.value) for bound in found.bounds]
 
@@ -100,7 +100,7 @@ def main() -> None:
     rows = []
     for name, prior in priors.items():
         start = time.perf_counter()
-        found = gnomon.certify(network(), (x, y), test=(xt, yt), prior=prior, epochs=given.epochs, delta=0.05)
+        found = gnomon.certify(network(), (x, y), test=(xt, yt), prior=prior, epochs=given.epochs, confidence=0.95)
         seconds = time.perf_counter() - start
         rows.append(
             [

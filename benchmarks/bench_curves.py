@@ -70,7 +70,7 @@ def network_row(rows):
     curve = learning_curve(arccosine(x, x), y, sizes=[100, 200, 400, 800], ridge=RIDGE)
     for size, told in zip(curve.sizes, curve.predicted, strict=True):
         net = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10)).double()
-        run = gnomon.train(net, x[:size], y[:size], loss=Squared(), optimizer=Adam(3e-3), steps=300, record=300)
+        run = gnomon.train(net, (x[:size], y[:size]), loss=Squared(), optimizer=Adam(3e-3), steps=300, record=300)
         with torch.no_grad():
             seen = float((run.model(z) - t).square().sum(1).mean())
         rows.append(

@@ -84,7 +84,7 @@ def compare(x, y, seed, python):
         found[name] = (value, time.perf_counter() - start)
 
     def ours():
-        place = torch.tensor(suspect_labels(x, labels).ranked).argsort()
+        place = torch.tensor(suspect_labels((x, labels)).ranked).argsort()
         return average_precision_score(flipped, -place.double())
 
     timed("gnomon", ours)

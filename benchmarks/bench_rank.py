@@ -123,7 +123,7 @@ SETS = {"digits": (small, lambda: images(8, 10)), "mnist": (halved, lambda: imag
 def trained(build, data, seed):
     (x, y), (x_test, y_test) = data
     torch.manual_seed(seed)
-    run = train(build(), x, y, x_test=x_test, y_test=y_test, optimizer=RULE, steps=STEPS, batch=BATCH, record=STEPS,
+    run = train(build(), (x, y), test=(x_test, y_test), optimizer=RULE, steps=STEPS, batch=BATCH, record=STEPS,
                 seed=seed)  # fmt: skip
     return float(run.test_accuracy[-1])
 

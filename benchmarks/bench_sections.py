@@ -114,7 +114,7 @@ def examined(section: str, number: int, budget: float) -> dict:
     steps = [step for step in STEPS if step.key in (*NEEDED, section)]
     given = {} if rule is None else {"optimizer": rule}
     result = gnomon.examine(
-        build, train, test, budget=budget, seed=number, steps=steps, clock=time.process_time, **given
+        build, train, test, budget=budget, seed=number, examination_steps=steps, clock=time.process_time, **given
     )
     answer, run = result.section(section), result.products.get(Run)
     return {

@@ -52,7 +52,7 @@ def run(build, x, y, seconds):
     net = build()
     optimizer = torch.optim.SGD(net.parameters(), 0.01)
     start, count = perf_counter(), 0
-    w = watch(net, probe=(x, y))
+    w = watch(net, data=(x, y))
     inside = perf_counter() - start
     while perf_counter() - start < seconds:
         first = (count * BATCH) % (len(x) - BATCH)

@@ -112,7 +112,7 @@ def _stability(seed: int) -> Held:
     x = _normal(seed, 1060, 2)
     y = x[:, 0].clamp(-1, 1)
     k = _kernel(x[:60], x[:60])
-    bound = ridge_stability(k, y[:60], decay=0.5, delta=DELTA, test=(_kernel(x[60:], x[:60]), y[60:])).bound
+    bound = ridge_stability(k, y[:60], decay=0.5, confidence=1 - DELTA, test=(_kernel(x[60:], x[:60]), y[60:])).bound
     assert bound.measured is not None
     return float(bound.measured.value) <= bound.value, float(bound.measured.value) / bound.value
 
@@ -123,7 +123,7 @@ def _smoothing(seed: int) -> Held:
     with torch.no_grad():
         net.weight.copy_(torch.tensor([[1.0], [-1.0]]))
     data = torch.tensor([[0.3]]), torch.tensor([0])
-    radius = float(smoothed_radius(net, data, sigma=0.5, samples=500, confidence=1 - DELTA, seed=seed).radii)
+    radius = float(smoothed_radius(net, data, sigma=0.5, draws=500, confidence=1 - DELTA, seed=seed).radii)
     return radius <= 0.3, radius / 0.3
 
 

@@ -60,7 +60,7 @@ def _noise_scale(seed: int) -> Covered:
     net = nn.Linear(1, 1, bias=False).double()
     nn.init.zeros_(net.weight)
     y = 1 + _normal(seed, 50, 1)
-    return 1.0 in gradient_noise(net, torch.ones(50, 1).double(), y).interval, None
+    return 1.0 in gradient_noise(net, (torch.ones(50, 1).double(), y)).interval, None
 
 
 def _gap(seed: int) -> Covered:
@@ -130,7 +130,7 @@ def _entropy(seed: int) -> Covered:
     net = nn.Linear(1, 1, bias=False).double()
     nn.init.zeros_(net.weight)
     x, y = torch.ones(1, 1).double(), torch.zeros(1, 1).double()
-    found = local_entropy(net, x, y, scope=4.0, draws=150, loss=lambda f, t: ((f - t) ** 2).mean(), seed=seed)
+    found = local_entropy(net, (x, y), scope=4.0, draws=150, loss=lambda f, t: ((f - t) ** 2).mean(), seed=seed)
     return -0.5 * log(1.5) in found.interval, None
 
 

@@ -36,7 +36,7 @@ def _noise(seed: int) -> Held:
     net = nn.Linear(2, 1, bias=False).double()
     with torch.no_grad():
         net.weight.copy_(torch.tensor([[3.0, 4.0]]))
-    found = noise_sensitivity(net, torch.zeros(30, 2).double(), torch.zeros(30).double(), sigma=0.1, seed=seed)
+    found = noise_sensitivity(net, (torch.zeros(30, 2).double(), torch.zeros(30).double()), sigma=0.1, seed=seed)
     return 0.125 in found.interval, None
 
 
@@ -163,7 +163,7 @@ def _limit() -> float:
 
 def _sampled(seed: int) -> Held:
     """With one hidden layer, the mean kernel equals the limit at every width."""
-    found = gnomon.sampled_limit(NET, samples=64, seed=64 * seed)(POINTS)
+    found = gnomon.sampled_limit(NET, draws=64, seed=64 * seed)(POINTS)
     assert found.nngp_error is not None
     return abs(float(found.nngp[0, 1]) - _limit()) <= 1.96 * float(found.nngp_error[0, 1]), None
 
@@ -186,7 +186,13 @@ def _certificates(seed: int) -> Held:
     y = ((x[:, 0] > 0) ^ flip).long()
     torch.manual_seed(seed)
     found = certify(
-        nn.Linear(2, 2), (x[:300], y[:300]), test=(x[300:], y[300:]), delta=DELTA, epochs=1, draws=60, seed=seed
+        nn.Linear(2, 2),
+        (x[:300], y[:300]),
+        test=(x[300:], y[300:]),
+        confidence=1 - DELTA,
+        epochs=1,
+        draws=60,
+        seed=seed,
     )
     first = found.stochastic
     assert first.measured is not None

@@ -138,7 +138,7 @@ def watch(given: Examples) -> Measured:
 def signal(given: Examples) -> Measured:
     """Sum over layers of the mean squares of their outputs, against hooks."""
     data = given.batch if isinstance(given.batch, tuple) else (given.batch,)
-    measured = checks.signal(given.model, *data, **given.options)
+    measured = checks.signal(given.model, data, **given.options)
     torch.manual_seed(0)
     plain = mean_squares(given.model, given.outputs)
     pairs = [(layer.activation, plain[layer.name]) for layer in measured.layers if layer.name in plain]

@@ -92,7 +92,9 @@ def test_complex_parameters_become_two_real_ones_with_the_same_gradients():
 def test_a_network_with_complex_parameters_learns_in_an_examination():
     torch.manual_seed(1)
     truth, x = Waves(), torch.randn(120, 8)
-    result = gnomon.examine(Waves, (x, truth(x).detach()), budget=5, lr=0.05, batch=16, epochs=30, steps=TRAINING)
+    result = gnomon.examine(
+        Waves, (x, truth(x).detach()), budget=5, lr=0.05, batch=16, epochs=30, examination_steps=TRAINING
+    )
     run = result.products.get(Run)
     assert float(run.loss[-1]) < 0.1 * float(run.loss[0])
 
@@ -125,7 +127,7 @@ def test_a_loss_that_the_model_computes_is_the_loss_that_is_trained(alone):
 def test_a_model_with_its_own_loss_is_trained_in_an_examination():
     torch.manual_seed(0)
     x = torch.randn(100, 4)
-    result = gnomon.examine(Copier, x, x[:20], budget=5, lr=0.05, batch=10, epochs=30, steps=TRAINING)
+    result = gnomon.examine(Copier, x, x[:20], budget=5, lr=0.05, batch=10, epochs=30, examination_steps=TRAINING)
     run = result.products.get(Run)
     assert float(run.loss[-1]) < 0.1 * float(run.loss[0])
 
@@ -179,5 +181,5 @@ def test_a_batch_whose_last_axis_has_one_number_and_another_stride_is_digested()
     x = torch.randn(3, 40).T[:, :, None].transpose(1, 2)
     assert x.shape[-1] == 3
     one = torch.randn(1, 40).T.unsqueeze(1)[:, :, :1].as_strided((40, 1, 1), (1, 40, 40))
-    result = gnomon.examine(nn.Flatten(), (one, torch.zeros(40, 1)), budget=2, steps=())
+    result = gnomon.examine(nn.Flatten(), (one, torch.zeros(40, 1)), budget=2, examination_steps=())
     assert "40 examples" in result.manifest["training data"]

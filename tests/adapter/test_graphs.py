@@ -141,7 +141,7 @@ def test_inputs_without_targets_are_padded():
 def test_a_graph_network_is_trained_in_an_examination():
     steps = ArchitectureStep(), TrainingStep()
     data = some_graphs(120), some_graphs(40, seed=1)
-    result = gnomon.examine(Gin, *data, budget=5, batch=16, lr=0.02, epochs=5, steps=steps)
+    result = gnomon.examine(Gin, *data, budget=5, batch=16, lr=0.02, epochs=5, examination_steps=steps)
     run = result.products.get(Run)
     assert float(run.loss[-1]) < 0.8 * float(run.loss[0])
 

@@ -116,7 +116,7 @@ NAMES = ("decoder", "shifted", "autoencoder", "members")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_loss_is_that_of_a_plain_loop(name):
     net, data, loss, plain = case(name)
-    objective = Objective.of(data, None, net, loss)
+    objective = Objective.of(data, net, loss)
     assert objective.measure(net, None)[0] == pytest.approx(float(plain().detach()), rel=1e-6)
     ((x, y),) = objective.batches(N)
     assert float(objective.value(net, x, y).detach()) == pytest.approx(float(plain().detach()), rel=1e-6)

@@ -55,8 +55,8 @@ def test_purity_of_units_and_directions_is_counted():
 
 def test_inversion_returns_what_was_kept_and_not_what_was_lost():
     x = SPLIT.x[:4]
-    kept = invert_layer(nn.Sequential(nn.Flatten(), nn.Linear(64, 64)), "1", x, steps=300)
-    lost = invert_layer(nn.Sequential(nn.AvgPool2d(4), nn.Flatten()), "1", x, steps=100)
+    kept = invert_layer(nn.Sequential(nn.Flatten(), nn.Linear(64, 64)), "1", x, iterations=300)
+    lost = invert_layer(nn.Sequential(nn.AvgPool2d(4), nn.Flatten()), "1", x, iterations=100)
     assert lost.error < 0.01 and lost.psnr < 20 and kept.psnr > lost.psnr + 5
 
 
@@ -134,7 +134,7 @@ def test_the_bottleneck_begins_at_the_second_eigenvalue_and_is_concave():
 
 def test_the_information_plane_says_that_bins_decide():
     net = nn.Sequential(nn.Linear(64, 8), nn.Tanh(), nn.Linear(8, 10))
-    fine, coarse = (information_plane(net, SPLIT.x.flatten(1), SPLIT.y, bins=b) for b in (200, 2))
+    fine, coarse = (information_plane(net, (SPLIT.x.flatten(1), SPLIT.y), bins=b) for b in (200, 2))
     assert (
         fine.about_input[0] == pytest.approx(fine.ceiling, rel=0.02) and coarse.about_input[-1] < fine.about_input[-1]
     )
@@ -164,9 +164,9 @@ def test_cues_patches_and_analogies():
         return loss
 
     optimizer.step(closure)
-    assert bag_of_patches_score(template, SPLIT.x_test, SPLIT.y_test).arrangement > 0.3
+    assert bag_of_patches_score(template, (SPLIT.x_test, SPLIT.y_test)).arrangement > 0.3
     with pytest.raises(InputError, match="do not tile"):
-        bag_of_patches_score(template, SPLIT.x_test, SPLIT.y_test, patch=3)
+        bag_of_patches_score(template, (SPLIT.x_test, SPLIT.y_test), patch=3)
     words = torch.tensor([[a, b, 1.0] for a in (0.0, 1.0) for b in (0.0, 1.0)])
     assert analogy_score(words, [(0, 1, 2, 3), (0, 2, 1, 3)]) == 1.0
     with pytest.raises(InputError, match="do not match the rows"):
@@ -182,7 +182,7 @@ def test_layers_compose_and_representations_are_measured():
     assert list(kept) == ["0", "1", "2"]
     for before, after, part in ((x, "0", net[0]), (kept["0"], "1", net[1]), (kept["1"], "2", net[2])):
         torch.testing.assert_close(part(before), kept[after])
-    told = representation_report(net, "1", x, y, transformations=[lambda x: -x], steps=5)
+    told = representation_report(net, "1", (x, y), transformations=[lambda x: -x], iterations=5)
     h, g = net[:2](x).detach().double(), net[:2](-x).detach().double()
     assert told.invariance == pytest.approx(float((g - h).norm() / h.norm()))
     ratios = [float((h[i] - h[j]).norm() / (x[i] - x[j]).norm()) for i in range(12) for j in range(i)]

@@ -62,7 +62,7 @@ def test_grad_cam_of_a_pooled_head_is_the_positive_part_of_the_map():
 
 def test_integrated_gradients_are_complete_and_match_a_riemann_sum():
     net = pooled_cnn()
-    found = integrated_gradients(net, X, 2, steps=200)
+    found = integrated_gradients(net, X, 2, path_points=200)
     assert float(found.completeness.max()) < 0.01
     total = torch.zeros_like(X)
     for s in (torch.arange(1000) + 0.5) / 1000:

@@ -136,7 +136,7 @@ def test_information_of_tables_neighbors_and_layers():
         total += sum(_digamma((abs(t - t[i]) < reach - 1e-9).sum()) for t in (u, v))  # with the point itself: n + 1
     assert_allclose(mutual_information(a, b, neighbors=4), _digamma(4) + _digamma(40) - total / 40, atol=1e-6)
     x, y = torch.rand(50, 1).double(), torch.arange(50) % 2
-    plane = information_plane(nn.Sequential(nn.Identity()), x, y, bins=5)
+    plane = information_plane(nn.Sequential(nn.Identity()), (x, y), bins=5)
     code = np.minimum(((x.numpy() - x.numpy().min()) / np.ptp(x.numpy()) * 5).astype(int), 4)[:, 0]
     share = np.bincount(code) / 50
     counts = np.zeros((5, 2))
@@ -165,7 +165,9 @@ def test_procrustes_is_the_least_distance_over_rotations():
 def test_a_report_on_a_representation_has_its_four_numbers():
     net = nn.Sequential(nn.Flatten(), nn.Linear(4, 3)).double()
     x, y = normal(10, 1, 2, 2), torch.arange(10) % 2
-    found = representation_report(net, "1", x, y, transformations=[lambda z: z.flip(3), lambda z: z * 1.1], steps=1)
+    found = representation_report(
+        net, "1", (x, y), transformations=[lambda z: z.flip(3), lambda z: z * 1.1], iterations=1
+    )
     h = net(x).detach().numpy()
     changes = [np.linalg.norm(net(z).detach().numpy() - h) / np.linalg.norm(h) for z in (x.flip(3), x * 1.1)]
     assert_allclose(found.invariance, max(changes), rtol=1e-6)
@@ -184,7 +186,7 @@ def test_cues_patches_and_analogies_are_counted():
     assert (found.shape, found.texture, found.neither) == (2, 1, 1) and found.shape_bias == 2 / 3
     images, y = torch.rand(6, 1, 4, 4), torch.arange(6) % 2
     net = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
-    told = bag_of_patches_score(net, images, y, patch=2, seed=3)
+    told = bag_of_patches_score(net, (images, y), patch=2, seed=3)
     order = torch.rand(6, 4, generator=torch.Generator().manual_seed(3)).argsort(1)
     mixed = torch.zeros_like(images)
     for i in range(6):
@@ -233,17 +235,19 @@ def test_ranks_and_curves_of_faithfulness():
 def test_the_picture_of_a_linear_unit_is_its_weights_over_the_penalty():
     net = nn.Sequential(nn.Flatten(), nn.Linear(6, 2, bias=False)).double()
     w = net[1].weight.detach().numpy()[1]
-    found = visualize_unit(net, "1", 1, shape=(1, 2, 3), steps=400, l2=0.4, rate=0.05)
+    found = visualize_unit(net, "1", 1, shape=(1, 2, 3), iterations=400, l2=0.4, rate=0.05)
     assert_allclose(found.image.flatten(), w / 0.8, atol=1e-3)
     assert_allclose(found.activation, w @ w / 0.8, rtol=1e-2)
-    smooth = visualize_unit(net, "1", 1, shape=(1, 2, 3), steps=600, l2=0.4, tv=2.0, rate=0.05)
+    smooth = visualize_unit(net, "1", 1, shape=(1, 2, 3), iterations=600, l2=0.4, tv=2.0, rate=0.05)
     rows = np.eye(6).reshape(6, 2, 3)
     matrix = 0.8 * np.eye(6)
     for axis in (1, 2):
         steps = np.diff(rows, axis=axis).reshape(6, -1)
         matrix += 2 * 2.0 * steps @ steps.T / steps.shape[1]
     assert_allclose(smooth.image.flatten(), np.linalg.solve(matrix, w), atol=1e-3)
-    turned = visualize_unit(net, "1", torch.tensor([3.0, 4.0]).double(), shape=(1, 2, 3), steps=400, l2=0.4, rate=0.05)
+    turned = visualize_unit(
+        net, "1", torch.tensor([3.0, 4.0]).double(), shape=(1, 2, 3), iterations=400, l2=0.4, rate=0.05
+    )
     assert_allclose(turned.image.flatten(), net[1].weight.detach().numpy().T @ [0.6, 0.8] / 0.8, atol=1e-3)
 
 

@@ -61,7 +61,7 @@ def test_the_examination_names_the_shortcut():
     """pretrained-model-insights-lab: all instruments on one model, as a section of the examination."""
     x = corner(SPLIT.x, SPLIT.y)
     net = trained(mlp(), x, SPLIT.y)
-    result = examine(net, (x, SPLIT.y), steps=(*STEPS[:2], AttributionStep()), budget=30, fit=False)
+    result = examine(net, (x, SPLIT.y), examination_steps=(*STEPS[:2], AttributionStep()), budget=30, fit=False)
     section = result.section("attribution")
     assert section.status == "problem" and "pixel (0, 0)" in str(section.content.findings[0].message)
 

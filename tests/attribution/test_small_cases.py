@@ -53,24 +53,24 @@ OTHERS = {"smooth_grad": smooth_grad, "surrogate_tree": surrogate_tree, "bag_of_
 
 def test_defaults_of_the_instruments_are_those_of_the_pages():
     wanted = {
-        "integrated_gradients": {"baseline": 0.0, "steps": 50},
+        "integrated_gradients": {"baseline": 0.0, "path_points": 50},
         "smooth_grad": {"sigma": 0.15, "samples": 25, "seed": 0},
         "occlusion": {"window": 1, "stride": 1, "cover": 0.0},
-        "visualize_unit": {"steps": 200, "l2": 0.05, "tv": 0.0, "rate": 0.1, "seed": 0},
+        "visualize_unit": {"iterations": 200, "l2": 0.05, "tv": 0.0, "rate": 0.1, "seed": 0},
         "top_activating": {"k": 10},
         "direction_semantics": {"k": 10, "directions": 32, "seed": 0},
-        "invert_layer": {"steps": 300, "tv": 0.0, "rate": 0.05},
+        "invert_layer": {"iterations": 300, "tv": 0.0, "rate": 0.05},
         "surrogate_tree": {"depths": (1, 2, 3, 5, 8), "seed": 0},
         "fourier_mask": {"lam": 1.0, "p": 1.0, "epochs": 20},
         "mutual_information": {"neighbors": 3},
         "information_plane": {"bins": 30},
-        "bottleneck_curve": {"steps": 5000, "seed": 0},
+        "bottleneck_curve": {"iterations": 5000, "seed": 0},
         "variational_information": {"steps": 500, "seed": 0},
         "bag_of_patches_score": {"patch": 4, "seed": 0},
         "sanity_check": {"draws": 3, "seed": 0, "random_labels": None},
         "deletion_insertion": {"points": 11, "cover": 0.0, "seed": 0},
         "shortcuts": {"level": 0.005, "seed": 0},
-        "representation_report": {"steps": 200},
+        "representation_report": {"iterations": 200},
     }
     for name, options in wanted.items():
         parameters = inspect.signature(getattr(attribution, name, None) or OTHERS[name]).parameters
@@ -82,8 +82,8 @@ def test_a_picture_climbs_by_the_steps_of_adam_from_small_noise():
     w, b = net[0].weight.detach().numpy()[2], float(net[0].bias.detach()[2])
     start = 0.01 * torch.randn(1, 5, generator=torch.Generator().manual_seed(8)).double().numpy()[0]
     for options, (steps, l2, rate) in (
-        ({"steps": 3}, (3, 0.05, 0.1)),
-        ({"steps": 4, "l2": 0.0, "rate": 0.02}, (4, 0.0, 0.02)),
+        ({"iterations": 3}, (3, 0.05, 0.1)),
+        ({"iterations": 4, "l2": 0.0, "rate": 0.02}, (4, 0.0, 0.02)),
     ):
         found = visualize_unit(net, "0", 2, shape=(5,), seed=8, **options)
         path = [adam(start, lambda x, l2=l2: 2 * l2 * x - w, k, rate) for k in (steps - 1, steps)]
@@ -99,7 +99,7 @@ def test_a_picture_climbs_by_the_steps_of_adam_from_small_noise():
 
 def test_a_map_is_excited_by_its_mean_over_places():
     net = nn.Sequential(nn.Conv2d(2, 3, 2), nn.Tanh()).double()
-    found = visualize_unit(net, "1", 1, shape=(2, 3, 4), steps=1, seed=3)
+    found = visualize_unit(net, "1", 1, shape=(2, 3, 4), iterations=1, seed=3)
     start = (0.01 * torch.randn(1, 2, 3, 4, generator=torch.Generator().manual_seed(3))).double()
     assert_allclose(found.start, float(net(start).detach()[0, 1].mean()), rtol=1e-6)
 
@@ -341,7 +341,7 @@ def test_brackets_hold_the_fewest_tokens_with_half_of_the_attribution():
 def test_integrated_gradients_are_gauss_sums_along_the_path():
     net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
     x, base = normal(5, 3), normal(3)
-    found = integrated_gradients(net, x, 1, baseline=base, steps=2)
+    found = integrated_gradients(net, x, 1, baseline=base, path_points=2)
     total = 0
     for s in ((1 - 3**-0.5) / 2, (1 + 3**-0.5) / 2):
         z = (base + s * (x - base)).requires_grad_()
@@ -408,7 +408,7 @@ def test_a_mask_over_frequencies_descends_the_loss_of_its_equation(lam, p):
 def test_an_inversion_reports_the_errors_of_its_reconstruction():
     net = nn.Sequential(nn.Linear(4, 3), nn.Tanh()).double()
     x = normal(5, 4) * 2 + 1
-    found = invert_layer(net, "1", x, steps=7)
+    found = invert_layer(net, "1", x, iterations=7)
     z, h = found.reconstruction, net(x).detach()
     assert_allclose(found.error, float((net(z).detach() - h).norm() / h.norm()), rtol=1e-9)
     wide = float(x.max() - x.min())
@@ -417,13 +417,13 @@ def test_an_inversion_reports_the_errors_of_its_reconstruction():
 
 def test_a_report_needs_three_examples_and_compares_two_hundred():
     x = normal(3, 2)
-    options = {"transformations": [lambda v: -v], "steps": 1}
-    report = representation_report(nn.Sequential(nn.Identity()), "0", x, [0, 1, 0], **options)
+    options = {"transformations": [lambda v: -v], "iterations": 1}
+    report = representation_report(nn.Sequential(nn.Identity()), "0", (x, [0, 1, 0]), **options)
     assert_allclose(report.stability, 1.0)
     with pytest.raises(InputError, match="three examples"):
-        representation_report(nn.Sequential(nn.Identity()), "0", x[:2], [0, 1], **options)
+        representation_report(nn.Sequential(nn.Identity()), "0", (x[:2], [0, 1]), **options)
     far = torch.linspace(0, 1, 260).double()[:, None] ** 2
-    told = representation_report(nn.Sequential(Square()), "0", far, (far[:, 0] > 0.5).long().tolist(), **options)
+    told = representation_report(nn.Sequential(Square()), "0", (far, (far[:, 0] > 0.5).long().tolist()), **options)
     assert_allclose(
         told.stability, float(far[198] + far[199]), rtol=1e-9
     )  # slopes of x^2 rise to that of the last pair

@@ -35,7 +35,7 @@ class Reader(nn.Module):
 
 def test_tokens_share_out_the_output_and_match_a_sum_over_the_path():
     net = Reader().double().eval()
-    found = token_attribution(net, TOKENS, 1, baseline=5, steps=60)
+    found = token_attribution(net, TOKENS, 1, baseline=5, path_points=60)
     end, start = net.embedding(TOKENS), net.embedding(torch.tensor(5))
     total = torch.zeros_like(end)
     for s in (torch.arange(400) + 0.5) / 400:
@@ -119,5 +119,5 @@ def test_the_token_that_decides_has_all_of_the_attribution_and_the_brackets(kind
 def test_the_examination_tells_which_tokens_a_network_looks_at():
     tokens = torch.randint(6, (200, 5), generator=torch.Generator().manual_seed(0))
     steps = (*STEPS[:2], AttributionStep())
-    result = examine(Bag(), (tokens, (tokens == 3).any(1).long()), steps=steps, budget=30, fit=False)
+    result = examine(Bag(), (tokens, (tokens == 3).any(1).long()), examination_steps=steps, budget=30, fit=False)
     assert "'3' 100%" in result.section("attribution").content.answer

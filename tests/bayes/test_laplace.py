@@ -111,7 +111,7 @@ def test_a_full_matrix_of_more_than_twenty_thousand_parameters_is_refused(p, ref
 def test_an_ensemble_has_five_members_with_seeds_of_their_own_and_reports_its_progress():
     x, seen = torch.linspace(-1, 1, 8)[:, None], []
     found = deep_ensemble(
-        lambda: nn.Linear(1, 1), x, x[:, 0], steps=2, seed=3, noise=0.3, progress=lambda *a: seen.append(a)
+        lambda: nn.Linear(1, 1), (x, x[:, 0]), steps=2, seed=3, noise=0.3, progress=lambda *a: seen.append(a)
     )
     assert len(found.models) == 5 and seen[0] == (1, 10) and seen[2] == (3, 10) and seen[-1] == (10, 10)
     outputs = torch.stack([model(x) for model in found.models]).double().detach()
@@ -120,5 +120,5 @@ def test_an_ensemble_has_five_members_with_seeds_of_their_own_and_reports_its_pr
     assert torch.allclose(told.epistemic, outputs.var(0).sum(1)) and torch.allclose(
         told.aleatoric, torch.full((8,), 0.09).double()
     )
-    alone = deep_ensemble(lambda: nn.Linear(1, 1), x, x[:, 0], steps=2, seed=4, members=2)
+    alone = deep_ensemble(lambda: nn.Linear(1, 1), (x, x[:, 0]), steps=2, seed=4, members=2)
     assert torch.equal(alone.models[0].weight, found.models[1].weight)

@@ -37,7 +37,7 @@ def line(weights=None):
 
 @pytest.mark.full
 def test_the_posterior_of_a_linear_module_is_that_of_linear_regression():
-    posterior = module_posterior(line(), X, Y, prior_std=PRIOR, noise=NOISE)
+    posterior = module_posterior(line(), (X, Y), prior_std=PRIOR, noise=NOISE)
     draws = sample(posterior, posterior.start, draws=300, warmup=200)
     mean, covariance = closed_form()
     assert bool(((draws.mean - mean).abs() < 4 * draws.error).all()) and draws.converged
@@ -51,7 +51,7 @@ def test_the_posterior_of_a_linear_module_is_that_of_linear_regression():
 
 
 def test_the_most_probable_weights_are_ridge_and_those_of_training_with_the_weight_decay():
-    posterior = module_posterior(line(), X, Y, prior_std=PRIOR, noise=NOISE)
+    posterior = module_posterior(line(), (X, Y), prior_std=PRIOR, noise=NOISE)
     mean, _ = closed_form()
     point = mean.clone().requires_grad_()
     (slope,) = torch.autograd.grad(posterior(point), point)
@@ -63,13 +63,13 @@ def test_the_most_probable_weights_are_ridge_and_those_of_training_with_the_weig
 
 def test_laplace_is_exact_for_linear_regression_and_so_is_its_evidence():
     mean, covariance = closed_form()
-    result = laplace(line(mean), X, Y, prior_precision=1 / PRIOR**2, noise=NOISE)
+    result = laplace(line(mean), (X, Y), prior_precision=1 / PRIOR**2, noise=NOISE)
     assert_allclose(result.variance(), covariance.diagonal(), rtol=1e-9)
     marginal = NOISE**2 * torch.eye(30).double() + PRIOR**2 * X @ X.T
     exact = -(Y @ torch.linalg.solve(marginal, Y) + torch.logdet(marginal) + 30 * log(2 * pi)) / 2
     assert result.log_evidence == pytest.approx(float(exact), rel=1e-9)
     assert result.effective_parameters == pytest.approx(3 - float(covariance.trace()) / PRIOR**2, rel=1e-9)
-    best = laplace(line(mean), X, Y, noise=NOISE)
+    best = laplace(line(mean), (X, Y), noise=NOISE)
     assert all(best.log_evidence >= best.evidence(best.prior_precision * f) for f in (0.9, 1.1))
     spread = result.sample(4000).values[0]
     assert_allclose(torch.cov(spread.T), covariance, atol=0.1 * float(covariance.max()))
@@ -78,12 +78,12 @@ def test_laplace_is_exact_for_linear_regression_and_so_is_its_evidence():
 def test_the_gauss_newton_matrix_of_classes_is_that_of_second_derivatives_for_a_linear_module():
     labels = torch.randint(3, (30,), generator=torch.Generator().manual_seed(2))
     net = nn.Linear(3, 3).double()
-    result = laplace(net, X, labels, prior_precision=1.0)
-    posterior = module_posterior(net, X, labels, prior_std=1.0)
+    result = laplace(net, (X, labels), prior_precision=1.0)
+    posterior = module_posterior(net, (X, labels), prior_std=1.0)
     hessian = -torch.autograd.functional.hessian(posterior, posterior.start)
     matrix = (result.vectors * result.eigenvalues) @ result.vectors.T
     assert_allclose(matrix + torch.eye(12).double(), hessian, atol=1e-9)
-    flat = laplace(net, X, labels, prior_precision=1.0, structure="diagonal")
+    flat = laplace(net, (X, labels), prior_precision=1.0, structure="diagonal")
     assert_allclose(flat.eigenvalues + 1, hessian.diagonal(), atol=1e-9)
 
 
@@ -105,16 +105,16 @@ def test_a_single_logit_is_a_classifier_of_two_classes(structure):
     labels = (X[:, 0] + 0.5 * X[:, 1] > 0).long()
     torch.manual_seed(0)
     for net in (nn.Linear(3, 1).double(), nn.Sequential(nn.Linear(3, 6), nn.Tanh(), nn.Linear(6, 1)).double()):
-        one = laplace(net, X, labels, structure=structure)
-        two = laplace(ZeroAndLogit(net), X, labels, structure=structure)
+        one = laplace(net, (X, labels), structure=structure)
+        two = laplace(ZeroAndLogit(net), (X, labels), structure=structure)
         assert one.prior_precision == pytest.approx(two.prior_precision, rel=1e-5)  # of a search in log d
         assert one.evidence(0.7) == pytest.approx(two.evidence(0.7), rel=1e-10)
         fixed, wanted = (
-            laplace(m, X, labels, prior_precision=0.7, structure=structure) for m in (net, ZeroAndLogit(net))
+            laplace(m, (X, labels), prior_precision=0.7, structure=structure) for m in (net, ZeroAndLogit(net))
         )
         assert_allclose(fixed.variance(), wanted.variance(), rtol=1e-8)
         told, other = (
-            predictive(module_posterior(m, X, labels), draws.sample(50), X[:5])
+            predictive(module_posterior(m, (X, labels)), draws.sample(50), X[:5])
             for m, draws in ((net, fixed), (ZeroAndLogit(net), wanted))
         )
         assert told.classes and told.mean.shape == (5, 2)
@@ -127,7 +127,7 @@ def test_a_single_logit_is_a_classifier_of_two_classes(structure):
     def negative_log_likelihood(w):
         return nn.functional.binary_cross_entropy_with_logits(X @ w[:3] + w[3], target, reduction="sum")
 
-    result = laplace(line_, X, labels, prior_precision=0.7, structure=structure)
+    result = laplace(line_, (X, labels), prior_precision=0.7, structure=structure)
     hessian = torch.autograd.functional.hessian(negative_log_likelihood, result.center)
     exact = hessian if structure != "diagonal" else torch.diag(hessian.diagonal())
     assert_allclose(result.variance(), torch.linalg.inv(exact + 0.7 * torch.eye(4).double()).diagonal(), rtol=1e-9)
@@ -141,14 +141,14 @@ def test_binary_cross_entropy_with_logits_is_the_logistic_loss(shape):
     """torch's loss takes real targets 0 and 1, in the shape of the outputs."""
     labels = (X[:, 0] > 0).long()
     net = nn.Sequential(nn.Linear(3, 1), *([nn.Flatten(0)] if len(shape) == 1 else [])).double()
-    result = laplace(net, X, labels.double().reshape(shape), loss=nn.BCEWithLogitsLoss(), prior_precision=1.0)
-    wanted = laplace(net[0], X, labels, prior_precision=1.0)
+    result = laplace(net, (X, labels.double().reshape(shape)), loss=nn.BCEWithLogitsLoss(), prior_precision=1.0)
+    wanted = laplace(net[0], (X, labels), prior_precision=1.0)
     assert_allclose(result.variance(), wanted.variance(), rtol=1e-12)
     assert result.log_evidence == pytest.approx(wanted.log_evidence, rel=1e-12)
     with pytest.raises(InputError, match=r"laplace\(module, data\): the loss must be .* without weights"):
-        laplace(net[0], X, labels.double()[:, None], loss=nn.BCEWithLogitsLoss(pos_weight=torch.tensor(2.0).double()))
+        laplace(net[0], (X, labels.double()[:, None]), loss=nn.BCEWithLogitsLoss(pos_weight=torch.tensor(2.0).double()))
     with pytest.raises(InputError, match="y holds 2"):
-        laplace(net[0], X, 2 * labels)
+        laplace(net[0], (X, 2 * labels))
 
 
 def test_low_rank_is_exact_where_all_eigenvalues_are_kept_and_a_bound_where_not():
@@ -162,17 +162,17 @@ def test_low_rank_is_exact_where_all_eigenvalues_are_kept_and_a_bound_where_not(
     apart = torch.logdet(precision) - 101 * log(0.5)
     fit = -float((net(X)[:, 0] - Y).detach().square().sum()) / (2 * NOISE**2) - 15 * log(2 * pi * NOISE**2)
     evidence = fit - 0.25 * float(sum(p.detach().square().sum() for p in net.parameters())) - float(apart) / 2
-    low = laplace(net, X, Y, prior_precision=0.5, noise=NOISE, structure="low rank")
+    low = laplace(net, (X, Y), prior_precision=0.5, noise=NOISE, structure="low rank")
     assert low.vectors.shape[1] <= 30 < len(low.center)
-    full = laplace(net, X, Y, prior_precision=0.5, noise=NOISE)
-    for told in (low, full, laplace(net, X.repeat(4, 1), Y.repeat(4), prior_precision=0.5, noise=2 * NOISE)):
+    full = laplace(net, (X, Y), prior_precision=0.5, noise=NOISE)
+    for told in (low, full, laplace(net, (X.repeat(4, 1), Y.repeat(4)), prior_precision=0.5, noise=2 * NOISE)):
         assert_allclose(
             told.variance(), wanted, rtol=1e-7
         )  # 120 rows of twice the noise: the same matrix by p^2 numbers
     assert low.log_evidence == pytest.approx(evidence, rel=1e-9) and full.log_evidence == pytest.approx(
         evidence, rel=1e-9
     )
-    few = laplace(net, X, Y, prior_precision=0.5, noise=NOISE, structure="low rank", rank=5)
+    few = laplace(net, (X, Y), prior_precision=0.5, noise=NOISE, structure="low rank", rank=5)
     assert len(few.eigenvalues) == 5 and bool((few.variance() >= full.variance() - 1e-12).all())
     spread = low.sample(3000).values[0].var(0)
     assert_allclose(spread, full.variance(), rtol=0.2)  # five errors of a variance of 3000 draws are 0.13
@@ -185,17 +185,17 @@ def test_an_ensemble_disagrees_away_from_the_data_and_leaves_the_random_state():
     def make():
         return nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
 
-    told = deep_ensemble(make, x, x[:, 0] ** 2, members=3, steps=60, noise=0.2, optimizer=Adam(0.02))
+    told = deep_ensemble(make, (x, x[:, 0] ** 2), members=3, steps=60, noise=0.2, optimizer=Adam(0.02))
     assert torch.equal(before, torch.get_rng_state()) and len(told.models) == 3 and len(told.plots()) == 1
     seen = told.predictive(torch.tensor([[0.0], [6.0]]))
     outputs = torch.stack([model(torch.tensor([[0.0], [6.0]])).detach() for model in told.models]).double()
     assert_allclose(seen.mean, outputs.mean(0))
     assert_allclose(seen.epistemic, outputs.var(0)[:, 0])
     assert float(seen.epistemic[1]) > float(seen.epistemic[0]) and float(seen.aleatoric[0]) == pytest.approx(0.04)
-    classes = deep_ensemble(lambda: nn.Linear(1, 2), x, (x[:, 0] > 0).long(), members=2, steps=5)
+    classes = deep_ensemble(lambda: nn.Linear(1, 2), (x, (x[:, 0] > 0).long()), members=2, steps=5)
     assert classes.classes and classes.predictive(x).mean.shape == (20, 2)
     with pytest.raises(InputError, match="the module is a"):
-        deep_ensemble(lambda: 3, x, x[:, 0])
+        deep_ensemble(lambda: 3, (x, x[:, 0]))
 
 
 def test_an_interrupt_returns_the_members_and_draws_so_far():
@@ -209,7 +209,7 @@ def test_an_interrupt_returns_the_members_and_draws_so_far():
 
         return told
 
-    ensemble = deep_ensemble(lambda: nn.Linear(3, 1).double(), X, Y, members=3, steps=10, progress=stop_at(14))
+    ensemble = deep_ensemble(lambda: nn.Linear(3, 1).double(), (X, Y), members=3, steps=10, progress=stop_at(14))
     assert len(ensemble.models) == 2 and seen[-1] == (14, 30)
     normal, start = (lambda x: -x.square().sum() / 2), torch.zeros(2)
     draws = sample(normal, start, draws=40, warmup=10, progress=stop_at(22))
@@ -232,7 +232,7 @@ def test_draws_are_what_arviz_takes():
 def test_a_module_is_left_as_it_was_and_the_last_layer_can_be_chosen():
     net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.Tanh(), nn.Linear(4, 1)).double()
     before = {k: v.clone() for k, v in net.state_dict().items()}
-    result = laplace(net, X, Y, parameters="3.*")
+    result = laplace(net, (X, Y), parameters="3.*")
     assert len(result.center) == 5 and net.training
     assert all(torch.equal(v, before[k]) for k, v in net.state_dict().items())
     assert all(p.grad is None for p in net.parameters())
@@ -240,7 +240,7 @@ def test_a_module_is_left_as_it_was_and_the_last_layer_can_be_chosen():
 
 def test_uncertainty_of_classes_splits_into_two_parts():
     labels = (X[:, 0] > 0).long()
-    posterior = module_posterior(nn.Linear(3, 2).double(), X, labels)
+    posterior = module_posterior(nn.Linear(3, 2).double(), (X, labels))
     draws = sample(posterior, posterior.start, draws=30, warmup=30)
     told = predictive(posterior, draws, X)
     total = torch.special.entr(told.mean).sum(1)
@@ -294,7 +294,7 @@ def test_the_diagonal_is_that_of_derivatives_taken_one_by_one(make, classes):
     torch.manual_seed(0)
     net = make().double()
     y = torch.arange(len(X)) % 2 if classes else torch.randn(len(X), 2, dtype=torch.float64)
-    told = laplace(net, X, y, noise=1.0 if classes else NOISE, prior_precision=1.0, structure="diagonal").eigenvalues
+    told = laplace(net, (X, y), noise=1.0 if classes else NOISE, prior_precision=1.0, structure="diagonal").eigenvalues
     wanted = torch.zeros_like(told)
     for x in X:
         out = net(x[None])[0]
@@ -311,22 +311,22 @@ def test_what_does_not_fit_into_memory_is_refused():
     net = nn.Sequential(nn.Linear(3, 2000), nn.Tanh(), nn.Linear(2000, 2000), nn.Tanh(), nn.Linear(2000, 1))
     x = torch.randn(200_000, 3)
     with pytest.raises(BudgetError, match="200,000 rows of 4,012,001 parameters need .* GB. Pass structure='diagonal'"):
-        laplace(net, x, x[:, 0], structure="low rank")
+        laplace(net, (x, x[:, 0]), structure="low rank")
     with pytest.raises(BudgetError, match="draws of 2,000,000 parameters need .* GB. Ask for fewer at a time"):
         Laplace(torch.zeros(2_000_000), torch.ones(2_000_000), None, 1.0, 0.0, 10, 0.0).sample(10**7)
 
 
 def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match="noise must be"):
-        module_posterior(line(), X, Y, noise=0.0)
+        module_posterior(line(), (X, Y), noise=0.0)
     with pytest.raises(InputError, match=r"deep_ensemble\(make, data\): make is one Linear"):
-        deep_ensemble(line(), X, Y)
+        deep_ensemble(line(), (X, Y))
     with pytest.raises(InputError, match=r"laplace\(module, data\): 30 inputs and 9 targets"):
-        laplace(line(), X, Y[:9])
+        laplace(line(), (X, Y[:9]))
     with pytest.raises(InputError, match='structure must be "full", "low rank" or "diagonal"'):
-        laplace(line(), X, Y, structure="kfac")
+        laplace(line(), (X, Y), structure="kfac")
     with pytest.raises(BudgetError, match="parameters need .* GB"):
-        laplace(nn.Linear(3, 10_000).double(), X, torch.zeros(30, 10_000).double())
+        laplace(nn.Linear(3, 10_000).double(), (X, torch.zeros(30, 10_000).double()))
 
 
 def test_laplace_shows_how_many_batches_are_done(monkeypatch):
@@ -339,5 +339,5 @@ def test_laplace_shows_how_many_batches_are_done(monkeypatch):
 
     monkeypatch.setattr("gnomon.bayes.gauss_newton.with_progress_bar", shown)
     x = torch.randn(130, 2)
-    laplace(nn.Linear(2, 1), x, x.sum(1))
+    laplace(nn.Linear(2, 1), (x, x.sum(1)))
     assert counted == [(3, "batches of derivatives")]

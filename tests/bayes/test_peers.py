@@ -94,11 +94,11 @@ def test_laplace_torch_picks_the_same_precision_of_the_prior(classes):
     y = torch.as_tensor(y)[:300] if classes else torch.as_tensor((y - y.mean()) / y.std()).float()[:300, None]
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(x.shape[1], 10), nn.Tanh(), nn.Linear(10, 2 if classes else 1))
-    net = train(net, x, y, optimizer=Adam(1e-2, decay=1e-2), steps=300).model
+    net = train(net, (x, y), optimizer=Adam(1e-2, decay=1e-2), steps=300).model
     noise = 1.0 if classes else 0.7
     theirs = Laplace(net, "classification" if classes else "regression", subset_of_weights="all",
                      hessian_structure="full", **({} if classes else {"sigma_noise": noise}))  # fmt: skip
     theirs.fit(DataLoader(TensorDataset(x, y), batch_size=100))
     search = minimize_scalar(lambda t: -float(theirs.log_marginal_likelihood(torch.tensor([exp(t)]))), bounds=(-10, 10),
                              method="bounded")  # fmt: skip
-    assert laplace(net, x, y, noise=noise).prior_precision == pytest.approx(exp(search.x), rel=0.1)
+    assert laplace(net, (x, y), noise=noise).prior_precision == pytest.approx(exp(search.x), rel=0.1)

@@ -116,9 +116,9 @@ def test_a_trained_network_has_larger_normalized_margins_on_true_labels():
     y = (x[:, 0] > 0).long()
     import gnomon
 
-    true = gnomon.train(easy, x, y, steps=200, optimizer=gnomon.training.Adam(0.02)).model
+    true = gnomon.train(easy, (x, y), steps=200, optimizer=gnomon.training.Adam(0.02)).model
     hard = torch.randint(2, (100,))
-    false = gnomon.train(easy, x, hard, steps=600, optimizer=gnomon.training.Adam(0.02)).model
+    false = gnomon.train(easy, (x, hard), steps=600, optimizer=gnomon.training.Adam(0.02)).model
     a, b = output_margins(true, (x, y)), output_margins(false, (x, hard))
     assert float(a.normalized.median()) > 2 * float(b.normalized.median())
 

@@ -131,9 +131,9 @@ def test_a_sweep_finds_the_peak_and_none_with_ridge():
         return lambda inputs: inputs[:, :size] @ v
 
     sizes = [5, 15, 30, 60, 90]
-    found = double_descent(least_norm, sizes, data, test, repetitions=5)
+    found = double_descent(least_norm, sizes, data, test, draws=5)
     assert found.peak == 30 and found.threshold == 30 and found.plots()
-    assert double_descent(ridge, sizes, data, test, repetitions=1).peak is None
+    assert double_descent(ridge, sizes, data, test, draws=1).peak is None
     with pytest.raises(InputError, match="three growing sizes"):
         double_descent(least_norm, [5], data, test)
 
@@ -161,7 +161,7 @@ def test_descents_along_examples_and_along_epochs():
         return net
 
     epochs = [1, 5, 40]
-    run = epoch_wise_double_descent(factory, epochs, (x, y), (z, z @ w), optimizer=SGD(0.1), batch=120, repetitions=1)
+    run = epoch_wise_double_descent(factory, epochs, (x, y), (z, z @ w), optimizer=SGD(0.1), batch=120, draws=1)
     weight = torch.zeros(30).double()
     for step in range(1, 41):  # gradient descent on half the mean square, by hand
         weight -= 0.1 * x.double().T @ (x.double() @ weight - y.double()) / 120

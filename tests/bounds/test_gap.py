@@ -35,7 +35,7 @@ def test_clean_labels_are_fitted_before_wrong_ones():
     wrong[::5] = True
     y = torch.where(wrong, 1 - true, true)
     net = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 2))
-    found = noise_fit(net, x, y, clean=~wrong, steps=150, optimizer="adam")
+    found = noise_fit(net, (x, y), clean=~wrong, steps=150, optimizer="adam")
     i = found.steps.index(found.best)
     assert found.clean[i] - found.noise[i] > 0.3 and found.noise[-1] >= found.noise[i]
 
@@ -70,10 +70,10 @@ def test_gradients_that_are_wrong_are_found():
             return self.b(Bad.apply(self.a(x)))
 
     x = torch.randn(10, 2)
-    found = gradient_check(Net(), x, x[:, 0])
+    found = gradient_check(Net(), (x, x[:, 0]))
     assert (
         found.findings[0].kind == "wrong-gradient"
         and found.errors["b.weight"] < 1e-6 < 1 < found.errors["a.weight"] + 0.5
     )
-    good = gradient_check(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)), x, x[:, 0])
+    good = gradient_check(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)), (x, x[:, 0]))
     assert good.worst < 1e-6 and not good.findings

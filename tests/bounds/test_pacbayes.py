@@ -120,7 +120,7 @@ def test_a_certificate_leaves_the_module_alone_and_is_above_the_test_error(prior
     assert all(torch.equal(before[k], v) for k, v in net.state_dict().items()) and net.training
     assert torch.equal(state, torch.get_rng_state()) and all(p.grad is None for p in net.parameters())
     assert found.stochastic.holds and found.counted == 600 - prior.used(600)
-    assert all(bound.value >= 0 and bound.delta == 0.05 for bound in found.bounds)
+    assert all(bound.value >= 0 and abs(bound.delta - 0.05) < 1e-15 for bound in found.bounds)
     assert all(bound.holds for bound in found.bounds)
     x, y = problem(400, 1)
     drawn = [found.posterior.draw(seed=1), found.posterior.votes(x, draws=40, seed=3)]
@@ -166,7 +166,7 @@ class Odd(nn.Module):
         (nn.Linear(3, 2), problem(30), {}, "examples are left for the bound"),
         (nn.Linear(3, 2), (problem(100)[0], torch.randn(100)), {}, "integer classes"),
         (nn.LayerNorm(3), problem(100), {"prior": OwnWeightsPrior()}, "no layer is Linear or Conv"),
-        (nn.Linear(3, 2), problem(100), {"delta": 0.0}, "delta must be"),
+        (nn.Linear(3, 2), problem(100), {"confidence": 0.0}, "confidence must be"),
     ],
 )
 def test_what_cannot_be_certified_is_told(module, data, options, words):
@@ -181,7 +181,7 @@ def test_the_certificate_covers_on_two_hundred_draws():
     broken = 0
     for seed in range(200):
         found = certify(
-            nn.Linear(3, 2), problem(200, seed, 0.1), test=fresh, epochs=2, draws=200, seed=seed, delta=0.05
+            nn.Linear(3, 2), problem(200, seed, 0.1), test=fresh, epochs=2, draws=200, seed=seed, confidence=0.95
         )
         broken += not found.stochastic.holds
     assert broken <= 10  # 0.05 of 200 are allowed on average by the theorem

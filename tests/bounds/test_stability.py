@@ -16,7 +16,11 @@ def test_every_number_of_ridge_stability_is_its_formula():
     kernel, between = 0.7 * x @ x.T, 0.7 * z @ x.T
     y, t, decay, delta, n = 1.7 * np.sin(x[:, 0]) + 0.2, rng.normal(size=7), 0.3, 0.1, 12
     found = ridge_stability(
-        torch.tensor(kernel), torch.tensor(y), decay=decay, delta=delta, test=(torch.tensor(between), torch.tensor(t))
+        torch.tensor(kernel),
+        torch.tensor(y),
+        decay=decay,
+        confidence=1 - delta,
+        test=(torch.tensor(between), torch.tensor(t)),
     )
     alpha = np.linalg.solve(kernel + n * decay * np.eye(n), y)
     fitted = (kernel @ alpha - y) ** 2

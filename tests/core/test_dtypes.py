@@ -28,12 +28,12 @@ def points(dtype):
 def test_what_comes_back(module, inputs):
     net, (x, y) = network(module), points(inputs)
     lim = gnomon.limit(net)
-    guess = gnomon.sampled_limit(net, samples=2)(x)
+    guess = gnomon.sampled_limit(net, draws=2)(x)
     doubles = [lim.ntk(x), lim.nngp(x), lim(x, x).ntk, guess.ntk, guess.nngp_error]
     k = lim.ntk(x)
-    told = gnomon.predict(net, x, y, x, y_test=y, times=[1.0])
+    told = gnomon.predict(net, (x, y), test=(x, y), times=[1.0])
     doubles += [told.train, told.test, told.loss, told.test_loss, told.accuracy, told.times]
-    told = gnomon.predict(lim, x, y, times=[1.0])
+    told = gnomon.predict(lim, (x, y), times=[1.0])
     doubles += [
         told.train,
         dynamics.predict_from_kernel(k.to(inputs), y).train,
@@ -43,7 +43,7 @@ def test_what_comes_back(module, inputs):
         tangent.kernel_spectrum(k.to(inputs), y).values,
         Direct().solve(k.to(inputs), y, ridge=0.1).coefficients,
     ]
-    run = gnomon.train(net, x, y, steps=2, outputs=True, optimizer=SGD(0.1))
+    run = gnomon.train(net, (x, y), steps=2, outputs=True, optimizer=SGD(0.1))
     doubles += [run.loss, run.accuracy, run.times]
     assert {t.dtype for t in doubles} == {torch.float64}
     asked = gnomon.limit(net, dtype=torch.float32)
@@ -51,7 +51,7 @@ def test_what_comes_back(module, inputs):
     own = [gnomon.ntk(net, x), gnomon.linearize(net)(x.to(module)), run.train, next(run.model.parameters())]
     assert {t.dtype for t in own} == {module}
     assert isinstance(tangent.alignment(k, y), float)
-    assert gnomon.train(net, x, x[:, :2], loss=Squared(), steps=1).loss.dtype == torch.float64
+    assert gnomon.train(net, (x, x[:, :2]), loss=Squared(), steps=1).loss.dtype == torch.float64
 
 
 @pytest.mark.parametrize("inputs", (np.float32, np.float64))

@@ -104,15 +104,15 @@ def test_a_layer_behind_a_global_name_is_noticed() -> None:
     copy = copy_module(net)
     assert shared_parameters(copy, net, lambda: copy(torch.zeros(1, 3))) == ("layer.weight", "layer.bias")
     with pytest.raises(InputError, match=r"still uses 2 of its parameters, such as 'layer\.weight'"):
-        gnomon.train(net, torch.zeros(4, 3), torch.zeros(4, 3), steps=1)
+        gnomon.train(net, (torch.zeros(4, 3), torch.zeros(4, 3)), steps=1)
     with pytest.raises(InputError, match="still uses"):
-        gnomon.train(net, torch.zeros(4, 3), torch.zeros(4, 3), steps=1, loss=nn.MSELoss())
+        gnomon.train(net, (torch.zeros(4, 3), torch.zeros(4, 3)), steps=1, loss=nn.MSELoss())
 
 
 def test_training_a_copy_of_a_block_leaves_the_original_and_changes_all_parameters() -> None:
     net, x = Block(), torch.randn(8, 4)
     before = [p.detach().clone() for p in net.parameters()]
-    run = gnomon.train(net, x, torch.randn(8, 4), steps=2)
+    run = gnomon.train(net, (x, torch.randn(8, 4)), steps=2)
     assert all(torch.equal(p, q) for p, q in zip(net.parameters(), before, strict=True))
     assert all(not torch.equal(p, q) for p, q in zip(run.model.parameters(), before, strict=True))
 

@@ -55,11 +55,11 @@ def records():
     content = report.Content(TEXT, values=(value,) * 40, data={str(i): list(range(99)) for i in range(99)})
     section = report.Section("key", TEXT, TEXT, content)
     page = report.Page(TEXT, TEXT, (section,) * 20, {str(i): TEXT for i in range(50)})
-    signal = checks.signal(net, x, y)
+    signal = checks.signal(net, (x, y))
     run = training.train(
-        net, x, y, x_test=x, y_test=y, steps=40, record=1, outputs=True, watch={"k": lambda *_: torch.eye(N)}
+        net, (x, y), test=(x, y), steps=40, record=1, outputs=True, watch={"k": lambda *_: torch.eye(N)}
     )
-    top = landscape.hessian(net, x, y)
+    top = landscape.hessian(net, (x, y))
     program = gnomon.limit(net).program(x)
     examined = examination.Examination("net", (section,) * 12, page.manifest)
     compared = Comparison(examined, examined)
@@ -90,17 +90,17 @@ def records():
         dynamics.GradientFlow(), training.SGD(0.1), training.Adam(),
         training.native.resolve_optimizer(torch.optim.AdamW, None),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
-        landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), Edge(run.steps, run.loss, 2.0),
+        landscape.sharpness(net, (x, y), k=9), landscape.gradient_noise(net, (x, y)), Edge(run.steps, run.loss, 2.0),
         top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),
         linalg.diagnose(k), linalg.cholesky(k), solve.Direct().solve(k, y, ridge=0.1), solve.choose_solver(N), solve.FitScores(k, 1.0),
         ridge_modes(k, x.double(), torch.ones(N).double()), StoreLayout(("k",), (N, N), "float64", 9, TEXT), DenseOperator(k),
         NTKRegressor(), NTKClassifier(), NNGPRegressor(), NNGPClassifier(),
         solve.IndexedKernel(gnomon.limit(net).ntk, x), solve.Direct(), solve.ConjugateGradient(), solve.Nystrom(N, centers=tuple(range(N))),
         solve.Landmarks(3), solve.PivotedCholesky(3), solve.Tiles("k"), solve.Distributed(2),
-        gnomon.limit(net), gnomon.sampled_limit(net, samples=2), gnomon.limit(net)(x), gnomon.limit(net).cost(N),
+        gnomon.limit(net), gnomon.sampled_limit(net, draws=2), gnomon.limit(net)(x), gnomon.limit(net).cost(N),
         *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
         value, section, section.content, page, atlas.scope_coverage(), *list(atlas.catalog().values())[:1], ClaimTask("id"),
-        tangent.kernel_spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
+        tangent.kernel_spectrum(k, y), tangent.kappa(net, (x, y), iterations=1), tangent.laziness(net, run.model, x),
         gnomon.watch(net, (x, y)),
     ]  # fmt: skip
 

@@ -109,7 +109,7 @@ def test_a_network_is_examined_on_them(make):
     g = torch.Generator().manual_seed(0)
     x = torch.randn(60, 3, generator=g)
     data = make({"features": x.tolist(), "label": (x[:, 0] > 0).long().tolist()})
-    result = gnomon.examine(nn.Linear(3, 2), data, budget=1, steps=gnomon.examination.STEPS[:2])
+    result = gnomon.examine(nn.Linear(3, 2), data, budget=1, examination_steps=gnomon.examination.STEPS[:2])
     assert result.section("data").value("training-examples").value == 60
 
 

@@ -126,7 +126,8 @@ def test_inputs_alone_are_read_from_any_data(kind):
 
 def test_tuples_lists_and_dicts_are_the_arguments_of_the_module():
     net = nn.Linear(2, 1)
-    assert len(all_inputs((X, X), net)) == 2
+    assert len(all_inputs((X, X), nn.Bilinear(2, 2, 1))) == 2
+    assert torch.equal(all_inputs((X, Y), net), X)  # forward takes one argument: a pair
     assert set(all_inputs({"x": X, "labels": Y}, net)) == {"x", "labels"}
     with pytest.raises(InputError, match=r"^x is None"):
         all_inputs(None, net)
@@ -142,7 +143,8 @@ def test_a_pair_has_targets():
 def test_a_source_of_inputs_keeps_the_targets_of_data_and_has_none_for_arguments():
     net = nn.Linear(2, 1)
     assert torch.equal(as_input_source(KINDS["loader"](), net).labels(), Y)
-    assert as_input_source((X, Y), net).labels() is None
+    assert torch.equal(as_input_source((X, Y), net).labels(), Y)
+    assert as_input_source((X, Y), nn.Bilinear(2, 1, 1)).labels() is None
 
 
 @pytest.mark.parametrize("y", [[0, 1], [0.5, 1.5], [[0.5], [1.5]], (0, 1)])

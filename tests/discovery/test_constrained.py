@@ -63,7 +63,7 @@ TEXTS = ("u_t[u] + 2*v_t[v] = 1", "v_t[u] = -3")
 def test_coefficients_solve_least_squares_under_the_relations(complex_numbers):
     systems, groups = problem(complex_numbers)
     first, second = fit_with_constraints(
-        [plain("u_t", "u", "v", "u^2"), plain("v_t", "u")], systems, groups, TEXTS, TermSelection(replicates=7, seed=3)
+        [plain("u_t", "u", "v", "u^2"), plain("v_t", "u")], systems, groups, TEXTS, TermSelection(draws=7, seed=3)
     )
     best = solved(systems)
     assert first.terms == ("u", "v", "u^2") and second.terms == ("u", "v")
@@ -74,7 +74,7 @@ def test_coefficients_solve_least_squares_under_the_relations(complex_numbers):
     for _ in range(7):
         made.append(solved(systems, np.bincount(rng.integers(6, size=6), minlength=6).astype(float)))
     np.testing.assert_allclose([*first.errors, *second.errors], np.std(made, axis=0), rtol=1e-6, atol=1e-12)
-    selection = TermSelection(replicates=7, seed=-3)  # the sign of a seed does not matter
+    selection = TermSelection(draws=7, seed=-3)  # the sign of a seed does not matter
     equations = [plain("u_t", "u", "v", "u^2"), plain("v_t", "u")]
     assert fit_with_constraints(equations, systems, groups, TEXTS, selection)[0].errors == first.errors
     rest = systems[1].columns[:, :2] @ best[3:] - systems[1].target
@@ -87,7 +87,7 @@ def test_contradictions_are_refused_relative_to_the_constants():
     equations = [plain("u_t", "u", "v"), plain("v_t", "u")]
 
     def run(*texts):
-        return fit_with_constraints(equations, systems, groups, texts, TermSelection(replicates=0))
+        return fit_with_constraints(equations, systems, groups, texts, TermSelection(draws=0))
 
     with pytest.raises(InputError, match="contradict"):
         run("u_t[u] = 1", "u_t[u] = 1.0001", "v_t[u] = 2")

@@ -17,7 +17,7 @@ from gnomon.discovery import (
 )
 from gnomon.discovery.simulation import Simulation
 
-QUICK = TermSelection(replicates=10)
+QUICK = TermSelection(draws=10)
 
 
 def noisy(run, share, seed=0):

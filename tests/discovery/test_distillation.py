@@ -18,7 +18,7 @@ class Formula(nn.Module):
 
 def test_a_table_is_fitted_by_least_squares_and_fidelity_is_its_share_of_the_variance():
     x = torch.rand(150, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64) + 0.5
-    found = distill(Formula(), Library(only=("x1*x2", "x2")), x, selection=TermSelection(replicates=5, floor=1e-3))
+    found = distill(Formula(), Library(only=("x1*x2", "x2")), x, selection=TermSelection(draws=5, floor=1e-3))
     a = np.stack([x[:, 0] * x[:, 1], x[:, 1]], 1)
     y = Formula()(x)[:, 0].numpy()
     weights, *_ = np.linalg.lstsq(a, y, rcond=None)

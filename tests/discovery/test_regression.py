@@ -194,4 +194,4 @@ def test_the_choice_is_a_local_optimum_of_one_term_more_less_or_exchanged():
 
 def test_options_of_the_selection_have_these_defaults():
     found = TermSelection()
-    assert (found.floor, found.ridge, found.thresholds, found.replicates, found.seed) == (2e-3, 1e-6, 24, 50, 0)
+    assert (found.floor, found.ridge, found.thresholds, found.draws, found.seed) == (2e-3, 1e-6, 24, 50, 0)

@@ -22,7 +22,7 @@ def example(blocks=5):
 @pytest.mark.parametrize("blocks", [1, 4, 5])
 def test_residuals_are_those_of_least_squares_on_halves_of_the_blocks(blocks):
     system = example(blocks)
-    found = fit("u_t", system, [(t,) for t in TERMS], TermSelection(replicates=5, floor=0.2))
+    found = fit("u_t", system, [(t,) for t in TERMS], TermSelection(draws=5, floor=0.2))
     chosen = [i for i, t in enumerate(TERMS) if t.name in found.terms]
     assert 1 <= len(chosen) <= 3
     a, y = system.columns[:, chosen], system.target
@@ -46,7 +46,7 @@ def test_residuals_are_those_of_least_squares_on_halves_of_the_blocks(blocks):
 def test_a_law_with_all_terms_omits_none():
     system = example()
     exact = RegressionSystem(system.columns, system.columns @ [2.0, 1.0, -3.0, 4.0], system.blocks, 45.0)
-    found = fit("u_t", exact, [(t,) for t in TERMS], TermSelection(replicates=2, floor=1e-5))
+    found = fit("u_t", exact, [(t,) for t in TERMS], TermSelection(draws=2, floor=1e-5))
     assert len(found.terms) == 4 and found.residuals.omitted == "" and found.residuals.gain == 0.0
 
 

@@ -18,7 +18,7 @@ def test_spreads_are_those_of_least_squares_on_resampled_blocks(complex_numbers)
     target = rows @ [2.0, -0.03, 0.0] + 0.3 * rng.standard_normal(120)
     blocks = np.arange(120) // 6
     inclusion, spread = resample_terms(
-        RegressionSystem(rows, target, blocks, 120.0), (0, 1), TermSelection(replicates=40, seed=5)
+        RegressionSystem(rows, target, blocks, 120.0), (0, 1), TermSelection(draws=40, seed=5)
     )
     drawn, made = np.random.default_rng(5).integers(20, size=(40, 20)), []
     for choice in drawn:
@@ -36,7 +36,7 @@ def test_inclusion_is_the_share_of_replicates_that_choose_a_term(independent, us
     target = rows @ [1.0, 0.02, 1.5, 0.0] + 0.9 * rng.standard_normal(60)
     blocks = np.repeat(np.arange(12), 5)[rng.permutation(60)]
     floor = 0.3
-    selection = TermSelection(replicates=30, seed=2, floor=floor)
+    selection = TermSelection(draws=30, seed=2, floor=floor)
     inclusion, _ = resample_terms(RegressionSystem(rows, target, blocks, independent), (0,), selection)
     counts = np.zeros(4)
     for draw in np.random.default_rng(2).integers(12, size=(30, 12)):
@@ -63,7 +63,7 @@ def test_spreads_do_not_depend_on_the_units_of_columns():
     rows, blocks = rng.standard_normal((30, 2)), np.arange(30) // 3
     target, units = rows @ [1.0, -2.0] + rng.standard_normal(30), np.array([1e6, 1e-6])
     one, other = (
-        resample_terms(RegressionSystem(r, target, blocks, 30.0), (0, 1), TermSelection(replicates=9))
+        resample_terms(RegressionSystem(r, target, blocks, 30.0), (0, 1), TermSelection(draws=9))
         for r in (rows, rows * units)
     )
     np.testing.assert_allclose(other[1] * units, one[1], rtol=1e-6)
@@ -74,16 +74,16 @@ def test_the_sign_of_a_seed_does_not_matter():
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((20, 2))
     system = RegressionSystem(rows, rows[:, 0] + rng.standard_normal(20), np.arange(20) // 2, 20.0)
-    spreads = [resample_terms(system, (0,), TermSelection(replicates=5, seed=s))[1].tolist() for s in (-4, 4, 5)]
+    spreads = [resample_terms(system, (0,), TermSelection(draws=5, seed=s))[1].tolist() for s in (-4, 4, 5)]
     assert spreads[0] == spreads[1] != spreads[2]
 
 
 def test_without_replicates_nothing_is_known_and_an_empty_support_has_no_spread():
     rows = np.random.default_rng(0).standard_normal((20, 2))
     system = RegressionSystem(rows, rows[:, 0], np.arange(20) // 5, 20.0)
-    inclusion, spread = resample_terms(system, (0,), TermSelection(replicates=0))
+    inclusion, spread = resample_terms(system, (0,), TermSelection(draws=0))
     assert np.isnan(inclusion).all() and np.isnan(spread).all() and len(inclusion) == 2
-    assert resample_terms(system, (), TermSelection(replicates=3))[1].shape == (0,)
+    assert resample_terms(system, (), TermSelection(draws=3))[1].shape == (0,)
     empty = RegressionSystem(rows * [1.0, 0.0], 0 * rows[:, 0], np.arange(20) // 5, 20.0)
-    inclusion, spread = resample_terms(empty, (0,), TermSelection(replicates=3))
+    inclusion, spread = resample_terms(empty, (0,), TermSelection(draws=3))
     assert inclusion.tolist() == [0.0, 0.0] and spread.tolist() == [0.0]

@@ -87,3 +87,23 @@ def test_no_docstring_hides_text_as_html(hook):
         for match in re.finditer(r"<[A-Za-z/!?].{0,20}", part)
     ]
     assert hidden == []
+
+
+def leaves(nav):
+    """Label and page of every entry of the navigation; the label is empty if the page's own title is shown."""
+    for entry in nav:
+        for label, below in entry.items() if isinstance(entry, dict) else [("", entry)]:
+            yield from leaves(below) if isinstance(below, list) else [(label, below)]
+
+
+def test_labels_of_the_navigation_are_titles_of_pages():
+    yaml = pytest.importorskip("yaml")
+    text = (ROOT / "mkdocs.yml").read_text("utf-8")
+    nav = yaml.safe_load("nav:" + text.partition("\nnav:")[2].partition("\n")[2].join(["\n", ""]))["nav"]
+    tabs = {"tutorials/index.md", "atlas.md", "guides/playground.md"}
+    for label, page in leaves(nav):
+        assert (ROOT / "docs" / page).exists(), page
+        assert (label == "") == (page not in tabs), page
+    listed = {page for _, page in leaves(nav)}
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert {page for page in pages - listed if not page.startswith("reference/")} == set()

@@ -8,7 +8,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import gnomon
-from gnomon import bounds, checks, discovery, generative, graphs, landscape, robustness, sequences, symmetry
+from gnomon import bounds, checks, generative, graphs, landscape, robustness, sequences, symmetry
 from tests.house.tree import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
@@ -32,9 +32,9 @@ def net():
 
 
 TAKE = {
-    "watch": lambda d: gnomon.watch(net(), probe=d),
+    "watch": lambda d: gnomon.watch(net(), data=d),
     "ntk": lambda d: gnomon.ntk(net(), d),
-    "landscape.sharpness": lambda d: landscape.sharpness(net(), d, steps=3),
+    "landscape.sharpness": lambda d: landscape.sharpness(net(), d, iterations=3),
     "checks.signal": lambda d: checks.signal(net(), d),
     "bounds.generalization_bounds": lambda d: bounds.generalization_bounds(net(), d),
     "checks.suspect_labels": lambda d: checks.suspect_labels(d),
@@ -42,10 +42,9 @@ TAKE = {
 }
 REFUSE = {
     "limit(net).ntk": lambda d: gnomon.limit(net()).ntk(d),
-    "sampled_limit": lambda d: gnomon.sampled_limit(net(), samples=2)(d),
+    "sampled_limit": lambda d: gnomon.sampled_limit(net(), draws=2)(d),
     "graphs.oversmoothing": lambda d: graphs.oversmoothing(net(), d, torch.eye(3)),
     "graphs.influence": lambda d: graphs.influence(net(), d, torch.eye(3)),
-    "discovery.distill": lambda d: discovery.distill(net(), discovery.Library(degree=1), d),
     "discover": lambda d: gnomon.discover(d, 0.1, 0.1),
     "generative.mmd_test": lambda d: generative.mmd_test(d, d),
 }
@@ -88,8 +87,8 @@ def test_layers_without_bounds_are_refused(layer):
 def test_fisher_refuses_functions_and_the_hessian_takes_them():
     x, y = torch.rand(6, 3), torch.rand(6, 2)
     with pytest.raises(gnomon.InputError, match="probability density"):
-        landscape.fisher(net(), x, y, loss=lambda f, t: (f - t).square().mean())
-    landscape.hessian(net(), x, y, loss=lambda f, t: (f - t).square().mean())
+        landscape.fisher(net(), (x, y), loss=lambda f, t: (f - t).square().mean())
+    landscape.hessian(net(), (x, y), loss=lambda f, t: (f - t).square().mean())
 
 
 def test_attention_of_other_kinds_is_refused_and_memory_takes_it():

@@ -20,14 +20,11 @@ def test_outputs_are_coupled_up_to_three_thousand_examples_times_outputs(monkeyp
 
     monkeypatch.setattr(sys.modules[predict.__module__], "ntk", ntk)
     with pytest.raises(InterruptedError):
-        predict(nn.Linear(1, 2), torch.zeros(points, 1), torch.zeros(points, 2))
+        predict(nn.Linear(1, 2), (torch.zeros(points, 1), torch.zeros(points, 2)))
     assert seen == [form]
 
 
-def test_a_gram_matrix_is_passed_with_its_targets_only():
+def test_a_gram_matrix_is_for_predict_from_kernel():
     gram, y = torch.eye(2), torch.ones(2)
-    assert predict(gram, y, times=[1.0]).loss.shape == (1,)
-    with pytest.raises(InputError, match="Gram"):
-        predict(gram, y, y)
-    with pytest.raises(InputError, match="Gram"):
-        predict(gram, y, x_test=y)
+    with pytest.raises(InputError, match=r"Gram matrix .*predict_from_kernel\(K, y"):
+        predict(gram, y, times=[1.0])

@@ -50,13 +50,13 @@ def test_a_model_linear_in_its_parameters_is_predicted_exactly(classes, momentum
     (x, x_test), net, way = points(), linear(), SGD(0.2, momentum=momentum)
     y = torch.randint(0, 2, (9,)) if classes else torch.randn(9, 2).double()
     y_test = torch.zeros(4, dtype=torch.long) if classes else torch.randn(4, 2).double()  # a test part of one class
-    run = gnomon.train(net, x, y, x_test=x_test, y_test=y_test, optimizer=way, steps=30, record=1, outputs=True)
-    told = predict(net, x, y, x_test, y_test=y_test, optimizer=way, times=run.times)
+    run = gnomon.train(net, (x, y), test=(x_test, y_test), optimizer=way, steps=30, record=1, outputs=True)
+    told = predict(net, (x, y), test=(x_test, y_test), optimizer=way, times=run.times)
     assert_allclose(told.train, run.train, atol=1e-10)
     assert_allclose(told.test, run.test, atol=1e-10)
     assert_allclose(told.loss, run.loss, rtol=1e-9)
     assert_allclose(told.test_loss, run.test_loss, rtol=1e-9)
-    uncoupled = predict(net, x, y, x_test, optimizer=way, times=run.times, outputs="trace")
+    uncoupled = predict(net, (x, y), test=x_test, optimizer=way, times=run.times, outputs="trace")
     assert float((uncoupled.train - run.train).abs().max()) > 0.01 and "uncoupled" in str(uncoupled)
     if classes:
         assert torch.equal(told.accuracy, run.accuracy) and torch.equal(told.test_accuracy, run.test_accuracy)
@@ -81,7 +81,7 @@ def test_coupled_outputs_flow_like_the_parameters_for_cross_entropy():
         k3 = slope(theta + k2 / count)
         k4 = slope(theta + 2 * k3 / count)
         theta = theta + (k1 + 2 * k2 + 2 * k3 + k4) / (3 * count)
-    told = predict(net, x, y, x_test, times=[2.0])
+    told = predict(net, (x, y), test=x_test, times=[2.0])
     assert_allclose(told.train[0], phi @ theta, atol=1e-6)
 
 
@@ -89,7 +89,7 @@ def test_the_module_stays_as_it_was_and_dropout_is_off():
     x, x_test = points()
     net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.5), nn.Tanh(), nn.Linear(8, 1))
     before, state = copy.deepcopy(net.state_dict()), torch.get_rng_state()
-    told = predict(net, x, x[:, 0], x_test)
+    told = predict(net, (x, x[:, 0]), test=x_test)
     assert net.training and net[1].training and torch.equal(torch.get_rng_state(), state)
     assert all(torch.equal(a, b) for a, b in zip(before.values(), net.state_dict().values(), strict=True))
     assert net[0].weight.dtype == torch.float32 and told.train.dtype == torch.float64
@@ -110,7 +110,7 @@ def test_a_module_that_insists_on_its_dtype_is_taken_as_it_is():
     phi = torch.cat([x, torch.ones(9, 1).double()], 1)  # linear in its four parameters
     theta0 = torch.cat([net.inner.weight, net.inner.bias[:, None]], 1).detach().T
     path = steps(phi, y, theta0, rate, 30)
-    told = predict(net, x, y, optimizer=SGD(rate), times=[0.0, 10 * rate, 30 * rate])
+    told = predict(net, (x, y), optimizer=SGD(rate), times=[0.0, 10 * rate, 30 * rate])
     assert_allclose(told.train, phi.numpy() @ path[[0, 10, 30]], atol=1e-5)  # a hundred float32 roundings
     assert net.inner.weight.dtype == torch.float32
 
@@ -123,12 +123,12 @@ def test_a_penalty_pulls_to_the_start_which_is_the_module_or_what_is_given(own):
     theta0 = torch.cat([net.weight, net.bias[:, None]], 1).detach().T * (1 if own else 0)
     path = steps(phi, y, theta0, rate, 20, alpha=0.5)
     starts = {} if own else {"f0": torch.zeros(9, 1).double(), "f0_test": torch.zeros(4, 1).double()}
-    told = predict(net, x, y, x_test, optimizer=SGD(rate), times=[0.0, 20 * rate], penalty=0.5, **starts)
+    told = predict(net, (x, y), test=x_test, optimizer=SGD(rate), times=[0.0, 20 * rate], penalty=0.5, **starts)
     assert_allclose(told.train, phi.numpy() @ path[[0, 20]], atol=1e-12)
     assert_allclose(told.test, phi_test.numpy() @ path[[0, 20]], atol=1e-12)
 
 
-def test_limits_functions_and_matrices_are_kernels():
+def test_limits_and_functions_are_kernels():
     x, x_test = points()
     y = x[:, 0] * x[:, 1]
     net = nn.Sequential(nn.Linear(3, 64), nn.ReLU(), nn.Linear(64, 1))
@@ -136,14 +136,13 @@ def test_limits_functions_and_matrices_are_kernels():
     K, between = lim.ntk(x), lim.ntk(x_test, x)
     wanted = gnomon.dynamics.predict_from_kernel(K, y, test=between, times=[1e-3, 1e-2])
     for told in (
-        predict(lim, x, y, x_test, times=[1e-3, 1e-2]),
-        predict(lambda a, b: lim.ntk(a, b), x, y, x_test, times=[1e-3, 1e-2]),
-        predict(K, y, test=between, times=[1e-3, 1e-2]),
-        gnomon.predict(K.numpy(), y.numpy(), test=between.numpy(), times=[1e-3, 1e-2]),
+        predict(lim, (x, y), test=x_test, times=[1e-3, 1e-2]),
+        predict(lambda a, b: lim.ntk(a, b), (x, y), test=x_test, times=[1e-3, 1e-2]),
+        predict(lim, (x.numpy(), y.numpy()), test=x_test.numpy(), times=[1e-3, 1e-2]),
     ):
         assert_allclose(told.train, wanted.train, atol=1e-12)
         assert_allclose(told.test, wanted.test, atol=1e-12)
-    own = predict(net, x, y, x_test, kernel="infinite", times=[1e-3, 1e-2])
+    own = predict(net, (x, y), test=x_test, kernel="infinite", times=[1e-3, 1e-2])
     f0, f0_test = (net.double()(p).detach() for p in (x, x_test))
     wanted = gnomon.dynamics.predict_from_kernel(
         K, y[:, None], test=between, f0=f0, f0_test=f0_test, times=[1e-3, 1e-2]
@@ -155,11 +154,11 @@ def test_limits_functions_and_matrices_are_kernels():
 def test_classes_for_squared_loss_are_one_hot():
     (x, _), net = points(), linear(3)
     labels = torch.randint(0, 2, (9,))  # the third class is absent
-    told = predict(net, x, labels, loss=Squared(), times=[0.0, 1.0])
-    table = predict(net, x, F.one_hot(labels, 3).double(), times=[0.0, 1.0])
+    told = predict(net, (x, labels), loss=Squared(), times=[0.0, 1.0])
+    table = predict(net, (x, F.one_hot(labels, 3).double()), times=[0.0, 1.0])
     assert_allclose(told.train, table.train)
     assert told.accuracy is not None
-    assert predict(net, x, labels, times=[0.0]).loss_name == CrossEntropy.name
+    assert predict(net, (x, labels), times=[0.0]).loss_name == CrossEntropy.name
 
 
 @pytest.mark.parametrize("factor", [0.97, 1.03])
@@ -172,12 +171,12 @@ def test_steps_below_the_largest_converge_and_steps_above_diverge_as_predicted(f
     x, net = sphere(8, 3, seed=3), Wide(512, seed=1)
     f0 = net(x).detach()[:, 0]
     first = torch.linalg.eigh(gnomon.ntk(net, x)).eigenvectors[:, -1]
-    largest = predict(net, x, f0, times=[0.0]).largest_lr
+    largest = predict(net, (x, f0), times=[0.0]).largest_lr
     way, sizes, gaps = SGD(factor * largest), (1e-3, 1e-4, 1e-5), []
     for size in sizes:
         y = f0 + size * first
-        run = gnomon.train(net, x, y, optimizer=way, steps=40, record=1)
-        told = predict(net, x, y, optimizer=way, times=run.times)
+        run = gnomon.train(net, (x, y), optimizer=way, steps=40, record=1)
+        told = predict(net, (x, y), optimizer=way, times=run.times)
         assert told.diverges == run.diverges == (factor > 1)
         assert_allclose(told.loss[-1] / told.loss[0], (1 - 2 * factor) ** 80, rtol=1e-6)
         gaps.append(float((run.loss / told.loss - 1).abs().max()))
@@ -188,9 +187,9 @@ def test_steps_below_the_largest_converge_and_steps_above_diverge_as_predicted(f
 def test_far_above_the_largest_step_a_linear_model_leaves_the_floats_and_both_say_so():
     (x, _), net = points(), linear()
     y = torch.randn(9, 2).double()
-    way = SGD(3 * predict(net, x, y, times=[0.0]).largest_lr)
-    run = gnomon.train(net, x, y, optimizer=way, steps=10**5)
-    told = predict(net, x, y, optimizer=way)
+    way = SGD(3 * predict(net, (x, y), times=[0.0]).largest_lr)
+    run = gnomon.train(net, (x, y), optimizer=way, steps=10**5)
+    told = predict(net, (x, y), optimizer=way)
     assert run.stopped == "diverged" and told.diverges
     assert "diverged" in run.verdict and "it diverges" in told.verdict
 
@@ -199,8 +198,8 @@ def test_the_trajectory_draws_itself_beside_a_measured_run():
     matplotlib.use("Agg")
     (x, x_test), net = points(), linear()
     y, y_test = torch.randn(9, 2).double(), torch.randn(4, 2).double()
-    run = gnomon.train(net, x, y, x_test=x_test, y_test=y_test, optimizer=SGD(0.1), steps=50)
-    told = predict(net, x, y, x_test, y_test=y_test, optimizer=run.optimizer, times=run.times)
+    run = gnomon.train(net, (x, y), test=(x_test, y_test), optimizer=SGD(0.1), steps=50)
+    told = predict(net, (x, y), test=(x_test, y_test), optimizer=run.optimizer, times=run.times)
     axes = told.plot(measured=run)
     lines = {line.get_label(): line for line in axes.lines}
     assert set(lines) == {"predicted training", "predicted test", "measured training", "measured test"}
@@ -215,29 +214,29 @@ def test_the_trajectory_draws_itself_beside_a_measured_run():
 def test_optimizers_of_training_are_understood_and_others_refused():
     (x, _), net = points(), linear()
     y = torch.randn(9, 2).double()
-    assert predict(net, x, y, optimizer=SGD(0.1)).optimizer == SGD(0.1)
-    assert predict(net, x, y, optimizer=SGD(0.1, momentum=0.5)).optimizer == SGD(0.1, momentum=0.5)
+    assert predict(net, (x, y), optimizer=SGD(0.1)).optimizer == SGD(0.1)
+    assert predict(net, (x, y), optimizer=SGD(0.1, momentum=0.5)).optimizer == SGD(0.1, momentum=0.5)
     with pytest.raises(InputError, match="the optimizer is Adam"):
-        predict(net, x, y, optimizer=Adam())
+        predict(net, (x, y), optimizer=Adam())
     with pytest.raises(InputError, match="without decay"):
-        predict(net, x, y, optimizer=SGD(0.1, decay=0.1))
+        predict(net, (x, y), optimizer=SGD(0.1, decay=0.1))
 
 
 @pytest.mark.parametrize(
     "call, message",
     [
         (lambda net, x, y: predict(net, x), "the data have no targets"),
-        (lambda net, x, y: predict(x @ x.T, x, y), "call predict"),
+        (lambda net, x, y: predict(x @ x.T, (x, y)), "Call gnomon.dynamics.predict_from_kernel"),
         (
-            lambda net, x, y: predict(net, x, y, kernel="wide"),
+            lambda net, x, y: predict(net, (x, y), kernel="wide"),
             "kernel must be one of 'empirical', 'infinite', but it is 'wide'",
         ),
         (
-            lambda net, x, y: predict(net, x, y, outputs="mean"),
+            lambda net, x, y: predict(net, (x, y), outputs="mean"),
             "outputs must be one of 'auto', 'full', 'trace', but it is 'mean'",
         ),
-        (lambda net, x, y: predict(net, x, y[:3]), "a target for each input"),
-        (lambda net, x, y: predict(net, x, torch.full((9,), 4)), "labels from 4 to 4"),
+        (lambda net, x, y: predict(net, (x, y[:3])), "a target for each input"),
+        (lambda net, x, y: predict(net, (x, torch.full((9,), 4))), "labels from 4 to 4"),
     ],
 )
 def test_bad_calls_are_lessons(call, message):

@@ -24,17 +24,17 @@ DATA = {"pair": lambda: (X, Y), "loader": lambda: DataLoader(TensorDataset(X, Y)
 
 @pytest.mark.parametrize("kind", DATA)
 def test_a_prediction_is_the_same_from_every_kind_of_data(kind):
-    expected = gnomon.predict(NET, X, Y, times=TIMES)
+    expected = gnomon.predict(NET, (X, Y), times=TIMES)
     assert torch.equal(gnomon.predict(NET, DATA[kind](), times=TIMES).train, expected.train)
 
 
 def test_test_data_bring_their_targets():
-    expected = gnomon.predict(NET, X, Y, X[:4], y_test=Y[:4], times=TIMES)
+    expected = gnomon.predict(NET, (X, Y), test=(X[:4], Y[:4]), times=TIMES)
     loader = DataLoader(TensorDataset(X[:4], Y[:4]), batch_size=3)
-    result = gnomon.predict(NET, X, Y, loader, times=TIMES)
+    result = gnomon.predict(NET, (X, Y), test=loader, times=TIMES)
     assert torch.equal(result.test, expected.test) and torch.equal(result.test_loss, expected.test_loss)
 
 
 def test_data_without_targets_are_refused():
-    with pytest.raises(InputError, match=r"predict\(model, x\): the data have no targets"):
+    with pytest.raises(InputError, match=r"predict\(module, data\): the data have no targets"):
         gnomon.predict(NET, DataLoader(TensorDataset(X), batch_size=4))

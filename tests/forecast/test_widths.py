@@ -40,10 +40,8 @@ def deviation(width, seed, loss, *, power=-0.5, **options):
     y = torch.tensor([0, 1, 0, 1, 1, 0]) if classes else torch.tensor([1.0, -1.0, 0.5, 0.0, 1.0, -0.5]).double()
     net = Wide(width, outputs=2 if classes else 1, seed=seed, power=power)
     way = SGD(0.5 * width ** (-1 - 2 * power))
-    run = gnomon.train(
-        net, x, y, x_test=x_test, y_test=y[:4], loss=loss, optimizer=way, steps=40, record=10, outputs=True
-    )
-    told = gnomon.predict(net, x, y, x_test, y_test=y[:4], loss=loss, optimizer=way, times=run.times, **options)
+    run = gnomon.train(net, (x, y), test=(x_test, y[:4]), loss=loss, optimizer=way, steps=40, record=10, outputs=True)
+    told = gnomon.predict(net, (x, y), test=(x_test, y[:4]), loss=loss, optimizer=way, times=run.times, **options)
     return relative(run, told)
 
 
@@ -66,7 +64,7 @@ def infinite_kernel():
 def infinite(width, seed):
     net, way, y = Wide(width, seed=seed), SGD(0.5), torch.tensor([1.0, -1.0, 0.5, 0.0, 1.0, -0.5]).double()
     x, x_test = sphere(6, 3, seed=1), sphere(4, 3, seed=2)
-    run = gnomon.train(net, x, y, x_test=x_test, y_test=y[:4], optimizer=way, steps=40, record=10, outputs=True)
+    run = gnomon.train(net, (x, y), test=(x_test, y[:4]), optimizer=way, steps=40, record=10, outputs=True)
     K = infinite_kernel()
     told = gnomon.predict(
         K[:6, :6], y[:, None], test=K[6:, :6], optimizer=way, times=run.times, f0=run.train[0], f0_test=run.test[0]

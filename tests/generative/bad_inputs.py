@@ -83,7 +83,7 @@ def still(x, t=None):
 
 
 def posterior(x=LINE, y=LINE[:, 0]):
-    return bayes.module_posterior(nn.Linear(2, 1), x, y)
+    return bayes.module_posterior(nn.Linear(2, 1), (x, y))
 
 
 def moving(x, t):
@@ -91,14 +91,14 @@ def moving(x, t):
 
 
 def transferred(a, b):
-    return g.style_transfer(nn.Conv2d(1, 2, 3), a, b, layers=[""], steps=2)
+    return g.style_transfer(nn.Conv2d(1, 2, 3), a, b, layers=[""], iterations=2)
 
 
 PLAN, CONV = cosine_schedule(10), nn.Conv2d(1, 2, 3)
 MODELS = {
     "Flow": lambda: g.coupling_flow(2, layers=1, hidden=4),
-    "ContinuousFlow": lambda: g.ContinuousFlow(Still(), shape=(2,), steps=2),
-    "FlowMatching": lambda: g.FlowMatching(Still(), shape=(2,), steps=2),
+    "ContinuousFlow": lambda: g.ContinuousFlow(Still(), shape=(2,), integration_steps=2),
+    "FlowMatching": lambda: g.FlowMatching(Still(), shape=(2,), integration_steps=2),
     "VAE": vae,
     "Diffusion": lambda: g.Diffusion(Still(), PLAN, shape=(2,)),
     "Autoencoder": autoencoder,
@@ -260,7 +260,7 @@ CALLS = {
     "generative.pca_gap": {"one": lambda: pca_gap(autoencoder(), LINE[:1]), **of_model(pca_gap, autoencoder)},
     "generative.reconstruction_error": of_model(reconstruction_error, autoencoder),
     "generative.generator_gradient_health": {
-        "NaN": lambda: g.generator_gradient_health(gan(), samples=NAN),
+        "NaN": lambda: g.generator_gradient_health(gan(), draws=NAN),
         "size": lambda: g.generator_gradient_health(vae()),
     },
     "generative.gradient_estimators": {
@@ -289,9 +289,9 @@ CALLS = {
         "one": lambda: bayes.sample(lambda x: -x.square().sum(), torch.zeros(2), draws=0),
         "size": lambda: bayes.sample(lambda x: -x.square(), torch.zeros(2), draws=2),
     },
-    "bayes.module_posterior": of_data(bayes.module_posterior),
-    "bayes.laplace": of_data(bayes.laplace),
-    "bayes.deep_ensemble": of_data(lambda m, x, y: bayes.deep_ensemble(lambda: m, x, y, steps=2)),
+    "bayes.module_posterior": of_data(lambda m, x, y: bayes.module_posterior(m, (x, y))),
+    "bayes.laplace": of_data(lambda m, x, y: bayes.laplace(m, (x, y))),
+    "bayes.deep_ensemble": of_data(lambda m, x, y: bayes.deep_ensemble(lambda: m, (x, y), steps=2)),
     "bayes.dropout_predictive": {
         "NaN": lambda: bayes.dropout_predictive(nn.Sequential(nn.Dropout(), nn.Linear(2, 1)), HOLES),
         "one": lambda: bayes.dropout_predictive(nn.Sequential(nn.Dropout(), nn.Linear(2, 1)), LINE, draws=1),

@@ -68,7 +68,7 @@ def test_flow_matching_compares_the_field_with_straight_lines():
     middle = (1 - s) * noise + s * x
     expected = (0.5 * middle + s - (x - noise)).square().sum((1, 2))
     torch.testing.assert_close(found, expected)
-    assert ContinuousFlow(Field(), shape=(2,)).steps == 20
+    assert ContinuousFlow(Field(), shape=(2,)).integration_steps == 20
 
 
 def test_a_growing_field_spreads_noise_and_thins_its_density():

@@ -44,7 +44,9 @@ MAKERS = {
     "spline": lambda: spline_flow(2, layers=1, hidden=16),
     "autoregressive spline": lambda: autoregressive_spline_flow(2, layers=2, hidden=16),
     "mixing": lambda: Flow([InvertibleMixing(2)], shape=(2,)),
-    "continuous": lambda: ContinuousFlow(TimeConditionedNetwork(2, hidden=8, layers=1, waves=1), shape=(2,), steps=20),
+    "continuous": lambda: ContinuousFlow(
+        TimeConditionedNetwork(2, hidden=8, layers=1, waves=1), shape=(2,), integration_steps=20
+    ),
 }
 
 
@@ -177,13 +179,13 @@ class Linear(nn.Module):
 
 def test_a_linear_field_makes_the_gaussian_of_its_matrix_exponential():
     matrix = torch.tensor([[0.3, -0.8], [0.5, -0.2]], dtype=D)
-    flow = ContinuousFlow(Linear(matrix), shape=(2,), steps=40)
+    flow = ContinuousFlow(Linear(matrix), shape=(2,), integration_steps=40)
     root = torch.linalg.matrix_exp(matrix)
     exact = torch.distributions.MultivariateNormal(torch.zeros(2, dtype=D), root @ root.T)
     x = torch.randn(5, 2, dtype=D)
     with torch.no_grad():
         assert_allclose(flow.log_prob(x), exact.log_prob(x), atol=1e-6)
-        signs = ContinuousFlow(Linear(matrix), shape=(2,), steps=40, trace=HutchinsonTrace(4000, seed=1))
+        signs = ContinuousFlow(Linear(matrix), shape=(2,), integration_steps=40, trace=HutchinsonTrace(4000, seed=1))
         error = 2**0.5 * 0.3 / 4000**0.5  # of the mean of 4000 draws of variance 2 (|S|^2 - |diag S|^2)
         assert_allclose(signs.log_prob(x), exact.log_prob(x), atol=5 * error)
 
@@ -202,7 +204,7 @@ def test_the_variance_of_hutchinsons_trace():
 
 def test_exact_traces_can_be_trained_through():
     torch.manual_seed(0)
-    flow = ContinuousFlow(TimeConditionedNetwork(2, hidden=8), shape=(2,), steps=2, trace=ExactTrace())
+    flow = ContinuousFlow(TimeConditionedNetwork(2, hidden=8), shape=(2,), integration_steps=2, trace=ExactTrace())
     flow.loss(torch.randn(8, 2)).backward()
     assert all(p.grad is not None and bool(p.grad.isfinite().all()) for p in flow.parameters())
 
@@ -221,7 +223,7 @@ def test_flow_matching_of_a_gaussian_has_its_exact_field_as_least_loss():
             return (t * s**2 - (1 - t)) / (t**2 * s**2 + (1 - t) ** 2) * y + self.shift
 
     x = mixture([[0.0]], std=s).sample(4000)
-    model = FlowMatching(Best(), shape=(1,), steps=50)
+    model = FlowMatching(Best(), shape=(1,), integration_steps=50)
     assert_allclose(model.log_prob(x[:20]), mixture([[0.0]], std=s).log_prob(x[:20]), atol=1e-4)
     torch.manual_seed(0)
     least = model.losses(x).mean()

@@ -277,7 +277,7 @@ def test_style_is_compared_by_covariances():
             found.distances[name], np.linalg.norm(p - q) / max(np.linalg.norm(p), np.linalg.norm(q)), rtol=1e-9
         )
     content, style = normal(1, 2, 6), normal(1, 2, 6)
-    moved = style_transfer(net, content, style, steps=3, weight=2.0, lr=0.01)
+    moved = style_transfer(net, content, style, iterations=3, weight=2.0, lr=0.01)
     covariances = [
         [np.cov(part(x).detach().numpy()[0], bias=True) for part in (net[:1], net)] for x in (moved.image, style)
     ]

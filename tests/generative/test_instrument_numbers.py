@@ -56,7 +56,7 @@ def test_the_default_classifier_has_as_many_neighbors_as_the_root_of_the_example
 def test_gradients_of_a_generator_are_probabilities_and_their_complements(game):
     torch.manual_seed(0)
     gan = GAN(nn.Linear(1, 2), nn.Linear(2, 1), latent=1, shape=(2,), game=game).double()
-    found = generator_gradient_health(gan, samples=9, seed=3)
+    found = generator_gradient_health(gan, draws=9, seed=3)
     z = torch.randn(9, 1, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
     p = 1 / (1 + np.exp(-gan.judge(gan.maker(z)).detach().numpy()[:, 0]))
     use = {"Minimax": p.mean(), "NonSaturating": 1 - p.mean(), "Wasserstein": 1.0}[type(game).__name__]

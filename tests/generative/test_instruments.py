@@ -296,7 +296,7 @@ def test_style_is_the_covariance_of_features_and_can_be_transferred():
     assert max(style_distance(net, rough, rough).distances.values()) == 0
     assert style_distance(net, rough, smooth).distances["0"] > 0.2
     before = [p.clone() for p in net.parameters()]
-    moved = style_transfer(net, smooth, rough, layers=["0"], steps=60, lr=0.1, weight=1e4)
+    moved = style_transfer(net, smooth, rough, layers=["0"], iterations=60, lr=0.1, weight=1e4)
     assert moved.style[-1] < 0.05 * moved.style[0] and "fell by" in moved.verdict
     assert all(torch.equal(a, b) for a, b in zip(before, net.parameters(), strict=True))
     with pytest.raises(InputError, match="has no part"):

@@ -99,7 +99,7 @@ def test_the_time_budget_ends_the_game():
         now[0] += 1.0
         return now[0]
 
-    run = train_gan(gan(), DATA, steps=50, optimizer=SGD(1e-3), batch=2, seconds=5.0, clock=clock)
+    run = train_gan(gan(), DATA, steps=50, optimizer=SGD(1e-3), batch=2, budget=5.0, clock=clock)
     assert run.stopped == "time" and run.steps[-1] < 50
 
 

@@ -23,12 +23,18 @@ IMAGES, CLASSES = torch.rand(12, 1, 8, 8, generator=G), torch.arange(12) % 2
 MLP = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
 CNN = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2, 2))
 
+
+def joined(x, y):
+    """A pair, or data that have both."""
+    return x if y is None else (x, y)
+
+
 WITH_TARGETS = {
-    "suspect_labels": (suspect_labels, X, Y),
-    "simple_model_baseline": (simple_model_baseline, X, Y),
-    "conflicts": (label_conflicts, X, Y),
-    "information_plane": (lambda x, y=None: information_plane(MLP, x, y), X, Y),
-    "bag_of_patches_score": (lambda x, y=None: bag_of_patches_score(CNN, x, y), IMAGES, CLASSES),
+    "suspect_labels": (lambda x, y=None: suspect_labels(joined(x, y)), X, Y),
+    "simple_model_baseline": (lambda x, y=None: simple_model_baseline(joined(x, y)), X, Y),
+    "conflicts": (lambda x, y=None: label_conflicts(joined(x, y)), X, Y),
+    "information_plane": (lambda x, y=None: information_plane(MLP, joined(x, y)), X, Y),
+    "bag_of_patches_score": (lambda x, y=None: bag_of_patches_score(CNN, joined(x, y)), IMAGES, CLASSES),
 }
 OF_INPUTS = {
     "lie_derivative": (lambda x: lie_derivative(CNN, x, translations()), IMAGES),
@@ -78,7 +84,7 @@ def test_inputs_are_read_in_every_form_or_refused_in_a_sentence(name):
 
 
 def test_labels_that_are_not_classes_are_refused():
-    with pytest.raises(GnomonError, match=r"^suspect_labels\(x\): .*an integer class for each input"):
-        suspect_labels(X, np.zeros(200))
-    with pytest.raises(GnomonError, match=r"^suspect_labels\(x\): the data have no targets"):
+    with pytest.raises(GnomonError, match=r"^suspect_labels\(data\): .*an integer class for each input"):
+        suspect_labels((X, np.zeros(200)))
+    with pytest.raises(GnomonError, match=r"^suspect_labels\(data\): the data have no targets"):
         suspect_labels(X)

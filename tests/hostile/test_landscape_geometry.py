@@ -25,28 +25,28 @@ class Bare(nn.Module):
 
 
 CURVATURES = {
-    "hessian": lambda m, x, y: landscape.hessian(m, x, y).top(1),
-    "gauss_newton": lambda m, x, y: landscape.gauss_newton(m, x, y).top(1),
-    "fisher": lambda m, x, y: landscape.fisher(m, x, y).top(1),
-    "empirical_fisher": lambda m, x, y: landscape.empirical_fisher(m, x, y).top(1),
-    "sharpness": landscape.sharpness,
-    "sharpness_variants": lambda m, x, y: landscape.sharpness_variants(m, x, y, products=12),
-    "nearby_loss_rise": landscape.nearby_loss_rise,
-    "local_entropy": lambda m, x, y: landscape.local_entropy(m, x, y, scope=10.0, draws=3),
-    "flatness_radius": lambda m, x, y: landscape.flatness_radius(m, x, y, directions=2),
-    "loss_along": lambda m, x, y: landscape.loss_along(m, x, y, points=3),
-    "loss_plane": lambda m, x, y: landscape.loss_plane(m, x, y, points=3),
-    "try_gradient_steps": landscape.try_gradient_steps,
-    "lr_range": lambda m, x, y: landscape.lr_range(m, x, y, steps=5),
-    "gradient_noise": landscape.gradient_noise,
+    "hessian": lambda m, x, y: landscape.hessian(m, (x, y)).top(1),
+    "gauss_newton": lambda m, x, y: landscape.gauss_newton(m, (x, y)).top(1),
+    "fisher": lambda m, x, y: landscape.fisher(m, (x, y)).top(1),
+    "empirical_fisher": lambda m, x, y: landscape.empirical_fisher(m, (x, y)).top(1),
+    "sharpness": lambda m, x, y: landscape.sharpness(m, (x, y)),
+    "sharpness_variants": lambda m, x, y: landscape.sharpness_variants(m, (x, y), products=12),
+    "nearby_loss_rise": lambda m, x, y: landscape.nearby_loss_rise(m, (x, y)),
+    "local_entropy": lambda m, x, y: landscape.local_entropy(m, (x, y), scope=10.0, draws=3),
+    "flatness_radius": lambda m, x, y: landscape.flatness_radius(m, (x, y), draws=2),
+    "loss_along": lambda m, x, y: landscape.loss_along(m, (x, y), points=3),
+    "loss_plane": lambda m, x, y: landscape.loss_plane(m, (x, y), points=3),
+    "try_gradient_steps": lambda m, x, y: landscape.try_gradient_steps(m, (x, y)),
+    "lr_range": lambda m, x, y: landscape.lr_range(m, (x, y), steps=5),
+    "gradient_noise": lambda m, x, y: landscape.gradient_noise(m, (x, y)),
 }
 ATTACKS = {
     "attack": lambda m, x, y: robustness.attack(m, (x, y), eps=0.1, method=FGSM()),
     "minimal_distance": lambda m, x, y: robustness.minimal_distance(m, (x, y)),
     "robust_accuracy": lambda m, x, y: robustness.robust_accuracy(m, (x, y), eps=0.1, attacks=(FGSM(),)),
     "robust_radius": lambda m, x, y: robustness.robust_radius(m, (x, y)),
-    "universal_perturbation": lambda m, x, y: robustness.universal_perturbation(m, (x, y), eps=0.1, steps=2),
-    "smoothed_radius": lambda m, x, y: robustness.smoothed_radius(m, (x, y), samples=5),
+    "universal_perturbation": lambda m, x, y: robustness.universal_perturbation(m, (x, y), eps=0.1, iterations=2),
+    "smoothed_radius": lambda m, x, y: robustness.smoothed_radius(m, (x, y), draws=5),
 }
 
 
@@ -90,10 +90,10 @@ def test_examples_that_cannot_be_attacked(name):
 
 
 def test_an_adversary_says_what_it_cannot_move():
-    assert "outside the bounds" in lesson_of(lambda: train(net(), 3 * X - 1, Y, steps=1, adversary=Adversary(0.1)))
+    assert "outside the bounds" in lesson_of(lambda: train(net(), (3 * X - 1, Y), steps=1, adversary=Adversary(0.1)))
     assert "eps must be" in lesson_of(lambda: Adversary(0.0))
     assert "norm must be" in lesson_of(lambda: Adversary(0.1, norm="1"))
     assert "bounds must be" in lesson_of(lambda: Adversary(0.1, bounds=(1.0, 0.0)))
     tokens = nn.Sequential(nn.Embedding(9, 4), nn.Flatten(), nn.Linear(16, 3))
     data = torch.randint(0, 9, (12, 4)), Y
-    assert "floating-point tensor" in lesson_of(lambda: train(tokens, *data, steps=1, adversary=Adversary(0.1)))
+    assert "floating-point tensor" in lesson_of(lambda: train(tokens, data, steps=1, adversary=Adversary(0.1)))

@@ -1,38 +1,28 @@
 """What the pages say is executed: their Python runs, their commands and files exist.
 
-The ``python`` blocks of one page run one after another in one namespace; a block of ``>>>`` lines is compared with
-the output it shows. A block marked otherwise (``text``, ``bash``) is not run.
+The ``python`` blocks of one page run one after another in one namespace. Their outputs are compared with those that the
+page shows, numbers up to rounding. A block marked otherwise (``text``, ``bash``) is not run.
 """
 
 import ast
-import doctest
 import re
 from pathlib import Path
 
 from tests.house.tree import parse
+from tools.blocks import page as block_pages
+from tools.tutorials import compare
 
-BLOCK = re.compile(r"^```python[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 COMMANDS = ("demo", "test")
 
 
-def blocks(page: Path) -> list[tuple[int, str]]:
-    """Line and text of every Python block of a page."""
-    text = page.read_text(encoding="utf-8")
-    return [(text.count("\n", 0, match.start(1)) + 1, match[1]) for match in BLOCK.finditer(text)]
-
-
 def run(page: Path) -> None:
-    """Execute a page; what a block raises, or what its output contradicts, is raised."""
-    names: dict[str, object] = {"__name__": "__main__"}
-    for line, block in blocks(page):
-        if ">>>" in block:
-            test = doctest.DocTestParser().get_doctest(block, names, page.name, str(page), line - 1)
-            options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-            doctest.DebugRunner(optionflags=options).run(test, clear_globs=False)
-            names |= test.globs
-        else:
-            exec(compile("\n" * (line - 1) + block, str(page), "exec"), names)  # keeps the page's line numbers
+    """Execute a page; what a block raises, or what an output that the page shows contradicts, is raised."""
+    outputs = block_pages.run(page, quiet=False)
+    stored = block_pages.load(page) if page.is_relative_to(block_pages.ROOT) else None
+    for block, output, kept in zip(block_pages.blocks(page), outputs, stored or [], strict=stored is not None):
+        if not block.varies and (difference := compare.difference(output.text, kept.text)):
+            raise AssertionError(f"{page.name}, line {block.line} prints other text than the page shows: {difference}")
 
 
 def faults(root: Path) -> list[str]:

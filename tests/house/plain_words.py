@@ -7,7 +7,7 @@ docs/contributing, CONTRIBUTING.md, and what the ``__init__.py`` of a folder say
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.house.tree import docstrings, modules, parse
@@ -23,9 +23,9 @@ CODE = re.compile(r"^```.*?^```|^ {4,}[^\n]*$|^(?:>>>|\.\.\.)[^\n]*$|`[^`\n]*`",
 TARGET = re.compile(r"\]\([^)]*\)")
 
 
-def faults(root: Path) -> list[str]:
-    """Every such word in what users of a project folder read, with its place."""
-    return [f"{place}: '{match[0]}'" for place, text in texts(root) for match in WORDS.finditer(text)]
+def faults(read: Iterable[tuple[str, str]]) -> list[str]:
+    """Every such word in the `texts` of a project folder, with its place."""
+    return [f"{place}: '{match[0]}'" for place, text in read for match in WORDS.finditer(text)]
 
 
 def texts(root: Path) -> Iterator[tuple[str, str]]:
@@ -38,11 +38,12 @@ def texts(root: Path) -> Iterator[tuple[str, str]]:
         tree = parse(path)
         charter = path.name == "__init__.py" and "." in name
         written = dict(docstrings(tree))
+        known = {text.strip() for text in written.values()}
         for inner, text in written.items():
             if (inner or not charter) and not any(part.startswith("_") for part in inner.split(".")):
                 yield f"{name}.{inner}".rstrip("."), CODE.sub("", text)
         for line, text in strings(tree):
-            if "\n" not in text or text.strip() not in {inspected.strip() for inspected in written.values()}:
+            if "\n" not in text or text.strip() not in known:
                 yield f"{name}, line {line}", text
 
 

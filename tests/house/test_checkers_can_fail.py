@@ -289,8 +289,10 @@ PLAIN = {
     ],
 )
 def test_plain_words(tmp_path, place, text):
-    assert plain_words.faults(plant(tmp_path, PLAIN)) == []
-    assert says(plain_words.faults(plant(tmp_path, {place: text})), place.removesuffix(".py").split("/")[-1])
+    assert plain_words.faults(plain_words.texts(plant(tmp_path, PLAIN))) == []
+    assert says(
+        plain_words.faults(plain_words.texts(plant(tmp_path, {place: text}))), place.removesuffix(".py").split("/")[-1]
+    )
 
 
 FUNCTION = '''"""A module."""

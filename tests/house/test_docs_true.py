@@ -1,12 +1,11 @@
-import re
-import sys
 from importlib import import_module
 from runpy import run_path
 
 import pytest
 
 from tests.house import docs_true
-from tests.house.tree import ROOT, SOURCE, expect_none
+from tests.house.tree import ROOT, expect_none
+from tools.blocks.page import blocks
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -18,7 +17,7 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
 
 
 def test_the_readme_shows_python():
-    assert docs_true.blocks(ROOT / "README.md")
+    assert blocks(ROOT / "README.md")
 
 
 def test_commands_links_and_reference_exist():
@@ -28,13 +27,19 @@ def test_commands_links_and_reference_exist():
 ROOMS = sorted(path.stem for path in (ROOT / "docs" / "reference").glob("*.md"))
 
 
-@pytest.mark.parametrize("room", [*ROOMS, "data.fields", "linalg.solve"])
-def test_the_reference_asks_for_every_public_name_where_it_is_defined(room):
+@pytest.mark.parametrize("room", [*ROOMS, "core.results", "data.fields", "linalg.solve"])
+def test_the_reference_has_a_page_for_every_public_name(room):
     package = import_module(f"gnomon.{room}")
     pages = run_path(str(ROOT / "docs" / "hooks" / "names.py"))
-    asked = re.findall(r"^::: ([\w.]+)$", pages["expanded"](f"gnomon.{room}", SOURCE.parent), re.MULTILINE)
-    shown = {name.split(".")[-1]: name for name in asked if name not in sys.modules}
-    assert set(package.__all__) <= set(shown)
-    for name, path in shown.items():
-        defined = getattr(import_module(path.rpartition(".")[0]), name)
-        assert defined is getattr(package, name) if name in package.__all__ else isinstance(defined, type)
+    listed = {name.name: name for name in pages["names_of"](f"gnomon.{room}")}
+    assert set(listed) == set(package.__all__)
+    written = {name.defined for name in pages["names"]()}
+    for name in listed.values():
+        assert name.defined in written
+        assert getattr(import_module(name.origin), name.name) is getattr(package, name.name)
+
+
+def test_pages_of_names_are_different_files_on_every_system():
+    pages = run_path(str(ROOT / "docs" / "hooks" / "names.py"))
+    places = [name.page.lower() for name in pages["names"]()]
+    assert len(places) == len(set(places)) > 300

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,15 @@ def expect_at_most(allowed: int, faults: list[str]) -> None:
 
 
 def parse(path: Path) -> ast.Module:
+    """The syntax tree of a file; files of the project are parsed once per process, because many rules read them."""
+    return _parse_once(path) if path.is_relative_to(ROOT) else _parse(path)
+
+
+def _parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+_parse_once = cache(_parse)
 
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:

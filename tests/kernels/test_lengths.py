@@ -198,7 +198,7 @@ def test_what_has_no_limit_is_refused_with_its_reason_and_a_way_out():
         gnomon.limit(Packed()).ntk(x)
     with pytest.raises(NoLimitError, match=r"product over time of gates.*gnomon.sampled_limit"):
         gnomon.limit(Gated()).ntk(x)
-    assert gnomon.sampled_limit(Gated(), samples=4).ntk(x).shape == (2, 2)
+    assert gnomon.sampled_limit(Gated(), draws=4).ntk(x).shape == (2, 2)
     with pytest.raises(ReadError, match=r"gnomon.models.OnGraph\(net, graph\)"):
         gnomon.limit(Convolutions()).ntk(torch.randn(2, 4, 3))
 

@@ -416,7 +416,7 @@ def test_hooks_that_change_the_output_are_refused_and_sampled(kind):
     x = torch.eye(10).double()[:3]
     with pytest.raises(ReadError, match="has a forward hook, which may change what it returns"):
         gnomon.limit(tripled(mlp(), kind)).ntk(x)
-    both = [gnomon.sampled_limit(net, samples=2).nngp(x) for net in (mlp(), tripled(mlp(), kind))]
+    both = [gnomon.sampled_limit(net, draws=2).nngp(x) for net in (mlp(), tripled(mlp(), kind))]
     assert not torch.allclose(*both), "sampling honors them"  # both draw the same weights
 
 

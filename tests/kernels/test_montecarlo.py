@@ -21,21 +21,21 @@ def mlp(w=64):
 @pytest.mark.parametrize("init", ["torch", Law(1.4, 0.2)], ids=["torch", "law"])
 def test_agrees_with_the_exact_limit_within_its_errors(init, parametrization):
     exact = gnomon.limit(mlp(), init=init, parametrization=parametrization)(X[:2], X[1:])
-    guess = gnomon.sampled_limit(mlp(), init=init, parametrization=parametrization, samples=64)(X[:2], X[1:])
+    guess = gnomon.sampled_limit(mlp(), init=init, parametrization=parametrization, draws=64)(X[:2], X[1:])
     for a, b, e in ((exact.nngp, guess.nngp, guess.nngp_error), (exact.ntk, guess.ntk, guess.ntk_error)):
         assert a.shape == b.shape == e.shape
         assert bool(((a - b).abs() <= 4.5 * e + 0.02 * a.abs().max()).all())
 
 
 def test_standard_errors_fall_as_the_square_root_of_samples():
-    few, many = (gnomon.sampled_limit(mlp(16), samples=s)(X).ntk_error.mean() for s in (16, 256))
+    few, many = (gnomon.sampled_limit(mlp(16), draws=s)(X).ntk_error.mean() for s in (16, 256))
     assert 2.5 < float(few / many) < 6.4  # 4 in the mean
 
 
 def test_symmetric_and_reproducible_and_touching_no_global_state():
     net = mlp(8)
     before, state = copy.deepcopy(net.state_dict()), torch.random.get_rng_state()
-    a, b = (gnomon.sampled_limit(net, samples=4, seed=5).ntk(X) for _ in range(2))
+    a, b = (gnomon.sampled_limit(net, draws=4, seed=5).ntk(X) for _ in range(2))
     assert torch.equal(a, b)
     assert torch.allclose(a, a.T, rtol=1e-14)
     assert torch.equal(torch.random.get_rng_state(), state)
@@ -81,7 +81,7 @@ def test_takes_what_has_no_limit_and_finds_the_mean_of_fresh_networks(name, widt
     wide = NO_LIMIT[name](width or 16).double()
     draws = torch.stack([drawn(wide, seed) for seed in range(7, 12)])
     mean, error = draws.mean(0), draws.std(0) / 5**0.5
-    k = gnomon.sampled_limit(NO_LIMIT[name](16), samples=5, width=width, seed=7)(X)
+    k = gnomon.sampled_limit(NO_LIMIT[name](16), draws=5, width=width, seed=7)(X)
     for found, wanted in zip((k.nngp, k.ntk, k.nngp_error, k.ntk_error), (*mean, *error), strict=True):
         assert torch.allclose(found, wanted, rtol=1e-10, atol=1e-12 * float(wanted.abs().max()))  # the same draws
 
@@ -122,14 +122,14 @@ def test_one_layer_has_its_limit_in_every_draw(init):
         net.bias.mul_(4.0)  # so that biases and weights differ in size
     square = [float(p.detach().square().mean()) for p in (net.weight, net.bias)]
     w2, b2 = (1.4**2, 0.3**2) if isinstance(init, Law) else (48 * square[0], square[1])
-    k = gnomon.sampled_limit(net, init=init, parametrization="ntk", samples=3)(X)
+    k = gnomon.sampled_limit(net, init=init, parametrization="ntk", draws=3)(X)
     assert torch.allclose(k.ntk, w2 * X @ X.T / 48 + b2, rtol=1e-12)
     assert k.ntk_error.abs().max() < 1e-12
 
 
 def test_widening_brings_the_estimate_to_the_limit():
     """Scatter of single networks falls with the width they are widened to."""
-    narrow, wide = (gnomon.sampled_limit(mlp(8), parametrization="ntk", samples=24, width=w)(X) for w in (8, 512))
+    narrow, wide = (gnomon.sampled_limit(mlp(8), parametrization="ntk", draws=24, width=w)(X) for w in (8, 512))
     relative = [float((k.ntk_error / k.ntk).diag().mean()) for k in (narrow, wide)]
     assert relative[1] < relative[0] / 1.8  # up to 8, less what the first layer adds
 
@@ -144,7 +144,7 @@ def test_what_cannot_be_widened_says_so():
             return self.b(torch.relu(self.a(x)).view(-1, 8))
 
     with pytest.raises(InputError, match="after widening by 4 forward fails"):
-        gnomon.sampled_limit(Fixed(), samples=2, width=32)(X)
+        gnomon.sampled_limit(Fixed(), draws=2, width=32)(X)
     with pytest.raises(InputError, match="is a LSTM"):
         _widen_lstm()
 
@@ -162,8 +162,8 @@ def _widen_lstm():
 
 
 def test_bad_options():
-    with pytest.raises(InputError, match="samples must be .* at least 2, but it is 1"):
-        gnomon.sampled_limit(mlp(), samples=1)
+    with pytest.raises(InputError, match="draws must be .* at least 2, but it is 1"):
+        gnomon.sampled_limit(mlp(), draws=1)
     with pytest.raises(InputError, match="neither Linear nor Conv"):
         gnomon.sampled_limit(nn.Sequential(nn.Unflatten(1, (4, 12)), nn.GRU(12, 4)), parametrization="ntk")(X)
     with pytest.raises(InputError, match="no reset_parameters"):
@@ -176,7 +176,7 @@ def test_bad_options():
             def forward(self, x):
                 return x @ self.w
 
-        gnomon.sampled_limit(Bare(), samples=2)(X)
+        gnomon.sampled_limit(Bare(), draws=2)(X)
 
 
 @pytest.mark.filterwarnings("ignore:.*weight_norm.* is deprecated:FutureWarning")
@@ -186,7 +186,7 @@ def test_weights_that_cannot_be_drawn_are_refused(norm):
     net = nn.Sequential(norm(nn.Linear(48, 8)), nn.ReLU(), nn.Linear(8, 1))
     net(torch.zeros(1, 48))
     with pytest.raises(InputError, match=r"'0' \(Linear\) computes its weight from others"):
-        gnomon.sampled_limit(net, samples=2)(X)
+        gnomon.sampled_limit(net, draws=2)(X)
 
 
 def test_layers_with_hooks_or_parametrizations_are_not_replaced_by_wider_ones():
@@ -196,9 +196,9 @@ def test_layers_with_hooks_or_parametrizations_are_not_replaced_by_wider_ones():
     nn.utils.parametrizations.orthogonal(normed[2])
     for net in (hooked, normed):
         with pytest.raises(InputError, match="has hooks or parametrizations, which a new layer would not have"):
-            gnomon.sampled_limit(net, samples=2, width=16)(X)
+            gnomon.sampled_limit(net, draws=2, width=16)(X)
 
 
 def test_frozen_networks_have_an_nngp_and_a_zero_ntk():
-    found = gnomon.sampled_limit(mlp(8).requires_grad_(False), samples=2)(X)
+    found = gnomon.sampled_limit(mlp(8).requires_grad_(False), draws=2)(X)
     assert bool((found.nngp.diagonal() > 0).all()) and not bool(found.ntk.any())

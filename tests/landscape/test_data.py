@@ -35,7 +35,7 @@ def net():
 @pytest.mark.parametrize("tile", in_full([None, 4], except_for=[4]))
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_hessian_is_the_same_from_data_of_every_kind(kind, tile):
-    wanted, state = hessian(net(), X, Y), torch.get_rng_state()
+    wanted, state = hessian(net(), (X, Y)), torch.get_rng_state()
     H = hessian(net(), KINDS[kind](), tile=tile)
     assert_allclose(H.dense(), wanted.dense(), atol=1e-14)
     assert_allclose(H.gradient(), wanted.gradient(), atol=1e-14)
@@ -44,14 +44,14 @@ def test_the_hessian_is_the_same_from_data_of_every_kind(kind, tile):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sharpness_and_noise_are_the_same_from_data_of_every_kind(kind):
-    wanted, other = sharpness(net(), X, Y, k=2), sharpness(net(), KINDS[kind](), k=2, tile=6)
+    wanted, other = sharpness(net(), (X, Y), k=2), sharpness(net(), KINDS[kind](), k=2, tile=6)
     assert_allclose(other.values, wanted.values, rtol=1e-9)
-    wanted, other = gradient_noise(net(), X, Y), gradient_noise(net(), KINDS[kind]())
+    wanted, other = gradient_noise(net(), (X, Y)), gradient_noise(net(), KINDS[kind]())
     numbers = [(r.scale, r.interval.low, r.variance, r.signal, r.examples) for r in (wanted, other)]
     assert_allclose(*numbers, rtol=1e-9)
 
 
 @pytest.mark.parametrize("instrument", [hessian, sharpness, gradient_noise])
 def test_data_without_targets_are_refused_in_the_name_of_the_call(instrument):
-    with pytest.raises(InputError, match=rf"^{instrument.__name__}\(module, x\): the data have no targets"):
+    with pytest.raises(InputError, match=rf"^{instrument.__name__}\(module, data\): the data have no targets"):
         instrument(net(), X)

@@ -27,14 +27,14 @@ def test_matrices_are_those_of_single_examples(problem):
     slopes = torch.softmax(f, 1) - F.one_hot(y, 3)
     observed = assembled(J, slopes[:, :, None] * slopes[:, None, :])
     for loss in (None, nn.CrossEntropyLoss()):
-        assert_allclose(gauss_newton(net, x, y, loss=loss).dense(), soft, atol=1e-12)
-        assert_allclose(empirical_fisher(net, x, y, loss=loss).dense(), observed, atol=1e-12)
-    assert_allclose(fisher(net, x, y).dense(), soft, atol=1e-12)
+        assert_allclose(gauss_newton(net, (x, y), loss=loss).dense(), soft, atol=1e-12)
+        assert_allclose(empirical_fisher(net, (x, y), loss=loss).dense(), observed, atol=1e-12)
+    assert_allclose(fisher(net, (x, y)).dense(), soft, atol=1e-12)
     numbers = torch.randn(7, 3).double()
     assert_allclose(
-        gauss_newton(net, x, numbers).dense(), assembled(J, torch.eye(3).double().expand(7, 3, 3)), atol=1e-12
+        gauss_newton(net, (x, numbers)).dense(), assembled(J, torch.eye(3).double().expand(7, 3, 3)), atol=1e-12
     )
-    assert_allclose(gauss_newton(net, x, numbers, loss=lambda a, b: (a - b).mean()).dense(), 0 * soft)
+    assert_allclose(gauss_newton(net, (x, numbers), loss=lambda a, b: (a - b).mean()).dense(), 0 * soft)
 
 
 def test_batches_blocks_and_layers_are_parts_of_the_whole(problem):
@@ -43,14 +43,14 @@ def test_batches_blocks_and_layers_are_parts_of_the_whole(problem):
     v = torch.randn(47).double()
     last = torch.cat([torch.zeros(20), torch.ones(27)]).double() * v
     for make in (hessian, gauss_newton, empirical_fisher, fisher):
-        whole = make(net, x, y)
+        whole = make(net, (x, y))
         product = whole.matvec(v)
-        assert_allclose(make(net, x, y, tile=2).matvec(v), product, atol=1e-13)
+        assert_allclose(make(net, (x, y), tile=2).matvec(v), product, atol=1e-13)
         assert_allclose(make(net, loader).matvec(v), product, atol=1e-13)
         assert_allclose(whole.block("3.*").matvec(v[20:]), whole.matvec(last)[20:], atol=1e-13)
         assert [(name, part.size) for name, part in whole.by_layer()] == [("0", 20), ("3", 27)]
         assert_allclose(whole.to_scipy() @ v.numpy(), product, atol=1e-13)
-    sampled = fisher(net, x, y, samples=3, tile=2)
+    sampled = fisher(net, (x, y), draws=3, tile=2)
     assert_allclose(sampled.block("3.*").matvec(v[20:]), sampled.matvec(last)[20:], atol=1e-13)
 
 
@@ -59,8 +59,8 @@ def test_draws_of_the_prediction_have_the_fisher_matrix_as_their_mean(problem, k
     net, x, y = problem
     loss = Logistic() if kind == "logistic" else None
     y = y if kind == "cross-entropy" else torch.ones(7, 3).double()
-    exact = fisher(net, x, y, loss=loss).dense()
-    draws = torch.stack([fisher(net, x, y, loss=loss, samples=4, seed=100 * s).dense() for s in range(20)])
+    exact = fisher(net, (x, y), loss=loss).dense()
+    draws = torch.stack([fisher(net, (x, y), loss=loss, draws=4, seed=100 * s).dense() for s in range(20)])
     away = (draws.mean(0) - exact) / (draws.std(0) / 20**0.5 + 1e-12)
     # 1128 entries: Student's t with 19 degrees of freedom exceeds 7.4 in one of 1128 with probability below 1e-3
     assert float(away.abs().max()) < 7.4
@@ -69,7 +69,7 @@ def test_draws_of_the_prediction_have_the_fisher_matrix_as_their_mean(problem, k
 
 def test_estimates_cover_what_they_estimate(problem):
     net, x, y = problem
-    A = gauss_newton(net, x, y)
+    A = gauss_newton(net, (x, y))
     dense = A.dense()
     found = A.diagonal(samples=200, confidence=0.999)
     inside = (found.values - dense.diagonal()).abs() <= found.half_widths
@@ -106,15 +106,15 @@ def test_a_physics_residual_has_a_curvature():
     torch.manual_seed(0)
     net, t = Residual().double(), torch.linspace(0, 1, 5).double()[:, None]
     J, f = jacobians(net, t)
-    A = gauss_newton(net, t.detach(), torch.zeros(5, 1).double())
+    A = gauss_newton(net, (t.detach(), torch.zeros(5, 1).double()))
     assert_allclose(A.dense(), assembled(J, torch.ones(5, 1, 1).double()), atol=1e-11)
-    H = hessian(net, t.detach(), torch.zeros(5, 1).double())
+    H = hessian(net, (t.detach(), torch.zeros(5, 1).double()))
     v, h = torch.randn(H.size).double(), 1e-5
     vector = nn.utils.parameters_to_vector(net.parameters()).detach()
     slopes = []
     for sign in (1, -1):
         nn.utils.vector_to_parameters(vector + sign * h * v, net.parameters())
-        slopes.append(hessian(net, t.detach(), torch.zeros(5, 1).double()).gradient())
+        slopes.append(hessian(net, (t.detach(), torch.zeros(5, 1).double())).gradient())
     nn.utils.vector_to_parameters(vector, net.parameters())
     assert_allclose(H.matvec(v), (slopes[0] - slopes[1]) / (2 * h), rtol=1e-5, atol=1e-6)
 
@@ -169,7 +169,7 @@ def test_products_need_no_forward_mode(function, forward):
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(2, 5), Middle(function), nn.Linear(5, 3)).double()
     x, y = torch.randn(6, 2).double(), torch.randint(0, 3, (6,))
-    A = gauss_newton(net, x, y)
+    A = gauss_newton(net, (x, y))
     dense = A.dense()
     assert A._forward is forward
     assert_allclose(dense, dense.T, atol=1e-12)
@@ -180,18 +180,18 @@ def test_products_need_no_forward_mode(function, forward):
 
 def test_bad_arguments_are_refused(problem):
     net, x, y = problem
-    with pytest.raises(InputError, match=r"fisher\(module, x\): the loss is .*empirical_fisher"):
-        fisher(net, x, y, loss=nn.CrossEntropyLoss())
-    with pytest.raises(InputError, match="samples must be a whole number"):
-        fisher(net, x, y, samples=0)
-    with pytest.raises(InputError, match=r"gauss_newton\(module, x\): the module has no parameters"):
-        gauss_newton(nn.Flatten(), x, y, loss=CrossEntropy())
+    with pytest.raises(InputError, match=r"fisher\(module, data\): the loss is .*empirical_fisher"):
+        fisher(net, (x, y), loss=nn.CrossEntropyLoss())
+    with pytest.raises(InputError, match="draws must be a whole number"):
+        fisher(net, (x, y), draws=0)
+    with pytest.raises(InputError, match=r"gauss_newton\(module, data\): the module has no parameters"):
+        gauss_newton(nn.Flatten(), (x, y), loss=CrossEntropy())
     with pytest.raises(InputError, match="no parameter requires a gradient"):
-        gauss_newton(net.requires_grad_(requires_grad=False), x, y)
+        gauss_newton(net.requires_grad_(requires_grad=False), (x, y))
     net.requires_grad_()
     with pytest.raises(InputError, match=r"y holds labels from 0 to 7"):
-        hessian(net, x, torch.tensor([0, 1, 2, 1, 0, 2, 7]))
+        hessian(net, (x, torch.tensor([0, 1, 2, 1, 0, 2, 7])))
     with pytest.raises(NotConvergedError, match=r"HessianOperator.inverse_product\(b\): a direction of curvature"):
-        hessian(net, x, y).inverse_product(torch.randn(47).double(), products=300)
+        hessian(net, (x, y)).inverse_product(torch.randn(47).double(), products=300)
     with pytest.raises(InputError, match="b has shape"):
-        hessian(net, x, y).inverse_product(torch.ones(3).double())
+        hessian(net, (x, y)).inverse_product(torch.ones(3).double())

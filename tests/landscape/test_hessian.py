@@ -71,11 +71,11 @@ def test_products_are_those_of_second_differences(name):
     module, x, y, loss = cases()[name]
     module, x = module.double(), x.double()
     y = y.double() if y.is_floating_point() else y
-    H = hessian(module, x, y, loss=loss)
+    H = hessian(module, (x, y), loss=loss)
     found = H.dense()
     assert_allclose(found, differences(module, objective(name, x, y)), atol=ERROR)
     assert_allclose(found, found.T, atol=1e-12)
-    tiled = hessian(module, x, y, loss=loss, tile=2)
+    tiled = hessian(module, (x, y), loss=loss, tile=2)
     assert_allclose(tiled.dense(), found, atol=1e-12)
     assert_allclose(tiled.gradient(), H.gradient(), atol=1e-12)
     values = torch.linalg.eigvalsh(found)
@@ -93,7 +93,7 @@ def test_the_module_is_left_as_it_was():
         torch.get_rng_state(),
         [m.training for m in module.modules()],
     )
-    H = hessian(module, x, y, tile=2)
+    H = hessian(module, (x, y), tile=2)
     H.top(1)
     H.trace(products=6)
     assert all(torch.equal(a, b) for a, b in zip(before.values(), module.state_dict().values(), strict=True))
@@ -115,24 +115,24 @@ def test_some_parameters_and_inputs_by_name():
         {"first": torch.randn(5, 3).double(), "second": torch.randn(5, 1).double()},
         torch.randn(5).double(),
     )
-    whole, part = hessian(module, x, y).dense(), hessian(module, x, y, parameters="b.*").dense()
+    whole, part = hessian(module, (x, y)).dense(), hessian(module, (x, y), parameters="b.*").dense()
     assert part.shape == (3, 3)
     assert_allclose(part, whole[-3:, -3:], atol=1e-14)
 
 
 def test_a_loss_without_curvature_has_the_hessian_zero():
-    H = hessian(nn.Linear(2, 1), torch.randn(3, 2), torch.zeros(3, 1), loss=lambda f, y: (f - y).mean())
+    H = hessian(nn.Linear(2, 1), (torch.randn(3, 2), torch.zeros(3, 1)), loss=lambda f, y: (f - y).mean())
     assert float(H.dense().abs().max()) == 0
 
 
 def test_bad_arguments_are_refused():
     net, x, y = nn.Linear(2, 1), torch.randn(3, 2), torch.zeros(3)
     with pytest.raises(InputError, match="tile must be a whole number of at least 1, but it is 0"):
-        hessian(net, x, y, tile=0)
+        hessian(net, (x, y), tile=0)
     with pytest.raises(InputError, match="method must be .* but it is 'exact'"):
-        hessian(net, x, y).trace(method="exact")
+        hessian(net, (x, y)).trace(method="exact")
     with pytest.raises(InputError, match="no parameter matches"):
-        hessian(net, x, y, parameters="conv*")
+        hessian(net, (x, y), parameters="conv*")
     nn.init.constant_(net.weight, float("nan"))
     with pytest.raises(NotFiniteError, match="the loss is not finite"):
-        hessian(net, x, y)
+        hessian(net, (x, y))

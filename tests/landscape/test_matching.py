@@ -46,7 +46,7 @@ def images():
 def trained(make, seed, images, steps=60):
     torch.manual_seed(seed)
     return gnomon.train(
-        make(), *images, optimizer=Adam(0.01), steps=steps, batch=100, seed=seed, record=[steps]
+        make(), images, optimizer=Adam(0.01), steps=steps, batch=100, seed=seed, record=[steps]
     ).model.eval()
 
 
@@ -67,7 +67,7 @@ def test_a_shuffled_copy_is_put_back_in_order(make, by, images):
 def test_matching_lowers_the_barrier_between_two_runs(make, images):
     a, b = (trained(make, seed, images) for seed in (0, 1))
     before = copy.deepcopy(b.state_dict())
-    found = mode_connectivity(a, b, *images, points=5)
+    found = mode_connectivity(a, b, images, points=5)
     assert found.before.barrier > 0.3 and found.after.barrier < 0.6 * found.before.barrier
     assert all(torch.equal(p, q) for p, q in zip(before.values(), b.state_dict().values(), strict=True))
     assert_allclose(found.after.losses[[0, -1]], found.before.losses[[0, -1]], rtol=1e-4)  # the ends compute the same
@@ -77,8 +77,8 @@ def test_matching_lowers_the_barrier_between_two_runs(make, images):
 def test_statistics_of_an_averaged_network_are_measured_anew(images):
     """Two late models of one run, with batch norm: their mean is no worse, and stale statistics would tell otherwise."""
     first = trained(convolutional, 0, images, 40)
-    second = gnomon.train(first, *images, optimizer=Adam(0.003), steps=15, batch=100, record=[15]).model
-    found = averaging_gain([first, second], *images)
+    second = gnomon.train(first, images, optimizer=Adam(0.003), steps=15, batch=100, record=[15]).model
+    found = averaging_gain([first, second], images)
     assert found.weights < max(found.losses) + 0.02 and found.mean == pytest.approx(sum(found.losses) / 2)
 
 
@@ -89,7 +89,7 @@ def test_a_plane_through_a_quadratic_is_the_quadratic():
     others = [copy.deepcopy(net) for _ in range(2)]
     for other in others:
         nn.init.normal_(other.weight)
-    plane = loss_plane(net, x, y, models=others, points=5)
+    plane = loss_plane(net, (x, y), models=others, points=5)
     assert plane.share == pytest.approx(1) and plane.path.shape == (3, 2)
     for model, place in zip((*others, net), plane.path, strict=True):
         # the loss at a model's place, from the six numbers of the quadratic on the plane
@@ -100,9 +100,9 @@ def test_a_plane_through_a_quadratic_is_the_quadratic():
         loss = float(((model(x)[:, 0].detach() - y) ** 2).mean() / 2)
         assert float(expected) == pytest.approx(loss, rel=1e-8)
     with pytest.raises(InputError, match="on one line"):
-        loss_plane(net, x, y, models=[others[0], others[0]])
+        loss_plane(net, (x, y), models=[others[0], others[0]])
     with pytest.raises(InputError, match="one model"):
-        loss_plane(net, x, y, models=[others[0]])
+        loss_plane(net, (x, y), models=[others[0]])
 
 
 def _powers(plane):
@@ -119,7 +119,7 @@ def test_random_planes_do_not_see_the_scale_of_layers(images):
     with torch.no_grad():
         other[1].weight.mul_(5)
         other[3].weight.div_(5)
-    one, two = (loss_plane(n, x, y, points=3, reach=0.5) for n in (net, other))
+    one, two = (loss_plane(n, (x, y), points=3, reach=0.5) for n in (net, other))
     assert_allclose(one.losses, two.losses, rtol=1e-9)
     assert one.plots() and "plane" in one.verdict
 
@@ -128,7 +128,7 @@ def test_plain_forms_of_sharpness_change_with_a_rescaling_and_adaptive_ones_do_n
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 1)).double()
     x, y = torch.randn(30, 3).double(), torch.randn(30).double()
-    found = sharpness_variants(net, x, y, radius=0.01, products=200)
+    found = sharpness_variants(net, (x, y), radius=0.01, products=200)
     plain, adaptive = (
         ("largest eigenvalue", "trace", "rise in a ball"),
         ("adaptive eigenvalue", "adaptive trace", "adaptive rise"),
@@ -136,7 +136,7 @@ def test_plain_forms_of_sharpness_change_with_a_rescaling_and_adaptive_ones_do_n
     assert set(adaptive) <= set(found.invariant) and not set(plain) & set(found.invariant)
     for name in ("adaptive eigenvalue", "adaptive rise"):  # no random numbers: exact to rounding
         assert found.rescaled[name] == pytest.approx(found.values[name], rel=1e-5)
-    h = hessian(net, x, y).dense()
+    h = hessian(net, (x, y)).dense()
     w = parameters_to_vector(net.parameters()).detach()
     assert found.values["largest eigenvalue"] == pytest.approx(float(torch.linalg.eigvalsh(h)[-1]), rel=1e-6)
     assert found.values["adaptive eigenvalue"] == pytest.approx(
@@ -144,14 +144,14 @@ def test_plain_forms_of_sharpness_change_with_a_rescaling_and_adaptive_ones_do_n
     )
     assert found.values["adaptive trace"] == pytest.approx(float((w**2 * h.diagonal()).sum()), rel=0.3)
     smooth = nn.Sequential(nn.Linear(3, 6), nn.Tanh(), nn.Linear(6, 1)).double()
-    assert sharpness_variants(smooth, x, y, products=12).rescaled == {}  # tanh: nothing can be rescaled
+    assert sharpness_variants(smooth, (x, y), products=12).rescaled == {}  # tanh: nothing can be rescaled
 
 
 def test_flatness_of_an_elongated_parabola():
     net = nn.Linear(3, 1, bias=False).double()
     nn.init.zeros_(net.weight)
     x = torch.diag(torch.tensor([1.0, 2.0, 10.0])).double() * 3**0.5
-    found = flatness_radius(net, x, torch.zeros(3).double(), rise=0.5, directions=100)  # L = w H w / 2, H = 1, 4, 100
+    found = flatness_radius(net, (x, torch.zeros(3).double()), rise=0.5, draws=100)  # L = w H w / 2, H = 1, 4, 100
     assert found.worst == pytest.approx(0.1, rel=1e-3) and found.foretold_worst == pytest.approx(0.1, rel=1e-6)
     generator = torch.Generator().manual_seed(5)
     v = torch.nn.functional.normalize(torch.randn(20000, 3, generator=generator).double(), dim=1)
@@ -166,16 +166,16 @@ def test_constants_along_a_run_of_least_squares():
     y, net = x @ torch.tensor([1.0, -2.0, 0.5]).double(), nn.Linear(3, 1, bias=False).double()
     values = torch.linalg.eigvalsh(x.T @ x / 40)
     run = gnomon.train(
-        net, x, y, optimizer=SGD(0.5 / float(values[-1])), steps=20, record=5, watch={"model": keep_model}
+        net, (x, y), optimizer=SGD(0.5 / float(values[-1])), steps=20, record=5, watch={"model": keep_model}
     )
-    found = run_constants(run.watched["model"], x, y, lr=0.5 / float(values[-1]))
+    found = run_constants(run.watched["model"], (x, y), lr=0.5 / float(values[-1]))
     assert_allclose(found.losses, run.loss, rtol=1e-9)
     assert_allclose(found.smoothness, float(values[-1]), rtol=1e-6)
     assert float(values[0]) * (1 - 1e-6) <= found.polyak <= float(values[-1])
     assert all(float(values[0]) <= s <= float(values[-1]) * (1 + 1e-9) for s in found.smoothness_along)
     assert min(found.cosines) > 0 and 0 < found.rate < 1 and len(found.plots()) == 2
     with pytest.raises(InputError, match="list of models is empty"):
-        run_constants([], x, y, lr=0.1)
+        run_constants([], (x, y), lr=0.1)
 
 
 def test_symmetries_are_found_tried_and_counted(images):
@@ -194,8 +194,8 @@ def test_bad_arguments_are_refused(images):
     with pytest.raises(InputError, match="has shape"):
         match_units(net, convolutional(), images[0])
     frozen = dense().requires_grad_(requires_grad=False)
-    for call in (lambda: loss_plane(frozen, *images), lambda: flatness_radius(frozen, *images),
-                 lambda: sharpness_variants(frozen, *images), lambda: run_constants([frozen], *images, lr=0.1)):  # fmt: skip
+    for call in (lambda: loss_plane(frozen, images), lambda: flatness_radius(frozen, images),
+                 lambda: sharpness_variants(frozen, images), lambda: run_constants([frozen], images, lr=0.1)):  # fmt: skip
         with pytest.raises(InputError, match="requires a gradient|require"):
             call()
 
@@ -205,8 +205,8 @@ def test_batch_statistics_that_were_never_measured_are_no_barrier():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
     x, y = 3 * torch.randn(40, 3) + 2, torch.randint(0, 2, (40,))
-    fresh = averaging_gain([net, copy.deepcopy(net)], x, y)
+    fresh = averaging_gain([net, copy.deepcopy(net)], (x, y))
     assert abs(fresh.weights - fresh.mean) < 1e-6
     net.train()(x)
-    seen = averaging_gain([net, copy.deepcopy(net)], x, y)
+    seen = averaging_gain([net, copy.deepcopy(net)], (x, y))
     assert abs(seen.weights - seen.mean) > 1e-3  # one batch at momentum 0.1: these data have other statistics

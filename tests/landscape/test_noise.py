@@ -41,11 +41,11 @@ class Turning(nn.Module):
 def test_the_scale_is_its_definition(make, monkeypatch):
     module, x, y = make().double(), torch.randn(12, 3).double(), torch.randint(0, 3, (12,))
     variance, signal = by_hand(module, x, y, F.cross_entropy)
-    result = gradient_noise(module, x, y)
+    result = gradient_noise(module, (x, y))
     assert result.variance == pytest.approx(variance, rel=1e-10) and result.signal == pytest.approx(signal, rel=1e-9)
     assert result.scale == (pytest.approx(variance / signal, rel=1e-9) if signal > 0 else inf)
     monkeypatch.setattr(noise, "MAX_GRADIENT_BYTES", 1)  # one point at a time
-    again = gradient_noise(module, x, y)
+    again = gradient_noise(module, (x, y))
     assert again.scale == pytest.approx(result.scale) and again.interval.low == pytest.approx(result.interval.low)
 
 
@@ -65,7 +65,7 @@ def test_the_interval_is_that_of_the_jackknife(confidence):
     left = torch.tensor([root(torch.cat([g[:i], g[i + 1 :]])) for i in range(n)], dtype=torch.float64)
     error = float(((n - 1) * left.var(correction=0)).sqrt())
     width = stats.t.ppf((1 + confidence) / 2, n - 1) * error
-    result = gradient_noise(net, x, y, confidence=confidence)
+    result = gradient_noise(net, (x, y), confidence=confidence)
     for end, at in ((result.interval.low, root(g) + width), (result.interval.high, root(g) - width)):
         inverse = max(at, 0.0) ** 2 - 1 / n
         assert end == (pytest.approx(1 / inverse, rel=1e-9) if inverse > 0 else inf)
@@ -93,8 +93,8 @@ def test_without_noise_the_scale_is_zero_and_without_signal_infinite():
     net = nn.Linear(1, 1, bias=False).double()
     nn.init.zeros_(net.weight)
     x = torch.ones(10, 1).double()
-    assert gradient_noise(net, x, x[:, 0]).scale == 0
-    lost = gradient_noise(net, x, torch.tensor([1.0, -1.0] * 5).double())
+    assert gradient_noise(net, (x, x[:, 0])).scale == 0
+    lost = gradient_noise(net, (x, torch.tensor([1.0, -1.0] * 5).double()))
     assert lost.scale == inf and lost.interval.high == inf and "cannot be distinguished from noise" in lost.verdict
     assert json.loads(json.dumps(lost.to_dict()))["scale"] == "inf" and lost.plots()[0].marks
 
@@ -123,7 +123,7 @@ def test_dict_inputs_and_eval_mode():
     rows = torch.cat([torch.einsum("na,nb->nab", pull, x).flatten(1), pull], 1)
     variance = float(rows.var(0).sum())
     signal = float(rows.mean(0).square().sum()) - variance / 8
-    result = gradient_noise(module, {"a": x, "scale": 2.0}, y)
+    result = gradient_noise(module, ({"a": x, "scale": 2.0}, y))
     assert result.variance == pytest.approx(variance, rel=1e-12) and result.signal == pytest.approx(signal, rel=1e-10)
     assert module.training and module.inner[1].training
 
@@ -131,6 +131,6 @@ def test_dict_inputs_and_eval_mode():
 def test_arguments_out_of_range_are_refused():
     net, x = nn.Linear(1, 1), torch.ones(2, 1)
     with pytest.raises(InputError, match="at least 3 examples, but there are 2"):
-        gradient_noise(net, x, torch.zeros(2))
+        gradient_noise(net, (x, torch.zeros(2)))
     with pytest.raises(InputError, match="confidence must be a number above 0 and below 1, but it is 1.0"):
-        gradient_noise(net, x, torch.zeros(2), confidence=1.0)
+        gradient_noise(net, (x, torch.zeros(2)), confidence=1.0)

@@ -36,16 +36,16 @@ def network():
 
 CALLS = [
     (lambda: basin_map(lambda w: w.square().sum(1), points=2, steps=1), basin_map, {"lr": 0.01, "steps": 2000, "points": 60}),
-    (lambda: sharpness_variants(network(), X, Y, products=12, steps=3), sharpness_variants,
+    (lambda: sharpness_variants(network(), (X, Y), products=12, iterations=3), sharpness_variants,
      {"radius": 0.05, "factor": 10.0, "products": 60}),
-    (lambda: loss_plane(network(), X, Y, points=3), loss_plane, {"reach": 1.0, "points": 21}),
-    (lambda: gradient_flow_gap(network(), X, Y, lr=0.1, steps=1), gradient_flow_gap, {"steps": 100, "finer": 8}),
-    (lambda: flat_directions(network(), X, Y), flat_directions, {"examples": 100}),
-    (lambda: lr_range(network(), X, Y, steps=3, high=1e-3), lr_range,
+    (lambda: loss_plane(network(), (X, Y), points=3), loss_plane, {"reach": 1.0, "points": 21}),
+    (lambda: gradient_flow_gap(network(), (X, Y), lr=0.1, steps=1), gradient_flow_gap, {"steps": 100, "finer": 8}),
+    (lambda: flat_directions(network(), (X, Y)), flat_directions, {"examples": 100}),
+    (lambda: lr_range(network(), (X, Y), steps=3, high=1e-3), lr_range,
      {"low": 1e-5, "high": 10.0, "steps": 100, "batch": 64}),
-    (lambda: initialization_scale_range(network(), X, Y, scales=(1.0,), steps=2), initialization_scale_range,
+    (lambda: initialization_scale_range(network(), (X, Y), scales=(1.0,), steps=2), initialization_scale_range,
      {"steps": 200, "scales": (0.1, 0.3, 1.0, 3.0, 10.0)}),
-    (lambda: mode_connectivity(network(), network(), X, Y, points=2), mode_connectivity, {"points": 11}),
+    (lambda: mode_connectivity(network(), network(), (X, Y), points=2), mode_connectivity, {"points": 11}),
     (lambda: seed_sensitivity(lambda s: network(), (X, Y), seeds=(0, 1), steps=1), seed_sensitivity,
      {"seeds": (0, 1, 2, 3), "steps": 300}),
 ]  # fmt: skip
@@ -61,7 +61,7 @@ def test_options_have_their_defaults(call, function, options):
 def test_operators_take_their_defaults():
     """Three parameters: the density takes at most three steps from each of four starts."""
     net = nn.Linear(2, 1).double()
-    operator = hessian(net, X, Y)
+    operator = hessian(net, (X, Y))
     density = operator.density()
     exact = torch.linalg.eigvalsh(torch.autograd.functional.hessian(
         lambda w: (X @ w[:2] + w[2] - Y).square().mean() / 2, torch.zeros(3).double()))  # fmt: skip
@@ -76,10 +76,10 @@ def test_operators_take_their_defaults():
 
 
 def test_the_last_rate_of_a_run_is_reached_in_geometric_steps():
-    found = lr_range(network(), X, Y, low=1e-4, high=1e-2, steps=3)
+    found = lr_range(network(), (X, Y), low=1e-4, high=1e-2, steps=3)
     assert found.lrs == pytest.approx((1e-4, 1e-3, 1e-2)) and found.stopped == "finished"
     with pytest.raises(InputError):
-        lr_range(network(), X, Y, steps=2)
+        lr_range(network(), (X, Y), steps=2)
 
 
 @pytest.mark.parametrize(("ratio", "place"), [(0.84, "below"), (0.86, "at"), (1.14, "at"), (1.16, "beyond")])
@@ -122,7 +122,7 @@ def test_a_weight_without_gradient_has_no_cosine_beyond_its_own():
     """A weight whose gradient vanishes: 0 / 0 would be no number."""
     net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 1, bias=False)).double()
     net[1].weight.data.zero_()
-    found = scale_invariance(net, X, Y)
+    found = scale_invariance(net, (X, Y))
     assert found.cosines["0.weight"] == 0.0
 
 
@@ -133,21 +133,21 @@ def test_segments_around_zero_have_a_small_length_of_their_own():
 
     net = Dome(2, 1, bias=False).double()
     net.weight.data.zero_()
-    assert convexity(net, X, Y, segments=3, loss=lambda f, y: f.mean()).broken == 1.0
+    assert convexity(net, (X, Y), segments=3, loss=lambda f, y: f.mean()).broken == 1.0
 
 
 def test_only_the_first_hundred_examples_are_looked_at():
     """A hundred equal examples hold one direction: rounding of their products must not count as a second."""
     x = torch.cat([torch.tensor([[1.0, 0.0]]).repeat(100, 1), torch.tensor([[0.0, 1.0]])]).double()
     net = nn.Linear(2, 1, bias=False).double()
-    assert flat_directions(net, x, torch.zeros(101)).rank == 1
-    assert flat_directions(net, x, torch.zeros(101), examples=101).rank == 2
+    assert flat_directions(net, (x, torch.zeros(101))).rank == 1
+    assert flat_directions(net, (x, torch.zeros(101)), examples=101).rank == 2
 
 
 @pytest.mark.parametrize(("seen", "mean"), [(False, 0.0), (True, 2.0)])
 def test_layers_that_saw_no_batch_keep_their_statistics(seen, mean):
     net, x = nn.Sequential(nn.BatchNorm1d(1), nn.Linear(1, 1)), torch.tensor([[1.0], [3.0]])
     net[0].num_batches_tracked.fill_(int(seen))
-    measure_statistics(net, Objective.of(x, torch.zeros(2), net, None))
+    measure_statistics(net, Objective.of((x, torch.zeros(2)), net, None))
     assert net[0].running_mean.item() == mean
     assert inf > inspect.signature(measure_statistics).parameters["size"].default == 512

@@ -25,7 +25,7 @@ def loss(w):
 def test_the_grid_reaches_as_far_as_the_farthest_model_and_losses_are_those_of_its_places():
     w = torch.tensor([2.3, -1.2, 0.5]).double()
     moves = torch.tensor([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.5, 0.1]]).double()
-    found = loss_plane(linear(w), X, Y, models=[linear(w + m) for m in moves], reach=1.5, points=4)
+    found = loss_plane(linear(w), (X, Y), models=[linear(w + m) for m in moves], reach=1.5, points=4)
     u, s, v = torch.linalg.svd(moves, full_matrices=False)
     places = moves @ v[:2].T
     assert torch.allclose(found.path[:3].abs(), places.abs()) and found.path[3].tolist() == [0.0, 0.0]
@@ -44,8 +44,8 @@ def test_the_grid_reaches_as_far_as_the_farthest_model_and_losses_are_those_of_i
 def test_models_on_a_line_span_no_plane_and_nearly_on_a_line_do():
     w = torch.zeros(3).double()
     with pytest.raises(InputError, match="on one line"):
-        loss_plane(linear(w), X, Y, models=[linear([1.0, 0, 0]), linear([2.0, 0, 0])], points=3)
-    found = loss_plane(linear(w), X, Y, models=[linear([1.0, 0, 0]), linear([2.0, 1e-4, 0])], points=3)
+        loss_plane(linear(w), (X, Y), models=[linear([1.0, 0, 0]), linear([2.0, 0, 0])], points=3)
+    found = loss_plane(linear(w), (X, Y), models=[linear([1.0, 0, 0]), linear([2.0, 1e-4, 0])], points=3)
     assert found.share == pytest.approx(1.0)
 
 
@@ -60,7 +60,7 @@ def test_random_directions_have_the_length_of_each_filter():
 
 
 def test_a_random_plane_reaches_as_far_as_asked():
-    found = loss_plane(linear([1.0, 2.0, 2.0]), X, Y, reach=0.5, points=5)
+    found = loss_plane(linear([1.0, 2.0, 2.0]), (X, Y), reach=0.5, points=5)
     assert found.s.tolist() == [-0.5, -0.25, 0.0, 0.25, 0.5] and found.share == 1.0
     assert float(found.losses[2, 2]) == pytest.approx(loss(torch.tensor([1.0, 2.0, 2.0]).double()))
-    assert len(loss_plane(linear([1.0, 2.0, 2.0]), X, Y).s) == 21
+    assert len(loss_plane(linear([1.0, 2.0, 2.0]), (X, Y)).s) == 21

@@ -41,7 +41,7 @@ def test_a_run_of_rising_rates_is_descent_with_those_rates():
     """L = w^2 / 2 of one weight: w is multiplied by 1 - lr at every step."""
     net = nn.Linear(1, 1, bias=False).double()
     nn.init.constant_(net.weight, 3.0)
-    found = lr_range(net, torch.ones(5, 1).double(), torch.zeros(5).double(), low=0.1, high=1.6, steps=5)
+    found = lr_range(net, (torch.ones(5, 1).double(), torch.zeros(5).double()), low=0.1, high=1.6, steps=5)
     w, expected = 3.0, []
     for rate in (0.1, 0.2, 0.4, 0.8, 1.6):
         expected.append(w**2 / 2)
@@ -55,7 +55,7 @@ def test_a_loss_above_four_times_the_first_is_divergence(second, stopped):
     """A loss that ignores the parameters and returns 1, 1, 1, then ``second``."""
     values = iter([1.0, 1.0, 1.0, second])
     loss = lambda f, y: next(values) + 0 * f.sum()  # noqa: E731
-    found = lr_range(nn.Linear(1, 1), torch.ones(5, 1), torch.zeros(5), steps=4, loss=loss)
+    found = lr_range(nn.Linear(1, 1), (torch.ones(5, 1), torch.zeros(5)), steps=4, loss=loss)
     assert found.stopped == stopped and found.losses[:3] == (1.0, 1.0, 1.0)
     assert len(found.losses) == (4 if stopped == "finished" else 3)
 
@@ -66,7 +66,7 @@ def test_scales_multiply_weights_and_leave_biases():
     nn.init.constant_(net.weight, 0.5)
     nn.init.constant_(net.bias, 0.25)
     x, y = torch.tensor([[1.0, 2.0]]).double(), torch.zeros(1).double()
-    found = initialization_scale_range(net, x, y, scales=(1.0, 3.0), steps=1, optimizer=SGD(1e-12))
+    found = initialization_scale_range(net, (x, y), scales=(1.0, 3.0), steps=1, optimizer=SGD(1e-12))
     assert found.losses == pytest.approx((1.75**2 / 2, 4.75**2 / 2))
-    default = initialization_scale_range(net, x, y, steps=1, optimizer=SGD(1e-12))
+    default = initialization_scale_range(net, (x, y), steps=1, optimizer=SGD(1e-12))
     assert default.scales == (0.1, 0.3, 1.0, 3.0, 10.0)

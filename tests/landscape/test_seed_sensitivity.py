@@ -88,7 +88,7 @@ def test_minima_closer_than_a_hundredth_of_the_longer_side_are_one():
 
 
 def test_default_learning_rates_go_from_a_twentieth_to_five_times_the_limit():
-    found = try_gradient_steps(linear(), X, Y)
+    found = try_gradient_steps(linear(), (X, Y))
     limit = 2 / float(torch.linalg.eigvalsh(X.T @ X / 6)[-1])
     assert found.lrs == pytest.approx([limit * 10 ** (e / 4) for e in (-5, -4, -3, -2, -1, 0, 1, 2, 3)], rel=1e-6)
     assert found.lrs[0] / limit == pytest.approx(0.0562, abs=1e-3) and found.lrs[-1] / limit == pytest.approx(
@@ -97,7 +97,7 @@ def test_default_learning_rates_go_from_a_twentieth_to_five_times_the_limit():
 
 
 def test_a_step_ahead_has_the_loss_cosine_and_smoothness_written_out():
-    found = try_gradient_steps(linear(), X, Y, lrs=(0.3, 2.0))
+    found = try_gradient_steps(linear(), (X, Y), lrs=(0.3, 2.0))
     H, g = X.T @ X / 6, X.T @ (X @ W - Y) / 6
     for i, lr in enumerate((0.3, 2.0)):
         there = X.T @ (X @ (W - lr * g) - Y) / 6
@@ -108,7 +108,7 @@ def test_a_step_ahead_has_the_loss_cosine_and_smoothness_written_out():
 
 def test_polyaks_constant_is_the_least_ratio_along_descent():
     net, lr, floor = linear(), 0.1, -0.05
-    found = polyak_constant(net, X, Y, lr=lr, steps=4, lowest=floor)
+    found = polyak_constant(net, (X, Y), lr=lr, steps=4, lowest=floor)
     w, ratios = W, []
     for _ in range(4):
         g = X.T @ (X @ w - Y) / 6
@@ -139,7 +139,7 @@ def test_batch_norm_leaves_the_stated_share_of_the_gradient():
     net = nn.Sequential(norm, nn.Linear(3, 1)).double()
     x = (torch.randn(9, 3, generator=G).double() * torch.tensor([1.0, 3.0, 0.2])).requires_grad_()
     y = torch.randn(9, generator=G).double()
-    found = normalization_smoothing(net, x.detach(), y)
+    found = normalization_smoothing(net, (x.detach(), y))
     out = norm(x)
     loss = (net[1](out)[:, 0] - y).square().mean() / 2
     into, after = torch.autograd.grad(loss, (x, out))

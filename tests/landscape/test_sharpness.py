@@ -17,13 +17,13 @@ from gnomon.training import SGD, Adam, train
 @pytest.mark.parametrize("momentum", [pytest.param(0.0, marks=pytest.mark.full), 0.6])
 def test_a_quadratic_loss_bears_steps_up_to_the_limit_and_no_further(momentum):
     x, y, net = torch.randn(20, 4).double(), torch.randn(20).double(), nn.Linear(4, 1).double()
-    found = sharpness(net, x, y, momentum=momentum)
+    found = sharpness(net, (x, y), momentum=momentum)
     features = torch.cat([x, torch.ones(20, 1).double()], 1)
     assert found.value == pytest.approx(float(torch.linalg.eigvalsh(features.T @ features / 20)[-1]), rel=1e-8)
     for factor in (0.98, 1.02):
         way = SGD(factor * found.largest_lr, momentum=momentum)
-        told = sharpness(net, x, y, lr=way.lr, momentum=momentum)
-        run = train(net, x, y, optimizer=way, steps=1000)
+        told = sharpness(net, (x, y), lr=way.lr, momentum=momentum)
+        run = train(net, (x, y), optimizer=way, steps=1000)
         assert told.stable == (not run.diverges) == (factor < 1)
         assert ("use an lr below" in told.verdict) == (factor > 1) == bool(told.findings)
         assert told.ratio == pytest.approx(factor)
@@ -31,23 +31,23 @@ def test_a_quadratic_loss_bears_steps_up_to_the_limit_and_no_further(momentum):
 
 def test_several_eigenvalues_a_fixed_number_of_products_and_plain_values():
     x, y, net = torch.randn(20, 4).double(), torch.randn(20).double(), nn.Linear(4, 1).double()
-    found = sharpness(net, x, y, k=3)
+    found = sharpness(net, (x, y), k=3)
     assert list(found.values) == sorted(found.values, reverse=True) and len(found.values) == 3
-    assert sharpness(net, x, y, steps=2).products == 2
+    assert sharpness(net, (x, y), iterations=2).products == 2
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["lr"] is None and plain["verdict"] == found.verdict and "learning rates below" in found.verdict
-    flat = sharpness(net, x, y.unsqueeze(1), loss=lambda f, t: (f - t).mean())
+    flat = sharpness(net, (x, y.unsqueeze(1)), loss=lambda f, t: (f - t).mean())
     assert flat.value == 0 and flat.largest_lr == inf
 
 
 def test_an_unstable_learning_rate_is_a_finding_with_its_measurement():
     """Squared loss of w x at x = 2: the Hessian is 4, and lr 1 is stable up to 2."""
     net, x, y = nn.Linear(1, 1, bias=False).double(), torch.tensor([[2.0]]).double(), torch.zeros(1).double()
-    (finding,) = sharpness(net, x, y, lr=1.0).findings
+    (finding,) = sharpness(net, (x, y), lr=1.0).findings
     assert finding.kind == "learning-rate-unstable" and finding.level.name == "PROBLEM" and "below 0.5" in finding.fix
     measured, limit = finding.evidence
     assert 4.0 in measured.interval and limit.value == 2.0
-    bars, line = sharpness(net, x, y, lr=1.0).plots()[0].marks
+    bars, line = sharpness(net, (x, y), lr=1.0).plots()[0].marks
     assert bars.values == (pytest.approx(4.0),) and line.at == 2.0
 
 
@@ -65,8 +65,8 @@ def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays(step):
     x = torch.linspace(-1, 1, 20).double()[:, None]
     y = 4 * x[:, 0] ** 3 - 3 * x[:, 0]
     net = nn.Sequential(nn.Linear(1, 40), nn.Tanh(), nn.Linear(40, 40), nn.Tanh(), nn.Linear(40, 1)).double()
-    see = {"sharpness": lambda _s, model, _l: sharpness(model, x, y, steps=10).value}
-    run = train(net, x, y, optimizer=SGD(step), steps=2000, record=50, watch=see)
+    see = {"sharpness": lambda _s, model, _l: sharpness(model, (x, y), iterations=10).value}
+    run = train(net, (x, y), optimizer=SGD(step), steps=2000, record=50, watch=see)
     found = edge(run)
     assert found.place == "at" and "edge of stability" in found.verdict, found.ratio
     assert float(found.sharpness[0]) < 0.6 * found.limit  # it started below and sharpened
@@ -76,7 +76,7 @@ def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays(step):
 
 def test_momentum_moves_the_edge():
     net, x, y = nn.Linear(1, 1), torch.ones(3, 1), torch.zeros(3)
-    run = train(net, x, y, optimizer=SGD(0.1, momentum=0.9), steps=2, watch={"sharpness": lambda *_: 19.0})
+    run = train(net, (x, y), optimizer=SGD(0.1, momentum=0.9), steps=2, watch={"sharpness": lambda *_: 19.0})
     found = edge(run)
     assert found.limit == pytest.approx(2 * 1.9 / 0.1) and found.ratio == pytest.approx(0.5) and found.place == "below"
 
@@ -98,8 +98,8 @@ def test_the_record_tells_and_plots():
 def test_runs_that_cannot_tell_are_refused():
     net, x, y = nn.Linear(1, 1), torch.ones(3, 1), torch.zeros(3)
     with pytest.raises(InputError, match="a watcher named 'sharpness'"):
-        edge(train(net, x, y, steps=1))
+        edge(train(net, (x, y), steps=1))
     with pytest.raises(InputError, match="the optimizer was Adam"):
-        edge(train(net, x, y, steps=1, optimizer=Adam(), watch={"sharpness": lambda *_: 1.0}))
+        edge(train(net, (x, y), steps=1, optimizer=Adam(), watch={"sharpness": lambda *_: 1.0}))
     with pytest.raises(InputError, match="lr must be a number above 0 and finite, but it is 0.0"):
-        sharpness(net, x, y, lr=0.0)
+        sharpness(net, (x, y), lr=0.0)

@@ -28,10 +28,10 @@ def loss(w):
 
 def test_places_of_a_slice_are_odd_in_number_and_losses_are_measured_there():
     v = torch.tensor([1.0, 2.0, -2.0]).double()
-    found = loss_along(linear(), X, Y, direction=v, reach=0.6, points=6)
+    found = loss_along(linear(), (X, Y), direction=v, reach=0.6, points=6)
     assert found.t.tolist() == pytest.approx([-0.6, -0.4, -0.2, 0, 0.2, 0.4, 0.6])
     assert found.losses.tolist() == pytest.approx([loss(W + t * v / 3) for t in found.t])
-    assert len(loss_along(linear(), X, Y).t) == 41 and float(loss_along(linear(), X, Y).t[-1]) == 1.0
+    assert len(loss_along(linear(), (X, Y)).t) == 41 and float(loss_along(linear(), (X, Y)).t[-1]) == 1.0
 
 
 @pytest.mark.parametrize("segments", [12, 19])
@@ -39,7 +39,7 @@ def test_broken_segments_are_counted_with_their_interval(segments):
     """The loss sum over weights of cos(2 w): segments of two Gaussian draws around the weights, by hand."""
     wavy = lambda f, y: torch.cos(2 * f).mean()  # noqa: E731
     net, x = linear(), torch.eye(3).double()
-    found = convexity(net, x, torch.zeros(3).double(), segments=segments, radius=4.0, loss=wavy, seed=4)
+    found = convexity(net, (x, torch.zeros(3).double()), segments=segments, radius=4.0, loss=wavy, seed=4)
     g = torch.Generator().manual_seed(4)
     scale = 4.0 * float(W.square().mean().sqrt())
     broken = 0
@@ -63,13 +63,13 @@ def test_a_rise_goes_up_the_gradient_and_back_to_the_ball():
             e = e * min(1.0, r / float((e / t).norm()))
             rises.append(loss(W + e) - loss(W))
         for steps in (1, 3):
-            found = nearby_loss_rise(linear(), X, Y, radius=r, adaptive=adaptive, steps=steps)
+            found = nearby_loss_rise(linear(), (X, Y), radius=r, adaptive=adaptive, ascent_steps=steps)
             assert found.rise == pytest.approx(rises[steps - 1]) and found.loss == pytest.approx(loss(W))
-    assert nearby_loss_rise(linear(), X, Y).radius == 0.05
+    assert nearby_loss_rise(linear(), (X, Y)).radius == 0.05
 
 
 def test_local_entropy_is_the_mean_of_boltzmann_factors_over_the_draws():
-    found = local_entropy(linear(), X, Y, scope=4.0, draws=9, seed=2)
+    found = local_entropy(linear(), (X, Y), scope=4.0, draws=9, seed=2)
     g = torch.Generator().manual_seed(2)
     factors = torch.tensor([-6 * loss(W + torch.randn(3, generator=g).double() / 2) for _ in range(9)]).double().exp()
     value, error = float(factors.mean().log()), 1.96 * float(factors.std() / factors.mean()) / 3
@@ -88,7 +88,7 @@ def test_radii_of_a_parabola_follow_from_its_hessian():
     """At the minimum the loss rises by r^2 v^T H v / 2 along v."""
     best = torch.linalg.solve(X.T @ X, X.T @ Y)
     H = X.T @ X / 6
-    found = flatness_radius(linear(best), X, Y, rise=0.3, directions=5, seed=3)
+    found = flatness_radius(linear(best), (X, Y), rise=0.3, draws=5, seed=3)
     g = torch.Generator().manual_seed(3)
     radii = []
     for _ in range(5):
@@ -100,11 +100,11 @@ def test_radii_of_a_parabola_follow_from_its_hessian():
     assert found.worst == pytest.approx(sqrt(0.6 / steepest), rel=1e-2)
     assert found.foretold == pytest.approx(sqrt(0.6 * 3 / float(H.trace())), rel=0.1)  # the trace is an estimate
     assert found.rise == 0.3 and found.norm == pytest.approx(float(best.norm()))
-    default = flatness_radius(linear(best), X, Y)
+    default = flatness_radius(linear(best), (X, Y))
     assert default.rise == 0.1 and len(default.radii) == 20
 
 
 def test_a_binomial_interval_of_broken_segments_is_exact():
-    found = convexity(linear(), X, Y, segments=9)
+    found = convexity(linear(), (X, Y), segments=9)
     assert found.broken == 0 and found.interval.low == 0
     assert found.interval.high == pytest.approx(beta.ppf(0.975, 1, 9))

@@ -170,7 +170,7 @@ def test_the_adjoint_gives_the_gradient_of_the_solver():
     x = torch.randn(4, 3, dtype=F64, requires_grad=True)
     through = runge_kutta(lambda t, h: field(h), x, steps=20).square().sum()
     wanted = torch.autograd.grad(through, [x, *field.parameters()])
-    got = torch.autograd.grad(models.NeuralODE(field, steps=20)(x).square().sum(), [x, *field.parameters()])
+    got = torch.autograd.grad(models.NeuralODE(field, integration_steps=20)(x).square().sum(), [x, *field.parameters()])
     for g, w in zip(got, wanted, strict=True):
         assert float((g - w).norm() / w.norm()) <= 1e-5
 

@@ -31,6 +31,6 @@ def test_the_adjoint_keeps_the_same_for_any_number_of_steps():
     """neural-ode-claims: memory does not grow with the steps, that of backpropagation does."""
     torch.manual_seed(0)
     field, x = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), torch.randn(5, 3)
-    adjoint = [saved(lambda s=s: NeuralODE(field, steps=s)(x)) for s in (4, 16)]
+    adjoint = [saved(lambda s=s: NeuralODE(field, integration_steps=s)(x)) for s in (4, 16)]
     plain = [saved(lambda s=s: runge_kutta(lambda t, h: field(h), x, steps=s)) for s in (4, 16)]
     assert adjoint[0] == adjoint[1] and plain[1] > 3.5 * plain[0]

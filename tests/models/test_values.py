@@ -165,7 +165,7 @@ def test_runge_kutta_follows_fields_that_depend_on_time():
     assert float(single) == pytest.approx(1 + (k1 + 2 * k2 + 2 * k3 + k4) / 6)
     default = runge_kutta(lambda t, h: 5 * h, one)
     assert float(default) == float(runge_kutta(lambda t, h: 5 * h, one, start=0.0, end=1.0, steps=20))
-    assert models.NeuralODE(nn.Linear(2, 2)).steps == 20
+    assert models.NeuralODE(nn.Linear(2, 2)).integration_steps == 20
 
 
 def test_the_adjoint_skips_frozen_and_unused_parameters():
@@ -179,7 +179,7 @@ def test_the_adjoint_skips_frozen_and_unused_parameters():
             return torch.tanh(h @ self.a + self.b[:2]) + self.d
 
     field, x = Field(), draw(5, 2, seed=1)
-    models.NeuralODE(field, steps=30)(x).square().sum().backward()
+    models.NeuralODE(field, integration_steps=30)(x).square().sum().backward()
     got = field.a.grad, field.d.grad
     wanted = torch.autograd.grad(runge_kutta(lambda t, h: field(h), x, steps=30).square().sum(), [field.a, field.d])
     for g, w in zip(got, wanted, strict=True):

@@ -29,7 +29,7 @@ def test_a_centered_network_starts_at_zero_with_the_same_kernel():
 def test_only_the_last_layer_is_trained_if_asked():
     x, y = make_data("sine", 5)
     net = DenseNetwork(1, width=8, last_only=True)
-    run = train(net, x, y, loss=Squared(), optimizer=SGD(0.05), steps=3)
+    run = train(net, (x, y), loss=Squared(), optimizer=SGD(0.05), steps=3)
     assert torch.equal(run.model.layers[0].weight, net.layers[0].weight)
     assert not torch.equal(run.model.layers[1].weight, net.layers[1].weight)
 
@@ -37,7 +37,7 @@ def test_only_the_last_layer_is_trained_if_asked():
 def test_fixed_batches_are_steps_on_those_points():
     x, y = make_data("sine", 6)
     net = DenseNetwork(1, width=4)
-    run = train(net, x, y, loss=Squared(), optimizer=SGD(0.1), steps=3, batch=fixed_batches(x, y, 2, 3))
+    run = train(net, (x, y), loss=Squared(), optimizer=SGD(0.1), steps=3, batch=fixed_batches(x, y, 2, 3))
     plain = DenseNetwork(1, width=4)
     steps = torch.optim.SGD(plain.parameters(), lr=0.1)
     for batch in fixed_batches(x, y, 2, 3).loader.batches():

@@ -225,7 +225,7 @@ def test_shrinking_balls_end_where_every_width_has_failed_twice():
 
 def test_one_perturbation_changes_more_decisions_than_noise(trained):
     net, x, y = trained
-    found = universal_perturbation(net, (x[:40], y[:40]), eps=0.2, test=(x[40:], y[40:]), steps=40)
+    found = universal_perturbation(net, (x[:40], y[:40]), eps=0.2, test=(x[40:], y[40:]), iterations=40)
     assert found.changed > 2 * found.changed_by_noise and float(found.perturbation.abs().max()) <= 0.2 + 1e-6
 
 

@@ -37,7 +37,7 @@ class Votes(nn.Module):
 @pytest.mark.parametrize("confidence", [0.9, 0.999])
 def test_smoothed_radius_uses_the_exact_binomial_bound(count, confidence):
     found = smoothed_radius(
-        Votes(count), (torch.zeros(1, 2).double(), torch.tensor([1])), sigma=0.3, samples=300, confidence=confidence
+        Votes(count), (torch.zeros(1, 2).double(), torch.tensor([1])), sigma=0.3, draws=300, confidence=confidence
     )
     exact = stats.binomtest(count, 300, alternative="greater").proportion_ci(confidence, method="exact").low
     assert_allclose(found.radii[0], 0.3 * stats.norm.ppf(exact) if exact > 0.5 else 0.0, rtol=1e-9)
@@ -181,10 +181,10 @@ def test_shares_of_patterns_areas_and_places():
     assert_allclose(sorted(plane.areas.tolist()), [0.46875, 0.5, 1.03125, 2.0], rtol=1e-9)
     line = regions_on_line(net, torch.tensor([-1.0, 0.5]), torch.tensor([2.0, 0.0]))
     assert_allclose(line.places, [0.5 / 2.5, 1 / 3], rtol=1e-9)
-    told = patterns_in_ball(net, torch.tensor([3.0, 0.0]), 1.0, points=400)
+    told = patterns_in_ball(net, torch.tensor([3.0, 0.0]), 1.0, draws=400)
     assert (told.seen, told.stable, told.flipped, told.unseen, told.points) == (1, 2, 0, 0.0, 400)
     many = nn.Sequential(nn.Linear(2, 12), nn.ReLU(), nn.Linear(12, 1)).double()
-    ball = patterns_in_ball(many, torch.zeros(2), 2.0, points=60, seed=5)
+    ball = patterns_in_ball(many, torch.zeros(2), 2.0, draws=60, seed=5)
     points = 2.0 * _draw(60, torch.zeros(1, 2).double(), "2", torch.Generator().manual_seed(5))
     signs = (many[0](points) > 0).int()
     _, counts = signs.unique(dim=0, return_counts=True)

@@ -148,7 +148,7 @@ def test_votes_do_not_change_within_their_radius():
     x, y = images()
     net = trained(nn.Sequential(nn.Flatten(), *network(64, 30, 10)), x, y)
     x, y = x[:100], y[:100]
-    found = smoothed_radius(net, (x, y), sigma=0.3, samples=1000)
+    found = smoothed_radius(net, (x, y), sigma=0.3, draws=1000, confidence=0.999)
     kept = found.radii > 0
     assert int(kept.sum()) > 60
     for seed in range(2):
@@ -169,7 +169,7 @@ def test_a_vote_under_noise_has_the_radius_of_a_half_space():
     with torch.no_grad():
         net.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
     x = torch.tensor([[0.1, 0.0], [0.3, 0.2], [0.6, 0.0]])
-    found = smoothed_radius(net, (x, torch.zeros(3).long()), sigma=0.25, samples=3000, confidence=0.9999)
+    found = smoothed_radius(net, (x, torch.zeros(3).long()), sigma=0.25, draws=3000, confidence=0.9999)
     assert bool((found.radii <= x[:, 0]).all()) and bool(found.right.all())  # the true radius is the first coordinate
     assert float(found.radii[0]) > 0.05 and float(found.radii[1]) > 0.2 and "vote" in found.verdict and found.plots()
 
@@ -209,5 +209,7 @@ def test_bounds_come_in_pieces_that_fit_and_are_refused_where_none_does(monkeypa
     loose = output_bounds(net, x, 0.3, most=0)
     assert float((loose.high - loose.low).mean()) > float((whole.high - whole.low).mean())
     monkeypatch.setattr("gnomon.robustness.certificates.bounds.free_bytes", lambda: 100)
-    with pytest.raises(BudgetError, match=r"output_bounds\(module, x, eps\): the coefficients of one unit take 288 B"):
+    with pytest.raises(
+        BudgetError, match=r"output_bounds\(module, data, eps\): the coefficients of one unit take 288 B"
+    ):
         output_bounds(net, x, 0.3)

@@ -131,7 +131,7 @@ def test_bounds_of_pairs_have_double_precision():
 
 
 def test_what_cannot_be_bounded_is_refused_by_name():
-    with pytest.raises(ReadError, match=r"lipschitz_bounds\(module, x\): '1' is a Softmax"):
+    with pytest.raises(ReadError, match=r"lipschitz_bounds\(module, data\): '1' is a Softmax"):
         lipschitz_bounds(nn.Sequential(nn.Linear(2, 2), nn.Softmax(1)), torch.randn(3, 2))
     with pytest.raises(InputError, match="on an input of shape"):
         operator_norm(nn.Linear(2, 2), (3,))

@@ -48,7 +48,7 @@ def test_noise_adds_the_mean_over_pairs_of_draws_with_squared_loss():
     signs = lambda f, g: (torch.randint(0, 2, f.shape, generator=g) * 2 - 1).double()  # noqa: E731
     loss = lambda f: (f - Y).square().sum(1).mean() / 2  # noqa: E731
     expected, penalty = rises(net, loss, 0.3, 5, signs)
-    found = noise_sensitivity(net, X, Y, sigma=0.3, draws=5, seed=4)
+    found = noise_sensitivity(net, (X, Y), sigma=0.3, draws=5, seed=4)
     assert (found.rise, found.penalty) == pytest.approx((expected.mean(), penalty))
     half = 2.7764451 * expected.std(ddof=1) / sqrt(5)  # Student's t with four degrees of freedom
     assert found.interval.low == pytest.approx(expected.mean() - half)
@@ -66,7 +66,7 @@ def test_noise_with_cross_entropy_is_probed_by_drawn_classes():
         return nn.functional.one_hot(classes, 3) - p
 
     expected, penalty = rises(net, lambda f: nn.functional.cross_entropy(f, CLASSES), 0.3, 4, drawn)
-    found = noise_sensitivity(net, X, CLASSES, sigma=0.3, draws=4, seed=4)
+    found = noise_sensitivity(net, (X, CLASSES), sigma=0.3, draws=4, seed=4)
     assert (found.rise, found.penalty) == pytest.approx((expected.mean(), penalty))
 
 
@@ -81,12 +81,12 @@ def test_the_curvature_of_a_loss_weighs_its_probes():
         return (torch.randint(0, 2, f.shape, generator=g) * 2 - 1) * (p * (1 - p)).sqrt()
 
     _, penalty = rises(net, lambda f: nn.functional.softplus(-y[:, None] * f).mean(), 0.3, 3, weighted)
-    assert noise_sensitivity(net, X, y, sigma=0.3, draws=3, seed=4, loss=Logistic()).penalty == pytest.approx(penalty)
+    assert noise_sensitivity(net, (X, y), sigma=0.3, draws=3, seed=4, loss=Logistic()).penalty == pytest.approx(penalty)
 
 
 def test_margins_are_divided_by_the_slope_of_their_own_example():
     net = network()
-    found = margin_distribution(net, X, CLASSES)
+    found = margin_distribution(net, (X, CLASSES))
     for i in range(6):
         x = X[i : i + 1].clone().requires_grad_()
         f = net(x)[0]

@@ -119,7 +119,7 @@ def test_patterns_in_a_ball_are_those_of_lines_through_it():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(2, 6), nn.ReLU(), nn.Linear(6, 5), nn.LeakyReLU(0.1), nn.Linear(5, 1)).double()
     center, radius = torch.tensor([0.3, -0.2]).double(), 0.5
-    found = patterns_in_ball(net, center, radius, norm="inf", points=4000)
+    found = patterns_in_ball(net, center, radius, norm="inf", draws=4000)
     cells = regions_in_plane(net, center, torch.eye(2).double(), radius=radius)
     assert found.seen <= cells.count and found.units == 11  # nothing is seen that is not there
     large = cells.areas > 0.01 * float(cells.areas.sum())
@@ -136,7 +136,7 @@ def test_units_are_proven_stable_for_the_radius_that_was_asked_for(radius, bias,
     nn.init.ones_(net[0].weight)
     nn.init.constant_(net[0].bias, bias)
     for norm in ("2", "inf"):
-        assert patterns_in_ball(net, torch.zeros(1).double(), radius, norm=norm, points=10).stable == stable
+        assert patterns_in_ball(net, torch.zeros(1).double(), radius, norm=norm, draws=10).stable == stable
 
 
 def test_bad_arguments_are_refused():

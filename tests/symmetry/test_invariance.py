@@ -62,5 +62,5 @@ def test_it_says_which_motion_matters_most():
 
 
 def test_what_is_no_image_is_refused():
-    with pytest.raises(gnomon.InputError, match=r"^invariance\(module, x\): x must be a tensor of images"):
+    with pytest.raises(gnomon.InputError, match=r"^invariance\(module, data\): data must be a tensor of images"):
         invariance(nn.Linear(3, 1), torch.zeros(2, 3))

@@ -342,7 +342,7 @@ def test_the_first_tensor_of_a_tuple_has_the_kernel():
         (NoTensor(3, 2), torch.randn(4, 3), InputError, "returned a tuple"),
         (nn.Sequential(nn.Linear(3, 2), nn.Flatten(0)), torch.randn(4, 3), InputError, "one row per example"),
         (nn.ReLU(), torch.randn(4, 3), InputError, "the module has no parameters"),
-        (nn.Linear(3, 2), (torch.randn(4, 3), torch.randn(5, 3)), InputError, r"tensors of \[4, 5\] examples"),
+        (nn.Bilinear(3, 3, 2), (torch.randn(4, 3), torch.randn(5, 3)), InputError, r"tensors of \[4, 5\] examples"),
         (nn.Linear(3, 2), {}, InputError, "no tensor"),
     ],
 )

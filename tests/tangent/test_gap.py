@@ -26,7 +26,7 @@ def test_a_large_ridge_is_in_units_of_the_mean_of_the_diagonal(ridge):
     inverse = torch.linalg.inv(k + ridge * k.diagonal().sum() / 7 * torch.eye(7).double())
     line = f_test + ntk(net, x_test, x) @ inverse @ (y - f)
     assert found.tangent == pytest.approx(explained_variance(line, y_test), rel=1e-9)
-    trained = train(net, x, y, optimizer=SGD(0.1), steps=3).model(x_test).detach()
+    trained = train(net, (x, y), optimizer=SGD(0.1), steps=3).model(x_test).detach()
     assert found.trained == pytest.approx(explained_variance(trained, y_test), rel=1e-9)
     assert found.gap == pytest.approx(found.trained - found.tangent) and found.examples == 12 and not found.classes
     assert linearize(net)(x).shape == f.shape

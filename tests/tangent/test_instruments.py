@@ -66,10 +66,10 @@ def test_one_step_moves_outputs_by_the_kernel():
     """ntk-gradient-flow-dynamics: f(w') - f(w) = -lr Theta (f - y) / n to first order."""
     model = net()
     f = model(X).detach()
-    found = step_linearity(model, X, Y, lr=1e-4)
+    found = step_linearity(model, (X, Y), lr=1e-4)
     by_kernel = -1e-4 * ntk(model, X) @ (f[:, 0] - Y) / len(X)
     assert_allclose(found.predicted[:, 0], by_kernel, rtol=1e-8)
-    assert found.error < 1e-3 and step_linearity(model, X, Y, lr=2.0).error > found.error
+    assert found.error < 1e-3 and step_linearity(model, (X, Y), lr=2.0).error > found.error
 
 
 def test_drift_of_the_kernel_and_signs_of_units():
@@ -91,8 +91,8 @@ def test_linear_modes_lose_their_error_at_their_own_rates():
     """ntk-eigenmode-decay: energy along u_i falls by (1 - lr lambda_i / n)^2 a step; ntk-positive-definite-relu: rates."""
     model = nn.Linear(2, 1, bias=False).double()
     x, y = torch.diag(torch.tensor([2.0, 1.0])).double(), torch.tensor([1.0, 3.0]).double()
-    run = train(model, x, y, optimizer=SGD(0.1), steps=5, record=[5])
-    found = residual_modes(model, [run.model], x, y)
+    run = train(model, (x, y), optimizer=SGD(0.1), steps=5, record=[5])
+    found = residual_modes(model, [run.model], (x, y))
     assert_allclose(found.values, [4.0, 1.0], rtol=1e-9)
     assert_allclose(found.left, [(1 - 0.1 * v / 2) ** 10 for v in (4.0, 1.0)], rtol=1e-6)
     told = convergence_rate(model, x, lr=0.1)
@@ -146,9 +146,9 @@ def test_spreads_and_exponents_along_the_width():
     x = X.float()
     found = kernel_spread(build, x, widths=(16, 64, 256), seeds=10)
     assert -0.75 < found.exponent < -0.3 and "theory" in found.verdict
-    exponents = gradient_exponents(build, x, Y.float(), widths=(16, 64, 256), seeds=12).exponents
+    exponents = gradient_exponents(build, (x, Y.float()), widths=(16, 64, 256), draws=12).exponents
     assert_allclose([exponents["w"], exponents["v"]], [-0.5, -0.5], atol=0.15)  # each entry feels 1 / sqrt(m)
-    told = output_spread(build, (x, Y.float()), widths=(8, 16, 32), seeds=3, steps=3, optimizer=SGD(0.1))
+    told = output_spread(build, (x, Y.float()), widths=(8, 16, 32), draws=3, steps=3, optimizer=SGD(0.1))
     assert len(told.spread) == 3 and min(told.spread) > 0
     with pytest.raises(InputError, match="at least 3 rising"):
         kernel_spread(build, x, widths=(8, 4, 2))

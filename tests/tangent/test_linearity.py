@@ -33,7 +33,7 @@ def test_the_error_is_relative_to_what_training_changed():
 def test_one_step_by_hand():
     """f = (9, -18), y = 0: the gradient of the mean of f^2 / 2 is 2 w^3 mean x^2 = 54 x 2.5 = 135; w' = 3 - 1.35."""
     net = Square()
-    found = step_linearity(net, X, torch.zeros(2).double(), lr=0.01)
+    found = step_linearity(net, (X, torch.zeros(2).double()), lr=0.01)
     moved = -0.01 * 135
     assert_allclose(found.predicted, 6 * moved * X, rtol=1e-12)
     assert_allclose(found.observed, ((3 + moved) ** 2 - 9) * X, rtol=1e-12)

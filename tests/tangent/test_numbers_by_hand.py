@@ -91,12 +91,12 @@ def test_outputs_that_start_at_zero_or_stay_are_no_division_by_zero():
     zero, one = (nn.Linear(2, 1, bias=False).double() for _ in range(2))
     zero.weight.data.zero_(), one.weight.data.fill_(1.0)
     assert linearization_error(zero, [one], X).moved[0] > 1e200
-    assert step_linearity(zero, X, 0 * Y, lr=0.1).error == 0.0
+    assert step_linearity(zero, (X, 0 * Y), lr=0.1).error == 0.0
 
 
 def test_the_first_order_of_a_step_is_the_kernel_times_the_error():
     net = network()
-    found = step_linearity(net, X, Y, lr=0.2)
+    found = step_linearity(net, (X, Y), lr=0.2)
     with torch.no_grad():
         error = net(X)[:, 0] - Y
     assert torch.allclose(found.predicted[:, 0], -0.2 * ntk(net, X) @ error / 6)
@@ -117,7 +117,7 @@ class Product(nn.Module):
 def test_kappa_of_a_product_and_a_square():
     """Targets (0, 0), alpha 3: outputs are 3 (a b, a^2)."""
     a, b = 1.5, 0.5
-    found = kappa(Product(a, b), torch.ones(1, 1).double(), torch.zeros(1, 2).double(), alpha=3.0)
+    found = kappa(Product(a, b), (torch.ones(1, 1).double(), torch.zeros(1, 2).double()), alpha=3.0)
     jacobian = np.array([[b, a], [2 * a, 0.0]])
     first = np.linalg.svd(jacobian)[1][0]
     angles = np.linspace(0, pi, 20001)
@@ -150,9 +150,9 @@ def test_modules_that_a_call_changes_by_more_than_half_the_digits_are_refused(pa
     x, y = X.float(), Y.float()[:, None]
     if refused:
         with pytest.raises(InputError):
-            kappa(Drifting(part), x, y)
+            kappa(Drifting(part), (x, y))
     else:
-        assert kappa(Drifting(part), x, y).first > 0
+        assert kappa(Drifting(part), (x, y)).first > 0
 
 
 @pytest.mark.parametrize("widths", [(8, 16), (8, 8, 16), (16, 8, 32)])

@@ -54,5 +54,5 @@ def test_trace_and_density_are_those_of_the_matrix():
 def test_parameters_can_be_chosen_and_bad_sides_are_refused():
     net, x = nn.Linear(3, 1).double(), torch.randn(2, 3).double()
     assert torch.allclose(operator(net, x, parameters="weight").dense(), x @ x.T)
-    with pytest.raises(InputError, match=r"operator\(module, x\): side must be .*, but it is 'left'"):
+    with pytest.raises(InputError, match=r"operator\(module, data\): side must be .*, but it is 'left'"):
         operator(net, x, side="left")

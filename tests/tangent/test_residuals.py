@@ -36,7 +36,7 @@ def test_energies_are_squared_projections_summed_over_outputs():
     torch.manual_seed(0)
     net, other = (nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double() for _ in range(2))
     x, y = torch.randn(5, 3).double(), torch.randn(5, 2).double()
-    found = residual_modes(net, [other, net], x, y)
+    found = residual_modes(net, [other, net], (x, y))
     jacobian = numpy.array([
         [torch.cat([g.flatten() for g in torch.autograd.grad(net(x)[i, a], list(net.parameters()))]).numpy()
          for a in range(2)] for i in range(5)
@@ -57,5 +57,5 @@ def test_what_is_left_is_the_last_energy_over_the_first():
 
 def test_eigenvalues_below_zero_by_rounding_are_zero():
     x = torch.randn(6, 3, generator=torch.Generator().manual_seed(0)).double()
-    found = residual_modes(line(), [], x, torch.ones(6).double())  # six examples, rank three
+    found = residual_modes(line(), [], (x, torch.ones(6).double()))  # six examples, rank three
     assert (found.values >= 0).all() and found.values[3:].max() < 1e-12 < found.values[2]

@@ -28,7 +28,7 @@ DATA = {
 
 @pytest.mark.parametrize("kind", DATA)
 def test_kappa_is_the_same_from_every_kind_of_data(kind):
-    assert kappa(NET, DATA[kind](), iterations=5) == kappa(NET, X, Y, iterations=5)
+    assert kappa(NET, DATA[kind](), iterations=5) == kappa(NET, (X, Y), iterations=5)
 
 
 @pytest.mark.parametrize("kind", ["loader", "generator"])
@@ -40,11 +40,11 @@ def test_instruments_without_targets_take_the_inputs_of_a_source(kind):
 
 
 CALLS = {
-    "ntk(module, x1)": lambda x: ntk(NET, x),
-    "ntk_by_layer(module, x1)": lambda x: ntk_by_layer(NET, x),
-    "operator(module, x)": lambda x: operator(NET, x),
-    "kappa(module, x)": lambda x: kappa(NET, x, Y[: len(x)]),
-    "laziness(before, after, x)": lambda x: laziness(NET, AFTER, x),
+    "ntk(module, data)": lambda x: ntk(NET, x),
+    "ntk_by_layer(module, data)": lambda x: ntk_by_layer(NET, x),
+    "operator(module, data)": lambda x: operator(NET, x),
+    "kappa(module, data)": lambda x: kappa(NET, (x, Y[: len(x)])),
+    "laziness(before, after, data)": lambda x: laziness(NET, AFTER, x),
 }
 
 
@@ -57,5 +57,5 @@ def test_errors_name_the_call(call, x):
 
 
 def test_kappa_asks_for_targets():
-    with pytest.raises(InputError, match=r"kappa\(module, x\): the data have no targets"):
+    with pytest.raises(InputError, match=r"kappa\(module, data\): the data have no targets"):
         kappa(NET, X)

@@ -40,8 +40,8 @@ def net():
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_is_the_same_from_data_of_every_kind(kind, batch, optimizer):
     options = dict(optimizer=optimizer, batch=batch, steps=12, record=4, outputs=True, seed=5)
-    wanted = train(net(), X, CLASSES, x_test=X[:4], y_test=CLASSES[:4], **options)
-    run = train(net(), KINDS[kind](), x_test=TensorDataset(X[:4], CLASSES[:4]), **options)
+    wanted = train(net(), (X, CLASSES), test=(X[:4], CLASSES[:4]), **options)
+    run = train(net(), KINDS[kind](), test=TensorDataset(X[:4], CLASSES[:4]), **options)
     # Sums over batches differ from one sum by rounding, which twelve steps of these rules do not amplify beyond 1e-9.
     for name in ("loss", "accuracy", "test_loss", "test_accuracy", "train", "test"):
         np.testing.assert_allclose(getattr(run, name), getattr(wanted, name), rtol=1e-9, atol=1e-11)
@@ -51,7 +51,7 @@ def test_a_run_is_the_same_from_data_of_every_kind(kind, batch, optimizer):
 def test_the_gradient_of_uneven_batches_is_that_of_all_examples():
     """The last batch has 3 of 23 examples: means of batches without weights would differ."""
     y = X @ torch.tensor([[1.0], [2.0], [-1.0]]).double()
-    wanted = train(nn.Linear(3, 1).double().requires_grad_(), X, y, optimizer=SGD(0.1), steps=0).model
+    wanted = train(nn.Linear(3, 1).double().requires_grad_(), (X, y), optimizer=SGD(0.1), steps=0).model
     run = train(wanted, batches(y=y), optimizer=SGD(0.1), steps=1)
     (gradient,) = torch.autograd.grad(((wanted(X) - y) ** 2).mean() / 2, wanted.weight)
     torch.testing.assert_close(run.model.weight, wanted.weight - 0.1 * gradient, rtol=1e-13, atol=1e-13)
@@ -91,12 +91,12 @@ def test_bytes_and_missing_channels_are_adapted():
     images = torch.randint(0, 256, (12, 8, 8), dtype=torch.uint8)
     module = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(72, 2))
     with pytest.warns(AdaptedInputWarning, match=r"^uint8 inputs were scaled to \[0, 1\] and a"):
-        run = train(module, images, torch.tensor([0, 1] * 6), steps=2, optimizer=SGD(0.1))
-    by_hand = train(module, images[:, None].float() / 255, torch.tensor([0, 1] * 6), steps=2, optimizer=SGD(0.1))
+        run = train(module, (images, torch.tensor([0, 1] * 6)), steps=2, optimizer=SGD(0.1))
+    by_hand = train(module, (images[:, None].float() / 255, torch.tensor([0, 1] * 6)), steps=2, optimizer=SGD(0.1))
     assert torch.equal(run.loss, by_hand.loss)
 
 
 @pytest.mark.parametrize("data", [X, TensorDataset(X), [X[:5], X[5:9], X[9:]]], ids=["tensor", "data set", "batches"])
 def test_data_without_targets_are_refused(data):
-    with pytest.raises(InputError, match=r"train\(module, x\): the data have no targets"):
+    with pytest.raises(InputError, match=r"train\(module, data\): the data have no targets"):
         train(net(), data, steps=1)

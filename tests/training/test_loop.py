@@ -38,7 +38,7 @@ def test_a_full_batch_run_is_that_of_a_plain_loop(classes):
     x, y, labels = data()
     ours = net(3 if classes else 1)
     theirs = copy.deepcopy(ours)
-    run = train(ours, x, labels if classes else y, optimizer=SGD(0.1, momentum=0.5), steps=25, record=5, outputs=True)
+    run = train(ours, (x, labels if classes else y), optimizer=SGD(0.1, momentum=0.5), steps=25, record=5, outputs=True)
     optimizer, seen = torch.optim.SGD(theirs.parameters(), lr=0.1, momentum=0.5), []
     for _ in range(25):
         f = theirs(x)
@@ -67,7 +67,7 @@ def test_the_given_module_and_the_random_state_stay_as_they_were():
         torch.get_rng_state(),
         [m.training for m in module.modules()],
     )
-    run = train(module, x, y, steps=5, batch=4)
+    run = train(module, (x, y), steps=5, batch=4)
     assert all(torch.equal(a, b) for a, b in zip(module.state_dict().values(), before.values(), strict=True))
     assert torch.equal(torch.get_rng_state(), state) and [m.training for m in module.modules()] == modes
     assert [m.training for m in run.model.modules()] == modes
@@ -79,10 +79,10 @@ def test_in_place_moves_the_given_module_and_nothing_else_of_it():
     module = net(dropout=0.5).eval()
     module[0].bias.requires_grad_(False)
     frozen, twin = module[0].bias.clone(), copy.deepcopy(module)
-    run = train(module, x, y, steps=5, in_place=True)
+    run = train(module, (x, y), steps=5, in_place=True)
     assert run.model is module and not module.training and module[3].weight.grad is None
     assert torch.equal(module[0].bias, frozen) and not torch.equal(module[0].weight, twin[0].weight)
-    other = train(twin, x, y, steps=5)
+    other = train(twin, (x, y), steps=5)
     assert all(torch.equal(a, b) for a, b in zip(module.parameters(), other.model.parameters(), strict=True))
 
 
@@ -91,7 +91,7 @@ def test_a_run_is_reproduced_by_its_seed_and_changed_by_another():
     losses = []
     for seed, before in ((0, 5), (0, 6), (1, 5)):
         torch.manual_seed(before)
-        losses.append(train(net(dropout=0.5).requires_grad_(), x, y, steps=20, batch=6, seed=seed).loss)
+        losses.append(train(net(dropout=0.5).requires_grad_(), (x, y), steps=20, batch=6, seed=seed).loss)
     assert torch.equal(losses[0], losses[1]) and not torch.equal(losses[0], losses[2])
 
 
@@ -103,7 +103,7 @@ def test_batches_have_one_size_and_visit_every_point_once_in_n():
         return ((f[:, 0] - y) ** 2).mean()
 
     x, y = torch.randn(7, 3).double(), torch.arange(7.0).double()
-    train(net(), x, y, loss=loss, optimizer=SGD(1e-6), steps=21, batch=4, record=[])
+    train(net(), (x, y), loss=loss, optimizer=SGD(1e-6), steps=21, batch=4, record=[])
     batches = [s for s in seen if len(s) == 4]
     assert len(batches) == 21
     stream = torch.cat(batches)
@@ -114,7 +114,7 @@ def test_batches_have_one_size_and_visit_every_point_once_in_n():
 def test_minibatch_gradients_are_those_of_the_batch():
     x, y, _ = data(6)
     module, torch_y = net(), y
-    run = train(module, x, y, loss=Squared(), optimizer=SGD(0.1), steps=1, batch=2, seed=4)
+    run = train(module, (x, y), loss=Squared(), optimizer=SGD(0.1), steps=1, batch=2, seed=4)
     index = torch.randperm(6, generator=torch.Generator().manual_seed(4))[:2]
     value = ((module(x[index])[:, 0] - torch_y[index]) ** 2).sum() / 4
     expected = module[0].weight - 0.1 * torch.autograd.grad(value, module[0].weight)[0]
@@ -122,7 +122,7 @@ def test_minibatch_gradients_are_those_of_the_batch():
 
 
 def test_by_default_sixty_records_are_spread_evenly_over_the_logarithm_of_steps():
-    run = train(nn.Linear(1, 1), torch.ones(2, 1), torch.zeros(2), optimizer=SGD(1e-3), steps=300)
+    run = train(nn.Linear(1, 1), (torch.ones(2, 1), torch.zeros(2)), optimizer=SGD(1e-3), steps=300)
     wanted = np.unique(np.geomspace(1, 301, 60).round().astype(int) - 1)  # s + 1 in equal ratios, from 0 to the last
     assert run.steps.tolist() == wanted.tolist()
 
@@ -130,7 +130,7 @@ def test_by_default_sixty_records_are_spread_evenly_over_the_logarithm_of_steps(
 def test_a_loss_that_rises_again_has_not_diverged_while_it_is_below_its_start():
     net = nn.Linear(1, 1, bias=False)
     nn.init.ones_(net.weight)
-    run = train(net, torch.ones(1, 1), torch.zeros(1), optimizer=SGD(0.3, momentum=0.9), steps=5, record=1)
+    run = train(net, (torch.ones(1, 1), torch.zeros(1)), optimizer=SGD(0.3, momentum=0.9), steps=5, record=1)
     assert float(run.loss.min()) < 0.1 * float(run.loss[-1]) < 0.1 * float(run.loss[0])  # it overshoots the bottom
     assert not run.diverges and run.findings == ()
 
@@ -139,7 +139,7 @@ def test_before_averages_of_batch_norm_have_settled_a_large_loss_is_no_divergenc
     """Plain layers: tenfold in a few steps is. With batch norm it is after a hundred steps."""
 
     def ended(*layers, last, steps=5):
-        run = train(nn.Sequential(nn.Linear(1, 1), *layers), torch.ones(4, 1), torch.zeros(4), steps=steps, batch=2)
+        run = train(nn.Sequential(nn.Linear(1, 1), *layers), (torch.ones(4, 1), torch.zeros(4)), steps=steps, batch=2)
         values = run.loss.clone()
         values[0], values[-1] = 1.0, last
         return replace(run, curves=replace(run.curves, loss=values))
@@ -160,17 +160,17 @@ def test_steps_are_in_training_mode_and_records_in_eval_mode():
             return x
 
     module = nn.Sequential(Spy(), *net(dropout=0.9)).eval()
-    watched = train(module, x, y, steps=2, record=1, watch={"mode": lambda _s, m, _l: m.training}).watched
+    watched = train(module, (x, y), steps=2, record=1, watch={"mode": lambda _s, m, _l: m.training}).watched
     assert modes == [False, False, True, False, True, False] and watched == {"mode": [False] * 3}
     modes.clear()
-    train(module, x, y, steps=2, mode="eval")
+    train(module, (x, y), steps=2, mode="eval")
     assert not any(modes)
 
 
 def test_batch_norm_learns_its_statistics_in_the_copy_alone():
     x, y, _ = data()
     module = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1)).double()
-    run = train(module, x, y, steps=30, batch=10, optimizer=SGD(0.05))
+    run = train(module, (x, y), steps=30, batch=10, optimizer=SGD(0.05))
     assert int(module[1].num_batches_tracked) == 0 and int(run.model[1].num_batches_tracked) == 30
     assert float(run.loss[-1]) < float(run.loss[0])
 
@@ -185,8 +185,8 @@ def test_watchers_see_step_model_and_loss_and_cannot_disturb():
         model.note = 1
         return gnomon.ntk(model, x).trace()
 
-    quiet = train(net(dropout=0.3), x, y, steps=8, record=4, batch=5)
-    run = train(net(dropout=0.3), x, y, steps=8, record=4, batch=5, watch={"trace": watcher})
+    quiet = train(net(dropout=0.3), (x, y), steps=8, record=4, batch=5)
+    run = train(net(dropout=0.3), (x, y), steps=8, record=4, batch=5, watch={"trace": watcher})
     assert torch.equal(run.loss, quiet.loss) and [c[0] for c in calls] == [0, 4, 8]
     assert [c[1] for c in calls] == run.loss.tolist() and not hasattr(run.model, "note")
     assert len(run.watched["trace"]) == 3 and len(json.loads(json.dumps(run.to_dict()))["watched"]["trace"]) == 3
@@ -195,7 +195,7 @@ def test_watchers_see_step_model_and_loss_and_cannot_disturb():
 def test_a_time_budget_ends_the_run_with_a_valid_record():
     x, y, _ = data()
     run = train(
-        net(), x, y, steps=10**7, seconds=20, clock=Ticking(1.0)
+        net(), (x, y), steps=10**7, budget=20, clock=Ticking(1.0)
     )  # one reading before the steps, one after each
     assert run.stopped == "time" and int(run.steps[-1]) == 21 and run.seconds == 22
     assert "time budget" in run.verdict and _is_model_of_last_row(run, x, y)
@@ -208,14 +208,14 @@ def test_ctrl_c_gives_a_valid_partial_record():
         if done == 7:
             raise KeyboardInterrupt
 
-    run = train(net(), x, y, steps=100, record=5, progress=stop)
+    run = train(net(), (x, y), steps=100, record=5, progress=stop)
     assert run.stopped == "interrupted" and run.steps.tolist() == [0, 5] and "interrupted" in run.verdict
     assert _is_model_of_last_row(run, x, y)
 
 
 def test_divergence_is_told_and_the_model_is_the_last_finite_one():
     x, y, _ = data()
-    run = train(nn.Linear(3, 1).double(), x, y, optimizer=SGD(50.0), steps=10000)
+    run = train(nn.Linear(3, 1).double(), (x, y), optimizer=SGD(50.0), steps=10000)
     assert run.stopped == "diverged" and run.diverges and "diverged" in run.verdict
     (finding,) = run.findings
     assert (
@@ -243,8 +243,8 @@ def test_inputs_by_name_numpy_arrays_and_records_with_logits():
 
     x, _, labels = data()
     labels = labels.clamp_max(1)
-    run = train(Named(), {"a": x.numpy(), "scale": 2.0}, labels.numpy(), steps=300, optimizer=Adam(0.01),
-                x_test={"a": x[:5], "scale": 2.0}, y_test=torch.zeros(5, dtype=torch.long), outputs=True)  # fmt: skip
+    run = train(Named(), ({"a": x.numpy(), "scale": 2.0}, labels.numpy()), steps=300, optimizer=Adam(0.01),
+                test=({"a": x[:5], "scale": 2.0}, torch.zeros(5, dtype=torch.long)), outputs=True)  # fmt: skip
     assert (
         float(run.accuracy[-1]) > 0.9 and run.test.shape == (len(run.steps), 5, 2) and run.loss_name == "cross-entropy"
     )
@@ -252,13 +252,13 @@ def test_inputs_by_name_numpy_arrays_and_records_with_logits():
 
 def test_losses_of_torch_and_of_the_house_agree():
     x, _, labels = data()
-    ours = train(net(3), x, labels, loss=CrossEntropy(), steps=10)
-    theirs = train(net(3), x, labels, loss=nn.CrossEntropyLoss(), steps=10)
+    ours = train(net(3), (x, labels), loss=CrossEntropy(), steps=10)
+    theirs = train(net(3), (x, labels), loss=nn.CrossEntropyLoss(), steps=10)
     np.testing.assert_allclose(ours.loss, theirs.loss, rtol=1e-10)
     assert torch.equal(ours.accuracy, theirs.accuracy) and theirs.loss_name == "CrossEntropyLoss"
-    signs = train(net(), x, (2 * labels.clamp_max(1) - 1).double(), loss=Logistic(), steps=10)
+    signs = train(net(), (x, (2 * labels.clamp_max(1) - 1).double()), loss=Logistic(), steps=10)
     assert signs.accuracy is not None
-    onehot = train(net(3), x, labels, loss=Squared(), steps=1)
+    onehot = train(net(3), (x, labels), loss=Squared(), steps=1)
     assert onehot.accuracy is not None and float(onehot.loss[0]) == pytest.approx(
         (((net(3)(x) - F.one_hot(labels, 3)) ** 2).sum(1).mean() / 2).item()
     )
@@ -268,7 +268,7 @@ def test_gradients_off_outside_do_not_matter():
     x, y, _ = data()
     module = net()
     with torch.inference_mode():
-        run = train(module, x.clone(), y.clone(), steps=3)
+        run = train(module, (x.clone(), y.clone()), steps=3)
     assert float(run.loss[-1]) < float(run.loss[0])
 
 
@@ -277,7 +277,7 @@ def test_the_record_tells_serializes_and_plots():
 
     matplotlib.use("Agg")
     x, y, _ = data()
-    run = train(net(), x, y, x_test=x, y_test=y, steps=2000, optimizer=SGD(0.05), batch=10)
+    run = train(net(), (x, y), test=(x, y), steps=2000, optimizer=SGD(0.05), batch=10)
     assert isinstance(run, Run) and 40 <= len(run.steps) <= 61 and run.steps[-1] == 2000
     plain = json.loads(json.dumps(run.to_dict()))
     assert plain["verdict"] == str(run) and plain["curves"]["test_loss"] == plain["curves"]["loss"]
@@ -291,7 +291,7 @@ def test_the_record_tells_serializes_and_plots():
     [
         (dict(steps=-1), "steps must be a whole number of at least 0, but it is -1"),
         (dict(batch=0), "batch must be .* at least 1, but it is 0"),
-        (dict(x_test=torch.zeros(1, 3)), "x_test is given and y_test is not"),
+        (dict(test=torch.zeros(1, 3)), "the data have no targets"),
         (dict(mode="fit"), 'mode must be "train" or "eval", but it is \'fit\''),
         (dict(record=0), "record must be .* at least 1, but it is 0"),
         (dict(y=torch.zeros(3)), "4 inputs and 3 targets"),
@@ -305,16 +305,16 @@ def test_the_record_tells_serializes_and_plots():
 def test_bad_arguments_are_lessons(arguments, message):
     arguments = {"module": nn.Linear(3, 1), "x": torch.zeros(4, 3), "y": torch.zeros(4), **arguments}
     with pytest.raises(InputError, match=message):
-        train(arguments.pop("module"), arguments.pop("x"), arguments.pop("y"), **arguments)
+        train(arguments.pop("module"), (arguments.pop("x"), arguments.pop("y")), **arguments)
 
 
 def test_numbers_that_are_not_finite_are_refused():
     x = torch.zeros(4, 3)
     with pytest.raises(NotFiniteError, match="1 of the targets"):
-        train(nn.Linear(3, 1), x, torch.tensor([0.0, 1.0, float("nan"), 0.0]))
+        train(nn.Linear(3, 1), (x, torch.tensor([0.0, 1.0, float("nan"), 0.0])))
     with pytest.raises(NotFiniteError, match=r"example 0 of x contains NaN or infinity \(4 of 4 such examples\)"):
-        train(nn.Linear(3, 1), x / 0, torch.zeros(4))
+        train(nn.Linear(3, 1), (x / 0, torch.zeros(4)))
     bad = nn.Linear(3, 1)
     nn.init.constant_(bad.bias, float("inf"))
     with pytest.raises(NotFiniteError, match="before the first step"):
-        train(bad, x, torch.zeros(4))
+        train(bad, (x, torch.zeros(4)))

@@ -14,7 +14,7 @@ from gnomon.training.native import NAMES, as_gradient_descent, resolve_optimizer
 X = torch.randn(24, 4, generator=torch.Generator().manual_seed(1))
 Y = (X[:, 0] * X[:, 1] > 0).long()
 LOSS = nn.CrossEntropyLoss()
-CALL = "train(module, x, y)"
+CALL = "train(module, data)"
 
 
 def network():
@@ -54,7 +54,7 @@ def test_a_factory_takes_the_steps_of_a_plain_loop(name):
     expected = network()
     plain(expected, FACTORIES[name](list(expected.parameters())))
     net = network()
-    run = train(net, X, Y, loss=LOSS, optimizer=FACTORIES[name], steps=12)
+    run = train(net, (X, Y), loss=LOSS, optimizer=FACTORIES[name], steps=12)
     assert same(run.model, expected) and same(net, network())
     assert run.loss[-1] < run.loss[0] and all(p.grad is None for p in run.model.parameters())
 
@@ -72,7 +72,7 @@ def test_an_instance_goes_on_from_its_state(kind, in_place):
     plain(net, ours, 5)
     grads, weights = [p.grad.clone() for p in net.parameters()], copy.deepcopy(net)
     before = copy.deepcopy(ours.state_dict())
-    run = train(net, X, Y, loss=LOSS, optimizer=ours, steps=7, in_place=in_place)
+    run = train(net, (X, Y), loss=LOSS, optimizer=ours, steps=7, in_place=in_place)
     assert same(run.model, expected)
     assert (run.model is net) == in_place and same(net, expected if in_place else weights)
     assert all(torch.equal(p.grad, g) for p, g in zip(net.parameters(), grads, strict=True))
@@ -85,13 +85,13 @@ def test_a_scheduled_instance_moves_the_copy_and_never_the_original():
     net = network()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
     torch.optim.lr_scheduler.StepLR(optimizer, 10)
-    run = train(net, X, Y, optimizer=optimizer, steps=3)
+    run = train(net, (X, Y), optimizer=optimizer, steps=3)
     assert same(net, network()) and not same(run.model, network())
 
 
 def test_an_instance_of_some_parameters_leaves_the_others():
     net = network()
-    run = train(net, X, Y, optimizer=torch.optim.SGD(net[2].parameters(), lr=0.5), steps=3)
+    run = train(net, (X, Y), optimizer=torch.optim.SGD(net[2].parameters(), lr=0.5), steps=3)
     assert torch.equal(run.model[0].weight, net[0].weight) and not torch.equal(run.model[2].weight, net[2].weight)
 
 
@@ -108,7 +108,7 @@ def test_parameters_without_a_part_in_the_loss_are_not_decayed():
 
     net = Spare()
     for optimizer in (partial(torch.optim.AdamW, weight_decay=0.5), Adam(0.1, decay=0.5), SGD(0.1, decay=0.5)):
-        run = train(net, X, Y, optimizer=optimizer, steps=3)
+        run = train(net, (X, Y), optimizer=optimizer, steps=3)
         assert same(run.model.spare, net.spare) and not same(run.model.used, net.used)
 
 
@@ -117,14 +117,14 @@ def test_parameters_without_a_part_in_the_loss_are_not_decayed():
 )
 def test_names_are_the_defaults_of_torch(name, theirs):
     net = network().double()
-    ours = train(net, X, Y, loss=LOSS, optimizer=name, steps=20)
-    other = train(net, X, Y, loss=LOSS, optimizer=theirs, steps=20)
+    ours = train(net, (X, Y), loss=LOSS, optimizer=name, steps=20)
+    other = train(net, (X, Y), loss=LOSS, optimizer=theirs, steps=20)
     for a, b in zip(ours.model.parameters(), other.model.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-13)  # twenty steps of rounding in float64
 
 
 def test_the_record_says_which_optimizer_it_was():
-    run = train(network(), X, Y, optimizer=partial(torch.optim.Adagrad, lr=0.05), steps=4, record=1)
+    run = train(network(), (X, Y), optimizer=partial(torch.optim.Adagrad, lr=0.05), steps=4, record=1)
     assert run.optimizer.lr == 0.05 and run.to_dict()["optimizer"] == {"name": "Adagrad", "lr": 0.05}
     assert run.verdict.startswith("Adagrad with learning rate 0.05 took the cross-entropy from")
     assert torch.allclose(run.times, 0.05 * run.steps.double())
@@ -151,10 +151,10 @@ def test_a_prediction_takes_torch_descent():
     net = network().double()
     kwargs = {"times": [0.0, 1.0], "outputs": "full"}
     for theirs in (partial(torch.optim.SGD, lr=0.1), torch.optim.SGD(net.parameters(), lr=0.1)):
-        told = gnomon.predict(net, X.double(), Y, optimizer=theirs, **kwargs)
-        assert torch.equal(told.loss, gnomon.predict(net, X.double(), Y, optimizer=SGD(0.1), **kwargs).loss)
+        told = gnomon.predict(net, (X.double(), Y), optimizer=theirs, **kwargs)
+        assert torch.equal(told.loss, gnomon.predict(net, (X.double(), Y), optimizer=SGD(0.1), **kwargs).loss)
     with pytest.raises(gnomon.InputError, match="gradient descent"):
-        gnomon.predict(net, X.double(), Y, optimizer=torch.optim.Adam)
+        gnomon.predict(net, (X.double(), Y), optimizer=torch.optim.Adam)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_prediction_takes_torch_descent():
 )
 def test_what_is_no_optimizer_is_told(optimizer, told):
     with pytest.raises(gnomon.InputError, match=told):
-        train(network(), X, Y, optimizer=optimizer, steps=1)
+        train(network(), (X, Y), optimizer=optimizer, steps=1)
 
 
 def test_names_of_the_house():

@@ -46,8 +46,8 @@ def test_effects_and_intervals_of_an_ablation_are_those_of_paired_seeds():
 @pytest.mark.parametrize("norm", ["inf", "2"])
 def test_an_adversary_climbs_the_loss_and_returns_to_its_ball_and_bounds(norm):
     net = linear()
-    objective = Objective.of(X, Y, net, None)
-    adversary = Adversary(0.3, norm, steps=3, step=0.5, ramp=4)
+    objective = Objective.of((X, Y), net, None)
+    adversary = Adversary(0.3, norm, iterations=3, step=0.5, ramp=4)
     for at, eps in ((1, 0.075), (8, 0.3)):
         x, y = objective.at(torch.arange(7))
         found = adversary.moved_inputs(net, objective, x, y, at)
@@ -59,12 +59,12 @@ def test_an_adversary_climbs_the_loss_and_returns_to_its_ball_and_bounds(norm):
             d = (x + d).clamp(0, 1) - x
         assert torch.allclose(found, x + d)
     default = Adversary(0.1)
-    assert (default.steps, default.step, default.ramp, default.bounds) == (7, 0.25, 0, (0.0, 1.0))
+    assert (default.iterations, default.step, default.ramp, default.bounds) == (7, 0.25, 0, (0.0, 1.0))
 
 
 def test_the_gradient_is_the_mean_over_batches_of_unequal_size():
     net = linear()
-    value, g = loss_gradient(net, Objective.of(X, Y, net, None), size=3)
+    value, g = loss_gradient(net, Objective.of((X, Y), net, None), size=3)
     w = net.weight.detach()[0]
     assert value == pytest.approx(float((X @ w - Y).square().mean()) / 2)
     assert torch.allclose(g, X.T @ (X @ w - Y) / 7)
@@ -101,7 +101,9 @@ def test_half_of_the_loss_is_reached_between_two_records():
     """One weight with curvature 1: the loss 1 / 2 (1 - lr)^(2 k) at step k, and a straight line in between."""
     net = nn.Linear(1, 1, bias=False).double()
     nn.init.ones_(net.weight)
-    run = train(net, torch.ones(4, 1).double(), torch.zeros(4).double(), optimizer=SGD(0.2), steps=6, record=[0, 1, 5])
+    run = train(
+        net, (torch.ones(4, 1).double(), torch.zeros(4).double()), optimizer=SGD(0.2), steps=6, record=[0, 1, 5]
+    )
     first, last = 0.5 * 0.8**2, 0.5 * 0.8**10
     assert half_loss_time(run) == pytest.approx(0.2 + (first - 0.25) / (first - last) * 0.8)
 
@@ -153,7 +155,7 @@ def test_losses_are_measured_in_batches_of_at_least_256():
             return super().forward(x)
 
     net = Counting(2, 1)
-    objective = Objective.of(torch.ones(600, 2), torch.ones(600), net, None)
+    objective = Objective.of((torch.ones(600, 2), torch.ones(600)), net, None)
     sizes.clear()
     objective.measure(net, 10)
     assert sizes == [256, 256, 88]
@@ -170,5 +172,5 @@ def test_targets_of_a_loader_beside_data_in_memory_are_converted_like_those_of_t
         torch.manual_seed(5)
         net = nn.Linear(3, 1)
         batches = BatchPlan(loader=source([(x[:6], targets[:6]), (x[6:], targets[6:])], None, module=net))
-        ends.append(train(net, x, y, optimizer=SGD(0.1), steps=6, batch=batches).model.weight.detach())
+        ends.append(train(net, (x, y), optimizer=SGD(0.1), steps=6, batch=batches).model.weight.detach())
     assert torch.equal(*ends)

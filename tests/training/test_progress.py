@@ -14,10 +14,10 @@ def test_the_time_to_half_the_loss():
     """characteristic-time-tc: L(t) = L(0) exp(-2 lambda t) halves at log 2 / (2 lambda)."""
     net = nn.Linear(1, 1, bias=False).double()
     run = train(
-        net, torch.full((1, 1), 2.0).double(), torch.zeros(1).double(), optimizer=SGD(1e-3), steps=200, record=1
+        net, (torch.full((1, 1), 2.0).double(), torch.zeros(1).double()), optimizer=SGD(1e-3), steps=200, record=1
     )
     assert half_loss_time(run) == pytest.approx(math.log(2) / 8, rel=0.01)  # curvature x^2 = 4
-    still = train(net, torch.zeros(1, 1).double(), torch.ones(1).double(), optimizer=SGD(1e-3), steps=2)
+    still = train(net, (torch.zeros(1, 1).double(), torch.ones(1).double()), optimizer=SGD(1e-3), steps=2)
     assert half_loss_time(still) == math.inf
 
 
@@ -30,7 +30,7 @@ def test_patience_keeps_the_best_so_far():
         stop = next((i for i in range(len(losses)) if i - losses.index(min(losses[: i + 1])) >= 4), len(losses) - 1)
         assert found.stop == stop and losses[found.best] == min(losses[: stop + 1])
     with pytest.raises(InputError, match="no test losses"):
-        stop_by_patience(train(nn.Linear(1, 1), torch.ones(1, 1), torch.ones(1), steps=1), checks=2)
+        stop_by_patience(train(nn.Linear(1, 1), (torch.ones(1, 1), torch.ones(1)), steps=1), checks=2)
 
 
 def test_momentum_multiplies_the_rate():

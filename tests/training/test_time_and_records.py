@@ -39,7 +39,7 @@ def timed_run(costs, **options):
         now[0] += costs.pop(0) if len(costs) > 1 else costs[0]
 
     return train(
-        Timed(now), X, Y, optimizer=SGD(0.1), watch={"t": watcher}, clock=lambda: now[0], in_place=True, **options
+        Timed(now), (X, Y), optimizer=SGD(0.1), watch={"t": watcher}, clock=lambda: now[0], in_place=True, **options
     )
 
 
@@ -55,9 +55,9 @@ def test_records_keep_to_their_share_of_the_time_of_the_steps():
 
 def test_the_time_of_the_last_record_is_kept_from_the_time_of_the_steps():
     """3 s for the first record, 3 s for the last: after 6 steps a record ends later than 11.5 s, after 5 it would not."""
-    run = timed_run([3.0], steps=40, record=RecordingPlan(100, share=0.5), seconds=11.5)
+    run = timed_run([3.0], steps=40, record=RecordingPlan(100, share=0.5), budget=11.5)
     assert (run.steps.tolist(), run.stopped, run.seconds) == ([0, 6], "time", 12.0)
-    run = timed_run([3.0], steps=40, record=100, seconds=11.5)
+    run = timed_run([3.0], steps=40, record=100, budget=11.5)
     assert (run.steps.tolist(), run.stopped, run.seconds) == ([0, 9], "time", 15.0)
 
 
@@ -70,13 +70,13 @@ def test_a_share_outside_of_zero_to_one_is_refused(share):
 
 def test_epochs_count_how_often_each_example_was_used():
     net = nn.Linear(1, 1).double()
-    assert train(net, X, Y, steps=5).epochs == 5
-    assert train(net, X, Y, steps=6, batch=3).epochs == pytest.approx(18 / 7)
+    assert train(net, (X, Y), steps=5).epochs == 5
+    assert train(net, (X, Y), steps=6, batch=3).epochs == pytest.approx(18 / 7)
     assert inspect.signature(train).parameters["steps"].default == 1000
 
 
 def test_a_sample_of_records_has_the_size_that_was_asked_for():
-    whole = Objective.of(X, Y, nn.Linear(1, 1).double(), None)
+    whole = Objective.of((X, Y), nn.Linear(1, 1).double(), None)
     assert [len(whole.sample(n, 0)) for n in (None, 3, 6, 7, 8)] == [7, 3, 6, 7, 7]
 
 
@@ -101,16 +101,16 @@ def test_the_loss_of_a_step_is_the_mean_over_batches_of_unequal_size():
 
 def test_a_factory_may_hold_some_of_the_parameters_and_no_others():
     net, other = nn.Linear(1, 1).double(), nn.Parameter(torch.zeros(1))
-    run = train(net, X, Y, optimizer=lambda p: torch.optim.SGD(p[:1], lr=0.1), steps=2)
+    run = train(net, (X, Y), optimizer=lambda p: torch.optim.SGD(p[:1], lr=0.1), steps=2)
     assert torch.equal(run.model.bias, net.bias) and not torch.equal(run.model.weight, net.weight)
     with pytest.raises(InputError):
-        train(net, X, Y, optimizer=lambda p: torch.optim.SGD([*p, other], lr=0.1), steps=2)
+        train(net, (X, Y), optimizer=lambda p: torch.optim.SGD([*p, other], lr=0.1), steps=2)
 
 
 @pytest.mark.parametrize(("entry", "allowed"), [(-2e-5, False), (-0.9e-5, True), (1 + 0.9e-5, True), (1 + 2e-5, False)])
 def test_an_adversary_refuses_inputs_outside_of_its_bounds(entry, allowed):
     net, x = nn.Linear(1, 1).double(), torch.tensor([[0.5], [entry]]).double()
-    objective = Objective.of(x, Y[:2], net, None)
+    objective = Objective.of((x, Y[:2]), net, None)
     if allowed:
         assert Adversary(0.1).moved_inputs(net, objective, *objective.at(torch.arange(2)), 1).shape == x.shape
         return

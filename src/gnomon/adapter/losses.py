@@ -122,6 +122,16 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         hot = F.one_hot(labels.clamp_min(0), self.classes) * (labels != self.ignored)[:, :, None]
         return self._flat(F.pad(hot, (0, 0, 0, self.shift))).to(f)
 
+    def by_position(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[Tensor, Tensor]:
+        """Outputs as (n, positions, classes) and their labels as (n, positions), without positions that have no label.
+
+        >>> loss = PositionCrossEntropy(classes=2, positions=3)
+        >>> logits, labels = loss.by_position(torch.zeros(1, 6), torch.ones(1, 3))
+        >>> logits.shape, labels.tolist()
+        (torch.Size([1, 3, 2]), [[1, 1, 1]])
+        """
+        return self._axes(f), self._labels(y)
+
     def right(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[int, int]:  # noqa: D102
         logits = self._axes(f)
         if self.shared:  # an ensemble decides by the mean of its members' probabilities

@@ -9,7 +9,6 @@ each block because they are sums of many paths [veit2016residual].
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
@@ -75,29 +74,28 @@ class BlockAblation(Result):
 
 
 @names_call
-def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
+def block_ablation(module: nn.Module, data: Any) -> BlockAblation:
     """Leaves out every block of a network in turn and measures how much the output changes; equation (1).
 
     Blocks are the outermost parts with parameters whose output has the shape of their input. The whole module does not
     count as a block.
     Args:
         module: any network with such parts.
-        x: inputs, or a data set; the first 256 examples are used.
-        y: classes, needed for the accuracy if ``x`` contains inputs only.
+        data: inputs, or a data set; the first 256 examples are used.
 
     Hypotheses: each block is called once in a forward pass.
     Reference: [veit2016residual].
     Cost: one forward pass for each block; the module is not changed.
 
+    >>> import torch
     >>> net = nn.Sequential(nn.Linear(2, 4), nn.Linear(4, 4), nn.Linear(4, 1))
     >>> with torch.no_grad(): _ = net[1].weight.copy_(torch.eye(4)), net[1].bias.zero_()
     >>> block_ablation(net, torch.randn(5, 2)).dead
     ('1',)
     """
     check_weights(module)
-    batch = as_input_source(x, module).first(MAX_EXAMPLES)
-    labels = batch.y if y is None else torch.as_tensor(y)[:MAX_EXAMPLES]
-    n = count(batch.x)
+    batch = as_input_source(data, module).first(MAX_EXAMPLES)
+    labels, n = batch.y, count(batch.x)
     with preserve(module, grad=False):
         same: dict[str, bool] = {}
         watched = [(name, m) for name, m in module.named_modules() if name and any(True for _ in m.parameters())]

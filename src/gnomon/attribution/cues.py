@@ -88,22 +88,19 @@ class PatchShuffleAccuracy(Result):
 
 
 @names_call
-def bag_of_patches_score(
-    module: nn.Module, x: Any, y: Any = None, *, patch: int = 4, seed: int = 0
-) -> PatchShuffleAccuracy:
+def bag_of_patches_score(module: nn.Module, data: Any, *, patch: int = 4, seed: int = 0) -> PatchShuffleAccuracy:
     """Measures how much accuracy depends on the arrangement of patches, equation (2).
 
-    ``x`` are images, with classes ``y``; or data that have both: a ``Dataset``, a ``DataLoader``, batches.
+    ``data`` have images and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
     Hypotheses: see the module; the patch size divides height and width.
     Reference: [brendel2019approximating].
     Cost: two forward passes.
 
     >>> mean = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1, 2))
-    >>> bag_of_patches_score(mean, torch.rand(8, 1, 4, 4), torch.arange(8) % 2, patch=2).arrangement
+    >>> bag_of_patches_score(mean, (torch.rand(8, 1, 4, 4), torch.arange(8) % 2), patch=2).arrangement
     0.0
     """
-    if y is None:
-        x, y = source(x, module=module).pair()
+    x, y = source(data, module=module).pair()
     inputs = images(x, module)
     target, size = as_targets(y, len(inputs)).long().cpu(), integer("patch", patch)
     n, c, h, w = inputs.shape

@@ -6,7 +6,7 @@
 The integral uses Gauss-Legendre quadrature, and its completeness error is reported.
 Hypotheses: f is differentiable along the path almost everywhere.
 Reference: [sundararajan2017axiomatic], (1); [smilkov2017smoothgrad], (2).
-Cost: ``steps`` or ``samples`` forward and backward passes.
+Cost: ``path_points`` or ``samples`` forward and backward passes.
 
 >>> import torch
 >>> net = torch.nn.Linear(2, 1)
@@ -39,20 +39,20 @@ MIN_EXAMPLES_PER_PASS = 16
 
 @names_call
 def integrated_gradients(
-    module: nn.Module, x: Any, target: Any = None, *, baseline: Any = 0.0, steps: int = 50
+    module: nn.Module, data: Any, target: Any = None, *, baseline: Any = 0.0, path_points: int = 50
 ) -> Attribution:
     """Integrated gradients (1) from a baseline to each example. By default the target is the largest output.
 
     Hypotheses: see the module.
     Reference: [sundararajan2017axiomatic].
-    Cost: ``steps`` forward and backward passes.
+    Cost: ``path_points`` forward and backward passes.
 
     >>> net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
     >>> bool(integrated_gradients(net, torch.randn(5, 3)).completeness.max() < 0.01)
     True
     """
-    inputs = one_tensor(x, module)
-    nodes, weights = np.polynomial.legendre.leggauss(integer("steps", steps))
+    inputs = one_tensor(data, module)
+    nodes, weights = np.polynomial.legendre.leggauss(integer("path_points", path_points))
     nodes, weights = (nodes + 1) / 2, weights / 2
     start = _baseline(baseline, inputs)
     with preserve(module), freeze_parameters(module):
@@ -104,7 +104,7 @@ def smooth_grad(
 
 
 @names_call
-def gradient(module: nn.Module, x: Any, target: Any = None) -> Attribution:
+def gradient(module: nn.Module, data: Any, target: Any = None) -> Attribution:
     """The gradient of the target output over the input.
 
     Cost: one forward and one backward pass.
@@ -113,7 +113,7 @@ def gradient(module: nn.Module, x: Any, target: Any = None) -> Attribution:
     >>> bool(torch.equal(gradient(net, torch.eye(2)).values, net.weight.expand(2, 2)))
     True
     """
-    inputs = one_tensor(x, module)
+    inputs = one_tensor(data, module)
     with preserve(module), freeze_parameters(module):
         which = target_of_each_example(module, inputs, target)
         return Attribution(_slope(module, inputs, which), which, "gradient")

@@ -8,7 +8,7 @@ Bias: binned estimates (1) are too large by about (cells - 1) / 2n nats, and cha
 unbiased in few dimensions and fails if I is large. All values are in nats.
 Hypotheses: (2) continuous, independent samples; (3) a discrete joint distribution.
 Reference: [kraskov2004estimating], (2); [tishby2000information], (3).
-Cost: (2) O(n log n) for few dimensions; (3) ``steps`` products of the tables for each beta.
+Cost: (2) O(n log n) for few dimensions; (3) ``iterations`` products of the tables for each beta.
 
 >>> round(discrete_information(np.eye(2) / 2), 6) == round(float(np.log(2)), 6)
 True
@@ -111,10 +111,10 @@ class InformationPlane(Result):
 
 
 @names_call
-def information_plane(module: nn.Module, x: Any, y: Any = None, *, bins: int = 30) -> InformationPlane:
+def information_plane(module: nn.Module, data: Any, *, bins: int = 30) -> InformationPlane:
     """Returns the binned information (1) of each layer about the input (all examples distinct) and about the classes.
 
-    ``x`` are inputs, with classes ``y``; or data that have both: a ``Dataset``, a ``DataLoader``, batches.
+    ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
     The network is deterministic, so the true I(X; T) is infinite or log n. Binned values measure how examples cluster,
     see [saxe2018information].
     Hypotheses: see the module.
@@ -122,11 +122,10 @@ def information_plane(module: nn.Module, x: Any, y: Any = None, *, bins: int = 3
     Cost: one forward pass, and a sort of the binned rows.
 
     >>> net = nn.Sequential(nn.Linear(2, 1), nn.Tanh())
-    >>> information_plane(net, torch.randn(50, 2), torch.arange(50) % 2, bins=5).layers
+    >>> information_plane(net, (torch.randn(50, 2), torch.arange(50) % 2), bins=5).layers
     ('0', '1')
     """
-    if y is None:
-        x, y = source(x, module=module).pair()
+    x, y = source(data, module=module).pair()
     inputs = one_tensor(x, module, whole=True)
     classes = torch.as_tensor(y).reshape(-1).long()
     if len(classes) != len(inputs):
@@ -183,12 +182,12 @@ class BottleneckCurve(Result):
 
 
 @names_call
-def bottleneck_curve(joint: Any, betas: Any, *, steps: int = 5000, seed: int = 0) -> BottleneckCurve:
+def bottleneck_curve(joint: Any, betas: Any, *, iterations: int = 5000, seed: int = 0) -> BottleneckCurve:
     """Computes the information bottleneck of a discrete distribution p(x, y), iterating (3) from large to small beta.
 
     Hypotheses: see the module; the iteration finds a local optimum, starting from the solution at the previous beta.
     Reference: [tishby2000information].
-    Cost: ``steps`` products of the tables for each beta, at most.
+    Cost: ``iterations`` products of the tables for each beta, at most.
 
     >>> law = np.array([[0.4, 0.1], [0.1, 0.4]])
     >>> bottleneck_curve(law, [1.5, 20.0]).critical           # 1 / (second eigenvalue) is 2.78
@@ -202,7 +201,7 @@ def bottleneck_curve(joint: Any, betas: Any, *, steps: int = 5000, seed: int = 0
     rows: dict[float, tuple[float, float]] = {}
     worst = 0.0
     for beta in sorted(betas, reverse=True):
-        for _ in range(steps):
+        for _ in range(iterations):
             pt = px @ code
             pyt = (code * px[:, None]).T @ pyx / np.maximum(pt, 1e-300)[:, None]
             ratio = np.log(np.maximum(pyx, 1e-300))[:, None, :] - np.log(np.maximum(pyt, 1e-300))[None]

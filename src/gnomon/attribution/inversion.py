@@ -5,10 +5,10 @@
 
 Hypotheses: the layer is differentiable. The optimum may be local, so PSNR is a lower bound on what the layer keeps.
 Reference: [mahendran2015understanding].
-Cost: ``steps`` forward and backward passes.
+Cost: ``iterations`` forward and backward passes.
 
 >>> net = nn.Sequential(nn.Linear(4, 4))
->>> invert_layer(net, "0", torch.rand(2, 4), steps=400).error < 0.01
+>>> invert_layer(net, "0", torch.rand(2, 4), iterations=400).error < 0.01
 True
 """
 
@@ -57,21 +57,21 @@ class LayerInversion(Result):
 
 @names_call
 def invert_layer(
-    module: nn.Module, layer: str, x: Any, *, steps: int = 300, tv: float = 0.0, rate: float = 0.05
+    module: nn.Module, layer: str, data: Any, *, iterations: int = 300, tv: float = 0.0, rate: float = 0.05
 ) -> LayerInversion:
     """Reconstructs inputs from the output of a layer, equation (1), starting from gray.
 
     Hypotheses: see the module.
     Reference: [mahendran2015understanding].
-    Cost: ``steps`` forward and backward passes.
+    Cost: ``iterations`` forward and backward passes.
 
-    >>> invert_layer(nn.Sequential(nn.Identity()), "0", torch.rand(2, 3), steps=200).psnr > 30
+    >>> invert_layer(nn.Sequential(nn.Identity()), "0", torch.rand(2, 3), iterations=200).psnr > 30
     True
     """
-    inputs = one_tensor(x, module)
+    inputs = one_tensor(data, module)
     smooth = number("tv", tv, above=-1e-300)
     z = torch.full_like(inputs, float(inputs.mean())).requires_grad_()
-    total = integer("steps", steps)
+    total = integer("iterations", iterations)
     optimizer = torch.optim.Adam([z], number("rate", rate, above=0))
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total)
     with preserve(module), capture(module, (layer,)) as kept:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, take
-from gnomon.core.inputs.checks import as_inputs, check_readable
+from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.capture import capture, layer_names, outputs_of_layers
 from gnomon.core.modules.preserve import preserve
@@ -81,7 +81,7 @@ def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
 def images(x: Any, module: nn.Module) -> Tensor:
     """Returns inputs as one tensor of images that the module takes, and raises an error for anything else."""
     check_readable(module)
-    taken = as_inputs(x, module)
+    taken = all_inputs(x, module)
     if not isinstance(taken, Tensor) or taken.dim() != 4:
         shape = tuple(taken.shape) if isinstance(taken, Tensor) else type(taken).__name__
         raise out_of_range("x", "a tensor of images (n, channels, height, width)", shape)
@@ -91,7 +91,7 @@ def images(x: Any, module: nn.Module) -> Tensor:
 def one_tensor(x: Any, module: nn.Module, *, whole: bool = False) -> Tensor:
     """Returns inputs as one floating tensor (or of integers, with ``whole``); raises an error for anything else."""
     check_readable(module)
-    taken = as_inputs(x, module)
+    taken = all_inputs(x, module)
     if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):
         what = str(taken.dtype) if isinstance(taken, Tensor) else f"a {type(taken).__name__}"
         fix = "Pass one floating tensor, such as pixels; for tokens use token_sheet, token_attribution or occlusion"

@@ -38,7 +38,7 @@ MAX_CAM_ERROR = 1e-3
 
 
 @names_call
-def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
+def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
     """The exact class activation map (1), (n, height, width), from the last spatial layer before the pooling.
 
     The decomposition is checked against the logits; any other head raises an error.
@@ -51,7 +51,7 @@ def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = No
     >>> cam(net, torch.rand(3, 1, 4, 4)).values.shape
     torch.Size([3, 4, 4])
     """
-    inputs = images(x, module)
+    inputs = images(data, module)
     names = [layer] if layer else list(spatial_layers(module, inputs))
     heads = [part for part in module.modules() if isinstance(part, nn.Linear)]
     if not heads:
@@ -76,7 +76,7 @@ def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = No
 
 
 @names_call
-def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
+def grad_cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
     """The gradient-weighted class activation map (2) of a layer, (n, height, width); the last spatial layer by default.
 
     Hypotheses: see the module.
@@ -87,7 +87,7 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
     >>> grad_cam(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(8, 2)), torch.rand(3, 1, 4, 4)).values.shape
     torch.Size([3, 2, 2])
     """
-    inputs = images(x, module)
+    inputs = images(data, module)
     with preserve(module):
         which = target_of_each_example(module, inputs, target)
         if layer is None:

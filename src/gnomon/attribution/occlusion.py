@@ -33,7 +33,7 @@ EXAMPLES_PER_PASS = 32
 
 @names_call
 def occlusion(
-    module: nn.Module, x: Any, target: Any = None, *, window: int = 1, stride: int = 1, cover: float = 0.0
+    module: nn.Module, data: Any, target: Any = None, *, window: int = 1, stride: int = 1, cover: float = 0.0
 ) -> Attribution:
     """Covers windows of the input one after the other, equation (1); in images, squares over all channels.
 
@@ -45,7 +45,7 @@ def occlusion(
     >>> occlusion(nn.Flatten(), torch.rand(2, 1, 4, 4), 0, window=2, stride=2).values.shape
     torch.Size([2, 1, 4, 4])
     """
-    inputs = one_tensor(x, module, whole=True)
+    inputs = one_tensor(data, module, whole=True)
     size, step = integer("window", window), integer("stride", stride)
     patch = inputs.new_tensor(cover)
     places = _windows(inputs.shape[1:], size, step)

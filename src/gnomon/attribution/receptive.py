@@ -67,12 +67,12 @@ class ReceptiveField(Result):
 
 
 @names_call
-def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
+def receptive_field(module: nn.Module, data: Any) -> ReceptiveField:
     """Measures how far the middle of every convolution and pooling sees, by gradients (2) and by theory (1).
 
     Args:
         module: a network with torch.nn layers on (n, channels, *sides).
-        x: images or series, or a data set; the first four are used.
+        data: images or series, or a data set; the first four are used.
 
     Hypotheses: (1) holds for a chain of layers; skips and branches in forward are not in (1), but are measured in (2).
     Reference: [luo2016understanding].
@@ -83,7 +83,7 @@ def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
     (3, 4, 8)
     """
     check_weights(module)
-    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(data, module).first(MAX_EXAMPLES).x
     if not isinstance(inputs, Tensor) or inputs.dim() < 3 or not inputs.is_floating_point():
         found = (
             f"the inputs are {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"the inputs are {type(inputs)}"

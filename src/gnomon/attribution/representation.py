@@ -23,7 +23,8 @@ from torch import Tensor, nn
 from gnomon.attribution.inversion import invert_layer
 from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_targets, integer
+from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.source import source
 from gnomon.core.metrics import relative_change
 from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Result
@@ -60,45 +61,43 @@ class RepresentationReport(Result):
 def representation_report(
     module: nn.Module,
     layer: str,
-    x: Any,
-    labels: Any,
+    data: Any,
     *,
     transformations: Sequence[Callable[[Tensor], Tensor]],
-    steps: int = 200,
+    iterations: int = 200,
 ) -> RepresentationReport:
     """Measures how invariant, stable, invertible and separating a layer is on some data; equations (1) to (4).
 
     Args:
         module: a network; runs in eval mode and is not changed.
         layer: the name of the layer.
-        x: inputs, one tensor.
-        labels: classes of the examples.
+        data: inputs, one tensor, with their classes.
         transformations: functions of inputs that should not change the answer, such as ``lambda x: x.flip(3)``.
-        steps: the number of steps of the inversion.
+        iterations: the number of steps of the inversion.
 
     Hypotheses: see the module. Reference: [mallat2016understanding].
-    Cost: a forward pass for each transformation and ``steps`` forward and backward passes of 8 examples.
+    Cost: a forward pass for each transformation and ``iterations`` forward and backward passes of 8 examples.
 
     >>> x = torch.rand(20, 4)
-    >>> found = representation_report(nn.Sequential(nn.Identity()), "0", x, (x[:, 0] > 0.5).long(),
-    ...                              transformations=[lambda x: x.flip(1)], steps=150)
+    >>> found = representation_report(nn.Sequential(nn.Identity()), "0", (x, (x[:, 0] > 0.5).long()),
+    ...                              transformations=[lambda x: x.flip(1)], iterations=150)
     >>> round(found.stability, 5), found.psnr > 25                                                  # the identity
     (1.0, True)
     """
-    inputs = one_tensor(x, module)
-    y = as_targets(labels, len(inputs)).long()
+    x, labels = source(data, module=module).pair()
+    inputs, y = one_tensor(x, module), labels.long()
     if not transformations or len(torch.unique(y)) < 2 or len(inputs) < 3:
         found = (
             "transformations is empty" if not transformations else "there are fewer than two classes or three examples"
         )
         raise InputError(found, accepted="transformations that should not matter, and classes",
-                                fix="Pass transformations=[lambda x: x.flip(3)] and labels")  # fmt: skip
+                                fix="Pass transformations=[lambda x: x.flip(3)] and classes")  # fmt: skip
     h = _features(module, layer, inputs)
     moved = [relative_change(h, _features(module, layer, g(inputs))) for g in transformations]  # (1)
     few, flat = h[:MAX_COMPARED_EXAMPLES], inputs.flatten(1).double()[:MAX_COMPARED_EXAMPLES]
     apart = torch.pdist(flat)
     ratios = torch.pdist(few)[apart > 0] / apart[apart > 0]
-    back = invert_layer(module, layer, inputs[:MAX_INVERTED_EXAMPLES], steps=integer("steps", steps))
+    back = invert_layer(module, layer, inputs[:MAX_INVERTED_EXAMPLES], iterations=integer("iterations", iterations))
     return RepresentationReport(layer, max(moved), float(ratios.max()), back.psnr, _separation(h, y))
 
 

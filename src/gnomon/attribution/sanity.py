@@ -74,7 +74,7 @@ class SanityCheck(Result):
 
 @names_call
 def sanity_check(
-    method: Method, module: nn.Module, x: Any, target: Any = None, *, draws: int = 3, seed: int = 0,
+    method: Method, module: nn.Module, data: Any, target: Any = None, *, draws: int = 3, seed: int = 0,
     random_labels: nn.Module | None = None,
 ) -> SanityCheck:  # fmt: skip
     """Compares maps of a model with maps of the same model with shuffled weights, equation (1).
@@ -87,7 +87,7 @@ def sanity_check(
     >>> sanity_check(lambda net, x, target: Attribution(x.abs(), target, "edges"), nn.Linear(8, 2), torch.rand(6, 8))
     SanityCheck: 'edges' does not depend on the model: ...
     """
-    inputs = one_tensor(x, module, whole=True)
+    inputs = one_tensor(data, module, whole=True)
     which = target_of_each_example(module, inputs, target)
     own = method(module, inputs, which)
     if not isinstance(own, Attribution):
@@ -157,7 +157,7 @@ class Faithfulness(Result):
 
 @names_call
 def deletion_insertion(
-    module: nn.Module, x: Any, attribution: Attribution, *, points: int = 11, cover: float = 0.0, seed: int = 0
+    module: nn.Module, data: Any, attribution: Attribution, *, points: int = 11, cover: float = 0.0, seed: int = 0
 ) -> Faithfulness:
     """Returns the curves (2) of an attribution whose values have the shape of x.
 
@@ -171,7 +171,7 @@ def deletion_insertion(
     >>> len(deletion_insertion(net, x, gradient(net, x)).deletion)
     11
     """
-    inputs = one_tensor(x, module, whole=True)
+    inputs = one_tensor(data, module, whole=True)
     if attribution.values.shape != inputs.shape:
         found = f"the attribution has shape {tuple(attribution.values.shape)} and x {tuple(inputs.shape)}"
         raise InputError(found, accepted="a value for each feature", fix="Use an attribution of the input itself")

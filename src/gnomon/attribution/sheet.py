@@ -7,7 +7,7 @@
 (True, 6)
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -23,6 +23,7 @@ from gnomon.attribution.shortcut import Shortcuts, shortcuts
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Finding, Image, Plot, Result
+from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["ContactSheet", "contact_sheet"]
 
@@ -39,6 +40,7 @@ class ContactSheet(Result):
     shortcuts: Shortcuts
     probes: LayerProbes
     mask: FourierMask | None
+    inputs: Tensor | None = field(default=None, repr=False, metadata=HIDDEN)
 
     @property
     def verdict(self) -> str:
@@ -87,4 +89,4 @@ def contact_sheet(module: nn.Module, data: Any, *, epochs: int = 5, seed: int = 
     image = isinstance(x, Tensor) and x.dim() == 4
     mask = fourier_mask(module, given, epochs=epochs) if image else None
     found, probed = shortcuts(module, given, seed=seed), layer_probe(module, given, seed=seed)
-    return ContactSheet(attribution, sane, found, probed, mask)
+    return ContactSheet(attribution, sane, found, probed, mask, x.detach())

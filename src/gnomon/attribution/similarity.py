@@ -83,7 +83,7 @@ class LayerSimilarity(Result):
 
 
 @names_call
-def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimilarity:
+def layer_similarity(first: nn.Module, second: nn.Module, data: Any) -> LayerSimilarity:
     """Compares all layers of two models (or of one with itself) on the same inputs.
 
     Cost: a forward pass of each, the products of all examples for each layer, and a product for each pair.
@@ -94,7 +94,7 @@ def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimila
     """
     tables = []
     for net in (first, second):
-        inputs = one_tensor(x, net, whole=True)
+        inputs = one_tensor(data, net, whole=True)
         kept = outputs_of_layers(net, inputs, used_layers(net, inputs), keep=pool_positions)
         tables.append({name: _kernel(h) for name, h in kept.items() if len(h) == len(inputs)})
     rows = [torch.stack(list(table.values())) for table in tables]

@@ -118,7 +118,7 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
 def _method(module: nn.Module, tokens: Tensor) -> Any:
     """Integrated gradients if one embedding reads the tokens, otherwise occlusion."""
     try:
-        token_attribution(module, tokens[:1], steps=1)
+        token_attribution(module, tokens[:1], path_points=1)
     except InputError:
         return occlusion
     return token_attribution

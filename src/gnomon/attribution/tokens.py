@@ -5,7 +5,7 @@
 e are the rows of the embedding, (tokens, size); b are the rows of a baseline token, or zeros.
 Hypotheses: the module reads its tokens with one nn.Embedding, once.
 Reference: [sundararajan2017axiomatic], section 6.
-Cost: ``steps`` forward and backward passes.
+Cost: ``path_points`` forward and backward passes.
 
 >>> net = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 1, bias=False))
 >>> found = token_attribution(net, torch.tensor([[1, 4]]))
@@ -34,20 +34,20 @@ __all__ = ["token_attribution"]
 
 @names_call
 def token_attribution(
-    module: nn.Module, tokens: Any, target: Any = None, *, baseline: int | None = None, steps: int = 50
+    module: nn.Module, data: Any, target: Any = None, *, baseline: int | None = None, path_points: int = 50
 ) -> Attribution:
     """Measures how much each token of each sequence (n, length) matters for an output, equation (1).
 
     ``baseline`` is the token that represents nothing; without it, zero embeddings are the baseline.
     Hypotheses: see the module.
     Reference: [sundararajan2017axiomatic].
-    Cost: ``steps`` forward and backward passes.
+    Cost: ``path_points`` forward and backward passes.
 
     >>> net = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2))
     >>> token_attribution(net, torch.tensor([[1, 4], [0, 2]]), baseline=0).values[1, 0]
     tensor(0.)
     """
-    read = one_tensor(tokens, module, whole=True)
+    read = one_tensor(data, module, whole=True)
     if read.is_floating_point() or read.dim() != 2:
         fix = "Pass whole numbers (n, length); for inputs that are numbers use integrated_gradients"
         raise InputError(
@@ -60,7 +60,7 @@ def token_attribution(
         start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
     many = rows_at_once(rows)  # whole batches for all steps of the integral
     found = [
-        integrated_gradients(_After(module, embedding, part), embedded, goal, baseline=start, steps=steps)
+        integrated_gradients(_After(module, embedding, part), embedded, goal, baseline=start, path_points=path_points)
         for part, embedded, goal in zip(read.split(many), rows.split(many), which.split(many), strict=True)
     ]
     values = torch.cat([part.values.sum(2) for part in found])  # (1)

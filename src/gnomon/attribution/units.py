@@ -5,10 +5,10 @@
 
 Hypotheses: a layer with differentiable outputs; maps are averaged over positions.
 Reference: [erhan2009visualizing], (1); [szegedy2014intriguing], (2).
-Cost: (1) ``steps`` forward and backward passes of one example; (2) one forward pass over the data.
+Cost: (1) ``iterations`` forward and backward passes of one example; (2) one forward pass over the data.
 
 >>> net = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
->>> seen = visualize_unit(net, "1", 0, shape=(1, 2, 2), steps=60)
+>>> seen = visualize_unit(net, "1", 0, shape=(1, 2, 2), iterations=60)
 >>> bool(torch.cosine_similarity(seen.image.flatten(), net[1].weight[0], dim=0) > 0.99)
 True
 """
@@ -60,17 +60,18 @@ class UnitVisualization(Result):
 
 @names_call
 def visualize_unit(
-    module: nn.Module, layer: str, unit: int | Tensor, *, shape: tuple[int, ...], steps: int = 200, l2: float = 0.05,
+    module: nn.Module, layer: str, unit: int | Tensor, *, shape: tuple[int, ...], iterations: int = 200,
+    l2: float = 0.05,
     tv: float = 0.0, rate: float = 0.1, seed: int = 0,
 ) -> UnitVisualization:  # fmt: skip
     """Finds the input that excites a unit (a number) or a direction (a vector) of a layer most, equation (1).
 
     Hypotheses: see the module.
     Reference: [erhan2009visualizing].
-    Cost: ``steps`` forward and backward passes of one example.
+    Cost: ``iterations`` forward and backward passes of one example.
 
     >>> net = nn.Sequential(nn.Linear(3, 1))
-    >>> visualize_unit(net, "0", 0, shape=(3,), steps=20).activation > 0
+    >>> visualize_unit(net, "0", 0, shape=(3,), iterations=20).activation > 0
     True
     """
     check_readable(module)
@@ -81,7 +82,7 @@ def visualize_unit(
     optimizer = torch.optim.Adam([x], number("rate", rate, above=0))
     values = []
     with preserve(module), capture(module, (layer,)) as kept:
-        for _ in range(integer("steps", steps)):
+        for _ in range(integer("iterations", iterations)):
             run(module, x)
             h = kept[layer].flatten(2).mean(2) if kept[layer].dim() == 4 else kept[layer].flatten(1)
             value = (h @ _vector(unit, h.shape[1]).to(h))[0]

@@ -61,13 +61,13 @@ class DropoutPredictive(Result):
 
 @names_call
 def dropout_predictive(
-    module: nn.Module, x: Any, *, draws: int = 100, probabilities: bool = False, seed: int = 0
+    module: nn.Module, data: Any, *, draws: int = 100, probabilities: bool = False, seed: int = 0
 ) -> DropoutPredictive:
     """Returns predictions averaged over dropout masks, with their variance; equation (1).
 
     Args:
         module: a network with dropout layers, which alone run in training mode here; it is not changed.
-        x: inputs.
+        data: inputs.
         draws: number of masks.
         probabilities: if True, averages softmax probabilities instead of outputs.
         seed: random seed of the masks.
@@ -84,7 +84,7 @@ def dropout_predictive(
     parts = [part for part in module.modules() if isinstance(part, DROPOUTS)]
     if not parts:
         raise InputError("the module has no dropout layer", accepted="at least one dropout layer", fix="Add nn.Dropout")
-    inputs = all_inputs(x, module)
+    inputs = all_inputs(data, module)
 
     def as_output(f: Tensor) -> Tensor:
         return f.double().softmax(1) if probabilities else f.double()

@@ -20,7 +20,8 @@ from torch import nn
 from gnomon.bayes.predictive import PosteriorPrediction, from_outputs
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
-from gnomon.core.inputs.checks import as_inputs, check_module, check_seed, check_type, integer, number
+from gnomon.core.inputs.checks import check_module, check_seed, check_type, integer, number
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve, random_state
@@ -38,7 +39,7 @@ __all__ = ["DeepEnsemble", "deep_ensemble"]
 class DeepEnsemble(Result):
     """Trained networks, the runs that trained them, and whether their targets are classes.
 
-    >>> len(deep_ensemble(lambda: nn.Linear(1, 1), torch.ones(4, 1), torch.ones(4), members=2, steps=3).models)
+    >>> len(deep_ensemble(lambda: nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), members=2, steps=3).models)
     2
     """
 
@@ -67,7 +68,7 @@ class DeepEnsemble(Result):
         """Returns the mean prediction and the disagreement of the members; equation (1)."""
         outputs = []
         for model in self.models:
-            inputs = as_inputs(x, model)
+            inputs = all_inputs(x, model)
             with preserve(model, grad=False):
                 returned = run(model, inputs)
                 outputs.append(output_rows(returned, count(inputs)).double())
@@ -78,7 +79,6 @@ class DeepEnsemble(Result):
 def deep_ensemble(
     make: Callable[[], nn.Module],
     data: Any,
-    y: Any = None,
     *,
     members: int = 5,
     noise: float = 1.0,
@@ -87,7 +87,7 @@ def deep_ensemble(
     steps: int = 1000,
     batch: int | None = None,
     seed: int = 0,
-    seconds: float | None = None,
+    budget: float | None = None,
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> DeepEnsemble:
@@ -99,7 +99,6 @@ def deep_ensemble(
         make: a function that returns a new network, drawn from torch's random state, such as
             ``lambda: nn.Sequential(...)``.
         data: as in `gnomon.train`.
-        y: targets.
         members: number of networks.
         noise: the standard deviation of real targets around the outputs.
         loss: as in `gnomon.train`.
@@ -107,16 +106,16 @@ def deep_ensemble(
         steps: number of steps of each network.
         batch: number of examples in a step.
         seed: random seed of the initializations and batches; torch's random state is restored.
-        seconds: time budget of each member.
+        budget: seconds for each member.
         progress: called with (steps done, steps) of all members after each step.
-        clock: the clock for ``seconds``.
+        clock: the clock for ``budget``.
 
     An interrupt (Ctrl-C) ends the training and returns the members so far, including the unfinished one.
     Hypotheses: none. Reference: [lakshminarayanan2017simple].
     Cost: one training run for each member.
 
     >>> x = torch.linspace(-1, 1, 20)[:, None]
-    >>> ensemble = deep_ensemble(lambda: nn.Linear(1, 1), x, 2 * x[:, 0], members=3, steps=50, noise=0.1)
+    >>> ensemble = deep_ensemble(lambda: nn.Linear(1, 1), (x, 2 * x[:, 0]), members=3, steps=50, noise=0.1)
     >>> found = ensemble.predictive(torch.tensor([[0.0], [9.0]]))
     >>> bool(found.epistemic[1] > found.epistemic[0])                                     # far from the data
     True
@@ -132,11 +131,11 @@ def deep_ensemble(
             module = make()
         check_module(module)
         report = None if progress is None else partial(_report, progress, i, members)
-        runs.append(train(module, data, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
-                          seconds=seconds, in_place=True, progress=report, clock=clock))  # fmt: skip
+        runs.append(train(module, data, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
+                          budget=budget, in_place=True, progress=report, clock=clock))  # fmt: skip
         if runs[-1].stopped == "interrupted":
             break
-    chosen = Objective.of(data, y, runs[0].model, loss).loss
+    chosen = Objective.of(data, runs[0].model, loss).loss
     return DeepEnsemble(tuple(runs), noise, isinstance(chosen, CrossEntropy))
 
 

@@ -125,7 +125,6 @@ class Laplace(Result):
 def laplace(
     module: nn.Module,
     data: Any,
-    y: Any = None,
     *,
     prior_precision: float | None = None,
     noise: float = 1.0,
@@ -140,8 +139,7 @@ def laplace(
 
     Args:
         module: a trained network; runs in eval mode and is not changed.
-        data: the training data: a pair, a ``Dataset``, a ``DataLoader``, batches; or inputs, with ``y``.
-        y: targets.
+        data: the training data: a pair, a ``Dataset``, a ``DataLoader``, batches.
         prior_precision: the precision d of the prior; by default the one with the largest evidence.
         noise: standard deviation of real targets around the outputs.
         loss: `Squared()`, `CrossEntropy()`, or for a module with one logit `Logistic()` or ``nn.BCEWithLogitsLoss()``;
@@ -156,13 +154,13 @@ def laplace(
     of all examples for linear layers, and the derivatives of all outputs of each example for others.
 
     >>> x = torch.tensor([[1.0], [2.0]])
-    >>> result = laplace(nn.Linear(1, 1, bias=False), x, x[:, 0], prior_precision=1.0)
+    >>> result = laplace(nn.Linear(1, 1, bias=False), (x, x[:, 0]), prior_precision=1.0)
     >>> result.eigenvalues.tolist(), round(float(result.variance()), 4)                    # 1^2 + 2^2, 1 / (5 + 1)
     ([5.0], 0.1667)
     """
     if structure not in ("full", "diagonal", "low rank"):
         raise out_of_range("structure", '"full", "low rank" or "diagonal"', structure)
-    posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
+    posterior = module_posterior(module, data, noise=noise, loss=loss, parameters=parameters)
     known = isinstance(posterior.objective.loss, Squared | CrossEntropy | AbstractLossWithAxes)
     if not known and not posterior.binary:
         accepted = "Squared(), CrossEntropy(), or for one output Logistic() or BCEWithLogitsLoss() without weights"

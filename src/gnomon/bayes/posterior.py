@@ -124,7 +124,6 @@ class ModulePosterior:
 def module_posterior(
     module: nn.Module,
     data: Any,
-    y: Any = None,
     *,
     prior_std: float = 1.0,
     noise: float = 1.0,
@@ -137,8 +136,7 @@ def module_posterior(
 
     Args:
         module: a network in eval mode; it is not changed.
-        data: a pair, a ``Dataset``, a ``DataLoader``, batches; or inputs, with ``y``.
-        y: targets.
+        data: a pair, a ``Dataset``, a ``DataLoader``, batches.
         prior_std: standard deviation of the prior of every parameter.
         noise: the standard deviation of the targets around the outputs; leave it at 1 for classes.
         loss: as in `gnomon.train`; with one output and classes 0 and 1, the logistic loss in place of cross-entropy.
@@ -148,7 +146,7 @@ def module_posterior(
     Cost: the data are held in memory; a pass over them for each evaluation.
 
     >>> net = nn.Linear(1, 1, bias=False)
-    >>> posterior = module_posterior(net, torch.ones(4, 1), torch.ones(4), prior_std=1.0, noise=1.0)
+    >>> posterior = module_posterior(net, (torch.ones(4, 1), torch.ones(4)), prior_std=1.0, noise=1.0)
     >>> w = torch.tensor([0.5]).double()
     >>> round(float(posterior(w)), 4)                                    # -4 (1 - 0.5)^2 / 2 - 0.5^2 / 2
     -0.625
@@ -157,8 +155,8 @@ def module_posterior(
     prior_std = number("prior_std", prior_std, above=0)
     noise = number("noise", noise, above=0)
     with preserve(module, mode=None):
-        examples = source(data, y, module=module)
-        objective = Objective.of(examples, None, module, _loss_for(examples, module, loss)).indexable()
+        examples = source(data, module=module)
+        objective = Objective.of(examples, module, _loss_for(examples, module, loss)).indexable()
         return ModulePosterior(module, objective, parameters, prior_std, noise)
 
 

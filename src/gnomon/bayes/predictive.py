@@ -23,7 +23,8 @@ from torch import Tensor
 from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_inputs, check_type, integer
+from gnomon.core.inputs.checks import check_type, integer
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.results import Axis, Plot, Result, Scatter
 
@@ -59,7 +60,7 @@ class PosteriorPrediction(Result):
 
 
 @names_call
-def predictive(posterior: ModulePosterior, draws: PosteriorDraws, x: Any, *, most: int = 200) -> PosteriorPrediction:
+def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, most: int = 200) -> PosteriorPrediction:
     """Returns the mean prediction over draws of a module's parameters, with epistemic and aleatoric uncertainty.
 
         f(x) = mean_i f(w_i; x)                                                                            (1)
@@ -67,7 +68,7 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, x: Any, *, mos
     Args:
         posterior: the posterior that was sampled.
         draws: the result of `gnomon.bayes.sample` or `gnomon.bayes.Laplace.sample`.
-        x: inputs as the module takes them.
+        data: inputs as the module takes them.
         most: maximum number of draws used, evenly spaced over the chains.
 
     Hypotheses: draws of the posterior. Reference: [depeweg2018decomposition].
@@ -85,7 +86,7 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, x: Any, *, mos
     """
     check_type("posterior", posterior, ModulePosterior, fix="Pass what module_posterior(module, data) returns")
     check_type("draws", draws, PosteriorDraws, fix="Pass what sample(posterior, start) returns")
-    inputs = as_inputs(x, posterior.module)
+    inputs = all_inputs(data, posterior.module)
     vectors, wanted = draws.values.flatten(0, 1), len(posterior.start)
     if vectors.shape[1] != wanted or len(vectors) < 2:
         found = f"there are {len(vectors)} draws of {vectors.shape[1]} numbers; the module has {wanted} parameters"

@@ -95,7 +95,7 @@ def bias_variance(
         net = factory(seed + k)
         check_module(net)
         rows = torch.randint(len(y), (len(y),), generator=torch.Generator().manual_seed(seed + k))
-        run = train(net, x[rows], y[rows], optimizer=Adam(lr), steps=steps, seed=seed + k)
+        run = train(net, (x[rows], y[rows]), optimizer=Adam(lr), steps=steps, seed=seed + k)
         made.append(outputs(run.model, z).double().reshape(len(t), -1))
     return split_error(torch.stack(made), t)
 

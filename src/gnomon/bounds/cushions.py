@@ -22,12 +22,14 @@ Reference: [arora2018stronger], definitions 4 to 6.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_inputs, check_readable
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["LayerCushions", "layer_cushions"]
@@ -68,7 +70,7 @@ class LayerCushions(Result):
 
 
 @names_call
-def layer_cushions(module: nn.Module, x: Tensor) -> LayerCushions:
+def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
     """Measures the layer and interlayer cushions of a ReLU network on some inputs; equations (1) to (3).
 
     Hypotheses: a ``nn.Sequential`` of Linear layers and ReLU (Flatten, Dropout and Identity are allowed).
@@ -87,7 +89,7 @@ def layer_cushions(module: nn.Module, x: Tensor) -> LayerCushions:
         raise InputError(
             found, accepted="a Sequential of Linear and ReLU layers", fix="Pass an nn.Sequential of these layers"
         )
-    given = as_inputs(x, module)
+    given = all_inputs(data, module)
     h = (given if isinstance(given, Tensor) else torch.as_tensor(given)).double().flatten(1)
     layers, masks, before, after, names = [], [], [], [], []
     with torch.no_grad():

@@ -39,7 +39,7 @@ __all__ = ["epoch_wise_double_descent", "sample_wise_double_descent"]
 
 @names_call
 def sample_wise_double_descent(
-    fit: Callable[..., Callable[[Any], Tensor]], sizes: Sequence[int], data: Any, test: Any, *, repetitions: int = 3
+    fit: Callable[..., Callable[[Any], Tensor]], sizes: Sequence[int], data: Any, test: Any, *, draws: int = 3
 ) -> DoubleDescent:
     """Fits the same model to more and more examples and looks for a peak of the test error; equation (1).
 
@@ -48,7 +48,7 @@ def sample_wise_double_descent(
         sizes: increasing numbers of examples, at most the size of the data.
         data: training examples; each repetition shuffles them.
         test: test examples.
-        repetitions: number of random orders at each size.
+        draws: number of random orders at each size.
 
     Errors are error rates for classes and mean squared errors for numbers; training errors are on the examples used.
 
@@ -71,7 +71,7 @@ def sample_wise_double_descent(
     rows = []
     for size in wanted:
         pairs = []
-        for seed in range(integer("repetitions", repetitions)):
+        for seed in range(integer("draws", draws)):
             index = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[:size]
             a, b = take(x, index), y[index]
             model = fit(a, b, seed)  # (1)
@@ -90,7 +90,7 @@ def epoch_wise_double_descent(
     *,
     optimizer: OptimizerChoice | None = None,
     batch: int = 32,
-    repetitions: int = 3,
+    draws: int = 3,
 ) -> DoubleDescent:
     """Trains new networks, evaluates them after some epochs, and looks for a peak of the test error; equation (2).
 
@@ -101,7 +101,7 @@ def epoch_wise_double_descent(
         test: test examples.
         optimizer: as `gnomon.train` takes it; by default ``Adam(1e-3)``.
         batch: examples in a batch.
-        repetitions: number of networks.
+        draws: number of networks.
 
     Errors are defined as in `sample_wise_double_descent`.
 
@@ -121,7 +121,7 @@ def epoch_wise_double_descent(
     each = -(-len(y) // size)
     looks = [each * e for e in wanted]
     runs = []
-    for seed in range(integer("repetitions", repetitions)):
+    for seed in range(integer("draws", draws)):
         net = factory(seed)
         check_module(net)
         seen: dict[int, list[float]] = {}
@@ -131,7 +131,7 @@ def epoch_wise_double_descent(
             return seen[step][1]
 
         rule = Adam(1e-3) if optimizer is None else optimizer
-        train(net, x, y, optimizer=rule, steps=looks[-1], batch=size, record=looks, watch={"error": look}, seed=seed)
+        train(net, (x, y), optimizer=rule, steps=looks[-1], batch=size, record=looks, watch={"error": look}, seed=seed)
         if looks[-1] not in seen:
             found = f"training ended at step {max(seen)} of {looks[-1]}"
             raise InputError(found, accepted="a run that stays finite", fix="Use a smaller learning rate")

@@ -179,7 +179,7 @@ def double_descent(
     test: Any,
     *,
     along: str = "size of the model",
-    repetitions: int = 3,
+    draws: int = 3,
     loss: Callable[[Tensor, Tensor], Tensor] = nn.functional.mse_loss,
 ) -> DoubleDescent:
     """Fits a model at each size and looks for a peak of the test error at the interpolation threshold.
@@ -194,12 +194,12 @@ def double_descent(
         data: training examples (inputs, targets).
         test: test examples.
         along: what the size is, for the text of the result.
-        repetitions: number of seeds at each size.
+        draws: number of seeds at each size.
         loss: function of outputs and targets that returns a mean loss.
 
     Hypotheses: none.
     Reference: [belkin2019reconciling], [nakkiran2020deep].
-    Cost: one fit for each size and repetition.
+    Cost: one fit for each size and draw.
 
     >>> g = torch.Generator().manual_seed(0)
     >>> x, noise = torch.randn(40, 80, generator=g), torch.randn(40, generator=g)
@@ -207,18 +207,18 @@ def double_descent(
     ...     w = torch.linalg.lstsq(x[:, :size], y, driver="gelsd").solution
     ...     return lambda z: z[:, :size] @ w
     >>> double_descent(least_norm, [5, 20, 40, 80], (x, noise), (torch.randn(500, 80, generator=g), torch.zeros(500)),
-    ...                repetitions=1).peak
+    ...                draws=1).peak
     40
     """
     chosen = [number("sizes", float(size), above=0) for size in sizes]
     if len(chosen) < 3 or sorted(chosen) != chosen:
         raise InputError(f"sizes is {list(sizes)}"[:80], accepted="three growing sizes", fix="Pass sizes in order")
-    repetitions = integer("repetitions", repetitions)
+    draws = integer("draws", draws)
     (x, y), (z, t) = (source(part).pair() for part in (data, test))
     rows = []
     for size in sizes:
         pairs = []
-        for seed in range(repetitions):
+        for seed in range(draws):
             model = fit(size, x, y, seed)
             with torch.no_grad():
                 pairs.append([float(loss(model(inputs), targets)) for inputs, targets in ((x, y), (z, t))])

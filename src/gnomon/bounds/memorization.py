@@ -133,7 +133,7 @@ def memorization(
             with torch.no_grad():
                 return float((model(x).argmax(1) == labels).double().mean())
 
-        run = train(net, x, labels, optimizer=Adam(lr), steps=steps, record=looks, watch={"right": right}, seed=seed)
+        run = train(net, (x, labels), optimizer=Adam(lr), steps=steps, record=looks, watch={"right": right}, seed=seed)
         runs.append(tuple(float(v) for v in run.watched["right"]))
     kept = min(map(len, runs))
     return Memorization(tuple(looks[:kept]), runs[0][:kept], runs[1][:kept], kinds)
@@ -195,7 +195,7 @@ def forgetting_events(
         return 0.0
 
     size = min(integer("batch", batch), len(y))
-    train(module, x, y, optimizer=Adam(lr), steps=steps, batch=size, record=looks, watch={"look": look}, seed=seed)
+    train(module, (x, y), optimizer=Adam(lr), steps=steps, batch=size, record=looks, watch={"look": look}, seed=seed)
     right = torch.stack(seen)
     events = (right[:-1] & ~right[1:]).sum(0)  # (2)
     return ForgettingEvents(events, right.any(0), steps)
@@ -253,7 +253,7 @@ def network_rademacher(
         labels = torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed + k))
         net = factory(seed + k)
         check_module(net)
-        run = train(net, inputs, labels, optimizer=Adam(lr), steps=steps, record=steps, seed=seed + k)
+        run = train(net, (inputs, labels), optimizer=Adam(lr), steps=steps, record=steps, seed=seed + k)
         made = outputs(run.model, inputs)
         if made.shape[1] != 2:
             found = f"the network has {made.shape[1]} outputs"

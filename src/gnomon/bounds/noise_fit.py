@@ -61,8 +61,7 @@ class NoiseFit(Result):
 @names_call
 def noise_fit(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     clean: Any,
     steps: int = 500,
@@ -74,8 +73,7 @@ def noise_fit(
 
     Args:
         module: an untrained network; left as it was.
-        x: inputs, or data, as in `gnomon.train`.
-        y: classes, some of them wrong.
+        data: as in `gnomon.train`.
         clean: for each example whether its label is true, a mask.
         steps: number of steps of training; ``optimizer``, ``batch`` and ``seed`` as in `gnomon.train`.
         optimizer: see ``steps``.
@@ -87,12 +85,12 @@ def noise_fit(
 
     >>> net, x = nn.Linear(2, 2), torch.randn(20, 2)
     >>> mask = torch.arange(20) > 3
-    >>> result = noise_fit(net, x, (x[:, 0] > 0).long(), clean=mask, steps=5)
+    >>> result = noise_fit(net, (x, (x[:, 0] > 0).long()), clean=mask, steps=5)
     >>> len(result.steps) == len(result.clean)
     True
     """
     check_readable(module)
-    inputs, labels = source(x, y, module=module).pair()
+    inputs, labels = source(data, module=module).pair()
     mask = as_targets(clean, len(labels)).bool()
     if labels.is_floating_point() or mask.all() or not mask.any():
         found = "the targets are not classes" if labels.is_floating_point() else "all labels are of one kind"
@@ -104,6 +102,8 @@ def noise_fit(
         fitted = (decided == labels).double()
         return torch.stack([fitted[mask].mean(), fitted[~mask].mean()])  # (1)
 
-    run = train(module, inputs, labels, optimizer=optimizer, steps=steps, batch=batch, seed=seed, watch={"fit": right})
+    run = train(
+        module, (inputs, labels), optimizer=optimizer, steps=steps, batch=batch, seed=seed, watch={"fit": right}
+    )
     rows = torch.stack(run.watched["fit"])
     return NoiseFit(tuple(run.steps.tolist()), tuple(rows[:, 0].tolist()), tuple(rows[:, 1].tolist()))

@@ -91,7 +91,7 @@ def empirical_shattering(
             labels = torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed + 1000 * n + k))
             net = factory(seed + k)
             check_module(net)
-            run = train(net, x[:n], labels, optimizer=Adam(lr), steps=steps, seed=seed + k)
+            run = train(net, (x[:n], labels), optimizer=Adam(lr), steps=steps, seed=seed + k)
             fitted += bool((outputs(run.model, x[:n]).argmax(1) == labels).all())
         shares.append(fitted / labelings)  # (1)
     return Shattering(sizes, tuple(shares), labelings)

@@ -56,7 +56,7 @@ def ridge_stability(
     y: Float[Tensor, " m"],
     *,
     decay: float,
-    delta: float = 0.05,
+    confidence: float = 0.95,
     test: tuple[Float[Tensor, "t n"], Float[Tensor, " t"]] | None = None,
 ) -> RidgeStability:
     """Computes the stability of kernel ridge regression with penalty a |f|^2, bounded and measured; equations (1) to
@@ -72,7 +72,7 @@ def ridge_stability(
     >>> ridge_stability(torch.eye(20).double(), torch.zeros(20) + 0.5, decay=1.0).training
     0.2267...
     """
-    a, delta = number("decay", decay, above=0), number("delta", delta, above=0, below=1)
+    a, delta = number("decay", decay, above=0), 1 - number("confidence", confidence, above=0, below=1)
     k, target, n = kernel.double(), y.double().reshape(-1), len(kernel)
     if len(target) != n or n < 2:
         raise InputError(f"the kernel has {n} rows and y {len(target)}", accepted="a target per row", fix="Pass both")

@@ -115,7 +115,7 @@ class GeneralizationBounds(Result):
 
 @names_call
 def generalization_bounds(
-    module: nn.Module, data: Any, *, test: Any = None, start: nn.Module | None = None, delta: float = 0.05
+    module: nn.Module, data: Any, *, test: Any = None, start: nn.Module | None = None, confidence: float = 0.95
 ) -> GeneralizationBounds:
     """Computes every bound (1) to (8) for a trained classifier, with factors and assumptions, and the measured gap.
 
@@ -124,7 +124,8 @@ def generalization_bounds(
         data: its training examples.
         test: held-out examples; without them the gap is not measured.
         start: the network before training, from which (6) measures distances.
-        delta: the probability that a bound fails; it enters (1) to (8) only by logarithms, which are left out.
+        confidence: the probability that a bound holds, 1 - delta; delta enters (1) to (8) only by logarithms,
+            which are left out.
 
     Hypotheses: as for the module; each is checked if possible, and listed with the bound.
     Reference: [jiang2020fantastic].
@@ -166,7 +167,7 @@ def generalization_bounds(
             name,
             prod(parts.values()) / sqrt(n),
             (*(Value(what, size) for what, size in parts.items()), Value("1 / sqrt(n)", n**-0.5)),
-            delta,
+            1 - confidence,
             (*premises, smooth if name in FOR_TANH else relu),
             QuantityDefinition(words, "the gap between training and test error, up to constants and logarithms", key),
             gap,

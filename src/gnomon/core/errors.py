@@ -44,9 +44,9 @@ class GnomonError(Exception):
     - ``fix``: what to do, or None.
 
     >>> error = GnomonError("'pool' is a MaxPool2d", reason="pooling is linear", fix="Use AvgPool2d")
-    >>> error.call = "limit(net)"
+    >>> error.call = "limit(module)"
     >>> print(error)
-    limit(net): 'pool' is a MaxPool2d; required: pooling is linear. Use AvgPool2d.
+    limit(module): 'pool' is a MaxPool2d; required: pooling is linear. Use AvgPool2d.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ def names_call(given: Any) -> Any:
     """Decorates public functions and methods: a `GnomonError` that passes through gets the call as ``error.call``.
 
     The outermost decorated function sets it last, so an error names the call that the user made. The text is the name
-    with the required arguments, or the text that is given: ``@names_call("limit(net).ntk(x)")``.
+    with the required arguments, or the text that is given: ``@names_call("limit(module).ntk(x)")``.
 
     >>> @names_call
     ... def ntk(module, data, *, memory=None):

@@ -12,7 +12,7 @@ Reference: [lyu2020gradient], Theorems 4.1 and 4.4.
 >>> import torch
 >>> net = nn.Linear(2, 1, bias=False)
 >>> net.weight.data = torch.tensor([[3.0, 4.0]])
->>> found = normalized_margin(net, torch.eye(2), torch.tensor([1, 1]))                # margins 3 and 4, norm 5
+>>> found = normalized_margin(net, (torch.eye(2), torch.tensor([1, 1])))                # margins 3 and 4, norm 5
 >>> round(found.margin, 5), found.degree
 (0.6, 1)
 """
@@ -124,13 +124,12 @@ def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
 
 
 @names_call
-def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMargin:
+def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
     """Computes the normalized margin of a homogeneous network, and how near it is to the maximum; (1), (2).
 
     Args:
         module: homogeneous in its parameters, which is measured first; read in eval mode and left as it was.
-        x: inputs, or data.
-        y: classes.
+        data: inputs, or data.
 
     Hypotheses: see the module. Reference: [lyu2020gradient].
     Cost: four forward passes, and a backward pass for each of at most 64 examples near the margin.
@@ -138,10 +137,10 @@ def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMar
     >>> net = nn.Linear(2, 1, bias=False)
     >>> net.weight.data = torch.tensor([[1.0, 1.0]])
     >>> x, y = torch.tensor([[1.0, 0.0], [0.0, -1.0]]), torch.tensor([1, 0])
-    >>> round(normalized_margin(net, x, y).stationarity, 5)                          # the maximum margin solution
+    >>> round(normalized_margin(net, (x, y)).stationarity, 5)                          # the maximum margin solution
     0.0
     """
-    inputs, labels, power = _check(module, x, y)
+    inputs, labels, power = _check(module, data)
     margins, norm = _margins(module, inputs, labels), _norm(module)
     size = norm**power
     return NormalizedMargin(
@@ -154,27 +153,27 @@ def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMar
 
 
 @names_call
-def margin_growth(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> MarginGrowth:
+def margin_growth(checkpoints: Sequence[nn.Module], data: Any) -> MarginGrowth:
     """Computes normalized margins of a homogeneous network at checkpoints of a run; equation (1).
 
     Hypotheses: see the module. Reference: [lyu2020gradient].
     Cost: a forward pass for each checkpoint, and three more.
 
     >>> net = nn.Linear(1, 1, bias=False)
-    >>> margin_growth([net, net], torch.ones(1, 1), torch.tensor([1])).degree
+    >>> margin_growth([net, net], (torch.ones(1, 1), torch.tensor([1]))).degree
     1
     """
     if not checkpoints:
         raise InputError("the list of checkpoints is empty", accepted="at least one", fix="Pass a list of modules")
-    inputs, labels, power = _check(checkpoints[-1], x, y)
+    inputs, labels, power = _check(checkpoints[-1], data)
     rows = [(_margins(module, inputs, labels), _norm(module) ** power) for module in checkpoints]
     hard = tuple(float(m.min()) / size for m, size in rows)
     return MarginGrowth(hard, tuple(-float(torch.logsumexp(-m, 0)) / size for m, size in rows), power)
 
 
-def _check(module: nn.Module, x: Any, y: Any) -> tuple[Inputs, Tensor, int]:
+def _check(module: nn.Module, data: Any) -> tuple[Inputs, Tensor, int]:
     check_weights(module)
-    inputs, labels = source(x, y, module=module).pair()
+    inputs, labels = source(data, module=module).pair()
     if labels.is_floating_point() or labels.dim() != 1:
         raise InputError("the targets are not classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
     power = homogeneity_degree(module, take(inputs, slice(0, 64)))

@@ -214,7 +214,14 @@ class DistilledStudent(Result):
 
 @names_call
 def distill(
-    teacher: nn.Module, student: nn.Module, x: Any, *, t: float = 2.0, steps: int = 500, lr: float = 3e-3, seed: int = 0
+    teacher: nn.Module,
+    student: nn.Module,
+    data: Any,
+    *,
+    t: float = 2.0,
+    steps: int = 500,
+    lr: float = 3e-3,
+    seed: int = 0,
 ) -> DistilledStudent:
     """Trains a copy of the student to match the teacher's softened probabilities, without labels; equation (3).
 
@@ -228,14 +235,14 @@ def distill(
     """
     for module in (teacher, student):
         check_module(module)
-    inputs = source(x, module=student).whole().x
+    inputs = source(data, module=student).whole().x
     told = outputs(teacher, inputs)
     t = number("t", t, above=0)
 
     def loss(made: Tensor, target: Tensor) -> Tensor:
         return distillation_loss(made, target.to(made.dtype), t)
 
-    run = train(student, inputs, told, loss=loss, optimizer=Adam(lr), steps=steps, seed=seed)
+    run = train(student, (inputs, told), loss=loss, optimizer=Adam(lr), steps=steps, seed=seed)
     made = outputs(run.model, inputs)
     agreement = float((made.argmax(1) == told.argmax(1)).double().mean())
     entropy = distillation_loss(told, told)

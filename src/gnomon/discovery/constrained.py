@@ -134,7 +134,7 @@ class _Solver:
         """Returns standard deviations over replicates of the blocks."""
         count = len(self.gram)
         draw = np.random.default_rng(abs(selection.seed))
-        drawn = [np.bincount(draw.integers(count, size=count), minlength=count) for _ in range(selection.replicates)]
+        drawn = [np.bincount(draw.integers(count, size=count), minlength=count) for _ in range(selection.draws)]
         solved = [self._solve(times.astype(float)) for times in drawn]
         return np.std(solved, axis=0) if solved else np.full(len(self.best), np.nan)
 

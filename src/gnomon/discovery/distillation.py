@@ -24,7 +24,8 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_inputs, check_readable, check_type
+from gnomon.core.inputs.checks import check_readable, check_type
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.discovery.candidates import Library
@@ -66,7 +67,7 @@ class Distillation(Result):
 
 @names_call
 def distill(
-    module: nn.Module, library: Library, x: Any, *, dx: Any = None, derivative: AbstractDerivative | None = None,
+    module: nn.Module, library: Library, data: Any, *, dx: Any = None, derivative: AbstractDerivative | None = None,
     selection: TermSelection | None = None,
 ) -> Distillation:  # fmt: skip
     """Writes a trained network as a sparse sum of known operators, equation (1).
@@ -85,15 +86,15 @@ def distill(
     """
     check_readable(module)
     check_type("library", library, Library, fix="Pass gnomon.discovery.Library(...)")
-    inputs = as_inputs(x, module)
+    inputs = all_inputs(data, module)
     if not isinstance(inputs, Tensor) or inputs.dim() < 2:
         raise InputError("x is not a table", accepted="rows of numbers or fields", fix="Pass a tensor (n, ...)")
     found = outputs(module, inputs).double().cpu().numpy()
     rows = inputs.reshape(len(inputs), -1).double().cpu().numpy()
-    data, target, keep = _fields(rows, found, dx) if dx is not None else _columns(rows, found)
-    terms = library.terms(tuple(data.fields), data.letters[:-1])
+    grid, target, keep = _fields(rows, found, dx) if dx is not None else _columns(rows, found)
+    terms = library.terms(tuple(grid.fields), grid.letters[:-1])
     rule, cache = derivative or FiniteDifferences(6), {}  # type: ignore[var-annotated]
-    columns = np.stack([values_of(data, term, rule, rule, cache)[keep].ravel() for term in terms], 1)
+    columns = np.stack([values_of(grid, term, rule, rule, cache)[keep].ravel() for term in terms], 1)
     check_columns(columns, [term.name for term in terms])
     count = min(BOOTSTRAP_BLOCKS, len(columns))
     system = RegressionSystem(columns, target[keep].ravel(), block_numbers((len(columns),), (count,)), float(len(rows)))
@@ -148,7 +149,7 @@ class ExtrapolationGap(Result):
 
 @names_call
 def extrapolation_gap(
-    model: Callable[[Any], Any], law: Callable[[Any], Any], inside: tuple[Any, Any], outside: tuple[Any, Any]
+    module: Callable[[Any], Any], law: Callable[[Any], Any], inside: tuple[Any, Any], outside: tuple[Any, Any]
 ) -> ExtrapolationGap:
     """Compares a black box with a law on pairs (x, y) inside and outside the range of the training data.
 
@@ -167,4 +168,4 @@ def extrapolation_gap(
             raise InputError(found, accepted="a value for each target", fix="Check x and y")
         return float(np.linalg.norm(made.ravel() - y.ravel()) / max(float(np.linalg.norm(y)), 1e-300))
 
-    return ExtrapolationGap(error(model, inside), error(model, outside), error(law, inside), error(law, outside))
+    return ExtrapolationGap(error(module, inside), error(module, outside), error(law, inside), error(law, outside))

@@ -57,7 +57,7 @@ def refine_equations(
     best = list(found)
     names = {name for equation in best for name in equation.terms}
     kept = [group for group in groups if group[0].name in names]
-    clean = bool(kept and selection.replicates) and all(
+    clean = bool(kept and selection.draws) and all(
         e.terms and e.residuals.misfit < MAX_MISFIT_OF_CLEAN_DATA for e in best
     )
     for wide in form.wider(data) if clean else ():

@@ -37,16 +37,16 @@ MIN_SQUARED_DISTANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class TermSelection(Record):
-    """How terms are chosen: thresholds and ridge of (1), floor of (3), replicates of the bootstrap and their seed.
+    """How terms are chosen: thresholds and ridge of (1), floor of (3), draws of the bootstrap and their seed.
 
-    >>> TermSelection(floor=0.01).replicates
+    >>> TermSelection(floor=0.01).draws
     50
     """
 
     floor: float = 2e-3
     ridge: float = 1e-6
     thresholds: int = 24
-    replicates: int = 50
+    draws: int = 50
     seed: int = 0
 
     def checked(self) -> "TermSelection":
@@ -54,7 +54,7 @@ class TermSelection(Record):
         number("floor", self.floor, above=0)
         number("ridge", self.ridge, above=-1e-300)
         integer("thresholds", self.thresholds)
-        integer("replicates", self.replicates, least=0)
+        integer("draws", self.draws, least=0)
         return self
 
 

@@ -21,7 +21,8 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_inputs, check_readable
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Histogram, Plot, Result
@@ -79,7 +80,9 @@ def pde_residual(
 
 
 @names_call
-def model_residual(module: nn.Module, x: Any, equation: str, *, letters: str = "xt", fields: str = "u") -> PDEResidual:
+def model_residual(
+    module: nn.Module, data: Any, equation: str, *, letters: str = "xt", fields: str = "u"
+) -> PDEResidual:
     """The residual (1) of an equation at points x (n, letters) for a network whose outputs are the fields, by autograd.
 
     ``letters`` names the columns of x, ``fields`` the outputs, one letter each.
@@ -94,7 +97,7 @@ def model_residual(module: nn.Module, x: Any, equation: str, *, letters: str = "
     True
     """
     check_readable(module)
-    points = as_inputs(x, module)
+    points = all_inputs(data, module)
     if not isinstance(points, Tensor) or points.dim() != 2 or points.shape[1] != len(letters):
         fix = f"Pass points with the columns {', '.join(letters)}, or name them in letters"
         raise InputError("the points do not have a column for each letter", accepted="points (n, letters)", fix=fix)

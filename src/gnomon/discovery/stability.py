@@ -9,7 +9,7 @@ Cost: one product per block for the moments; then small matrices only.
 
 >>> rows = np.random.default_rng(0).standard_normal((200, 3))
 >>> system = RegressionSystem(rows, 2 * rows[:, 0], np.arange(200) // 10, 200.0)
->>> resample_terms(system, (0,), TermSelection(replicates=20))[0].tolist()
+>>> resample_terms(system, (0,), TermSelection(draws=20))[0].tolist()
 [1.0, 0.0, 0.0]
 """
 
@@ -25,13 +25,13 @@ def resample_terms(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Inclusion probabilities (1) of all terms, and standard deviations of the coefficients on a support, for (2)."""
     terms = system.columns.shape[1]
-    if not selection.replicates:
+    if not selection.draws:
         return np.full(terms, np.nan), np.full(len(support), np.nan)
     norms, count = np.linalg.norm(system.columns, axis=0), system.count
     norms = np.where(norms > 0, norms, 1.0)
     gram, cross, square = _by_block(system.columns / norms, system.target, system.blocks, count)
     draw = np.random.default_rng(abs(selection.seed))
-    drawn = draw.integers(count, size=(selection.replicates, count))
+    drawn = draw.integers(count, size=(selection.draws, count))
     times = np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(float)
     squares = times @ square
     times, squares = times[squares > 0], squares[squares > 0]
@@ -39,7 +39,7 @@ def resample_terms(
     crosses = times @ cross
     inclusion = _choose(grams, crosses, squares, system.independent, selection.floor).sum(0)  # (1)
     spread = _spread(grams, crosses, list(support)) / norms[list(support)]  # (2)
-    return inclusion / selection.replicates, spread
+    return inclusion / selection.draws, spread
 
 
 def _choose(

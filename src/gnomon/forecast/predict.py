@@ -9,7 +9,7 @@ and `gnomon.dynamics.predict_from_kernel` computes the run.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -56,19 +56,16 @@ Kernel = Callable[[Any, Any], Tensor]
 
 @names_call
 def predict(
-    model: nn.Module | Limit | Kernel | Array,
-    x: Any,
-    y: Any = None,
-    x_test: Any = None,
+    module: nn.Module | Limit | Kernel,
+    data: Any,
     *,
-    y_test: Array | None = None,
+    test: Any = None,
     loss: AbstractLoss | None = None,
     optimizer: GradientFlow | OptimizerChoice | None = None,
     times: Array | list[float] | tuple[float, ...] | None = None,
     penalty: float = 0.0,
     kernel: str = "empirical",
     outputs: str = "auto",
-    test: Array | None = None,
     f0: Array | None = None,
     f0_test: Array | None = None,
 ) -> Trajectory:
@@ -76,21 +73,16 @@ def predict(
 
         f' = -(1 / n) K dl/df - alpha (f - f_0),    K = J J^T of the module at its present parameters     (1)
 
-    ``predict(module, x, y, x_test)`` or ``predict(module, data, x_test=...)`` computes K, starts from the module's own
-    outputs f_0, and leaves the module unchanged; ``predict(limit(net), x, y, x_test)`` and ``predict(k, x, y, x_test)``
-    with a function k(x, x') start from zero, and ``predict(K, y, test=K_test)`` with a matrix is
-    `gnomon.dynamics.predict_from_kernel`. The trajectory can be plotted with a measured run:
-    ``predict(net, x, y).plot(measured=gnomon.train(net, x, y, optimizer=SGD(0.1)))``.
+    ``predict(module, data, test=...)`` computes K, starts from the module's own outputs f_0, and leaves the module
+    unchanged; ``predict(limit(net), data)`` and ``predict(k, data)`` with a function k(x, x') start from zero. For a
+    Gram matrix there is `gnomon.dynamics.predict_from_kernel`. The trajectory can be plotted with a measured run:
+    ``predict(net, data).plot(measured=gnomon.train(net, data, optimizer=SGD(0.1)))``.
 
     Args:
-        model: a module, a limit, a kernel function, or a Gram matrix.
-        x: training inputs as the module takes them: a tensor, a tuple or a dict; or, without y, data with targets: a
-            pair, a ``Dataset``, a ``DataLoader`` or other batches, held in memory. With a Gram matrix, the targets.
-        y: targets: numbers (n,) or (n, k), or integer classes (n,), one-hot rows for the squared loss.
-        x_test: test points to predict at, or for a module a ``Dataset``, a ``DataLoader`` or other batches.
-        y_test: their targets, for the test loss; by default the targets of the data in ``x_test``, if any.
-        loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`; with a
-            Gram matrix the squared loss, as in `gnomon.dynamics.predict_from_kernel`.
+        module: a module, a limit, or a kernel function.
+        data: training data: a pair (inputs, targets), a ``Dataset``, a ``DataLoader`` or other batches, held in memory.
+        test: points to predict at: inputs, or data with targets in the forms of ``data``, which give the test loss.
+        loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`.
         optimizer: ``GradientFlow()`` by default, or descent as in `gnomon.train`: ``SGD(lr)``, ``torch.optim.SGD``.
         times: from 0 to infinity, learning rate times steps; ``run.times`` of a measured run.
         penalty: alpha, of (alpha / 2) |w - w_0|^2.
@@ -98,7 +90,6 @@ def predict(
             infinite width for PyTorch's initialization, the same for all outputs.
         outputs: for the empirical kernel: "full" couples outputs, "trace" uses the mean kernel for each output without
             coupling, which is exact at infinite width; "auto" is full up to 3000 examples times outputs.
-        test: with a Gram matrix, the kernel between test and training points.
         f0: outputs before training, in place of the module's own or of zero.
         f0_test: the same at the test points.
 
@@ -110,35 +101,26 @@ def predict(
     >>> from gnomon.training import train
     >>> net = nn.Linear(2, 1, bias=False)                              # linear: the prediction is exact
     >>> x, y = torch.eye(2), torch.tensor([1.0, -1.0])
-    >>> predicted = predict(net, x, y, optimizer=SGD(0.5), times=[0.0, 5.0])
-    >>> run = train(net, x, y, optimizer=SGD(0.5), steps=10, record=[10])
+    >>> predicted = predict(net, (x, y), optimizer=SGD(0.5), times=[0.0, 5.0])
+    >>> run = train(net, (x, y), optimizer=SGD(0.5), steps=10, record=[10])
     >>> torch.allclose(predicted.loss, run.loss)
     True
     """
-    rule = _rule(optimizer, model if isinstance(model, nn.Module) else None)
-    if isinstance(model, Array):
-        _check_no_points(y, x_test)
-        return predict_from_kernel(
-            model, cast(Array, x), test=test, y_test=y_test, f0=f0, f0_test=f0_test, times=times, loss=loss,
-            optimizer=rule, penalty=penalty,
-        )  # fmt: skip
-    points, labels = (x, y) if y is not None else source(x).pair()
-    points = _complete(points, labels, model) if isinstance(model, nn.Module) else points
-    parts = _kernels(model, points, x_test, kernel, outputs)
+    rule = _rule(optimizer, module if isinstance(module, nn.Module) else None)
+    if isinstance(module, Array):
+        fix = "Call gnomon.dynamics.predict_from_kernel(K, y, test=K_test)"
+        raise InputError("a Gram matrix was passed", accepted="a module, a limit or a kernel function", fix=fix)
+    points, labels = source(data).pair()
+    points = _complete(points, labels, module) if isinstance(module, nn.Module) else points
+    parts = _kernels(module, points, test, kernel, outputs)
     start, start_test = (parts.f0, parts.f0_test) if f0 is None else (as_numbers(f0, "f0"), f0_test)
-    axes = _axes_loss(model, points, labels) if isinstance(model, nn.Module) and loss is None else None
+    axes = _axes_loss(module, points, labels) if isinstance(module, nn.Module) and loss is None else None
     loss, targets = _loss_targets(loss, labels, len(parts.gram), start, axes)
     run = predict_from_kernel(
-        parts.gram, targets, test=parts.between, y_test=parts.y_test if y_test is None else y_test, f0=start,
-        f0_test=start_test, times=times, loss=loss, optimizer=rule, penalty=penalty,
+        parts.gram, targets, test=parts.between, y_test=parts.y_test, f0=start, f0_test=start_test,
+        times=times, loss=loss, optimizer=rule, penalty=penalty,
     )  # fmt: skip
     return replace(run, kernel=parts.name)
-
-
-def _check_no_points(y: Any, x_test: Any) -> None:
-    if y is not None or x_test is not None:
-        what = "a Gram matrix and points were passed, and the matrix replaces the points"
-        raise InputError(f"{what}; call predict(K, y, test=K_test)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,16 +144,17 @@ def _kernels(model: nn.Module | Limit | Kernel, x: Any, x_test: Any, kernel: str
     return _of_kernel(model, x, x_test)
 
 
-def _of_kernel(model: Limit | Kernel, x: Any, x_test: Any) -> _Kernels:
+def _of_kernel(model: Limit | Kernel, x: Any, test: Any) -> _Kernels:
     if not callable(model):
-        accepted = "a module, a limit, a function of two sets of points, or a Gram matrix"
-        raise out_of_range("model", accepted, model)
+        raise out_of_range("module", "a module, a limit, or a function of two sets of points", model)
+    tested = None if test is None else source(test).whole()
+    x_test, y_test = (None, None) if tested is None else (tested.x, tested.y)
     if isinstance(model, Limit):
         between = None if x_test is None else model.ntk(x_test, x)
-        return _Kernels(model.ntk(x), between, None, None, INFINITE_KERNEL)
+        return _Kernels(model.ntk(x), between, None, None, INFINITE_KERNEL, y_test)
     with wrap_user_errors(None, x, what="the kernel"):
         between = None if x_test is None else model(x_test, x)
-        return _Kernels(model(x, x), between, None, None, "")
+        return _Kernels(model(x, x), between, None, None, "", y_test)
 
 
 def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str) -> _Kernels:

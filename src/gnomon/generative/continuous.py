@@ -114,12 +114,17 @@ class ContinuousFlow(AbstractGenerative):
 
     @names_call
     def __init__(
-        self, field: nn.Module, *, shape: tuple[int, ...], trace: AbstractTraceEstimator | None = None, steps: int = 20
+        self,
+        field: nn.Module,
+        *,
+        shape: tuple[int, ...],
+        trace: AbstractTraceEstimator | None = None,
+        integration_steps: int = 20,
     ) -> None:
         super().__init__()
         self.field, self.shape = field, tuple(shape)
         self.trace = ExactTrace() if trace is None else trace
-        self.steps = integer("steps", steps)
+        self.integration_steps = integer("integration_steps", integration_steps)
 
     @names_call
     def velocity(self, x: Tensor, t: float) -> Tensor:
@@ -143,12 +148,12 @@ class ContinuousFlow(AbstractGenerative):
     def forward(self, z: Tensor) -> Tensor:
         """Maps noise to examples."""
         none = z.new_zeros(len(z))
-        return transport_checked(lambda x, t: (self.velocity(x, t), none), z, 0.0, 1.0, self.steps)[0]
+        return transport_checked(lambda x, t: (self.velocity(x, t), none), z, 0.0, 1.0, self.integration_steps)[0]
 
     def inverse(self, x: Tensor) -> Tensor:
         """Maps examples to noise."""
         none = x.new_zeros(len(x))
-        return transport_checked(lambda x, t: (self.velocity(x, t), none), x, 1.0, 0.0, self.steps)[0]
+        return transport_checked(lambda x, t: (self.velocity(x, t), none), x, 1.0, 0.0, self.integration_steps)[0]
 
     def _density(self, x: Tensor) -> Tensor:
         directions = self.trace.directions(x)
@@ -156,7 +161,7 @@ class ContinuousFlow(AbstractGenerative):
         def moving(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
             return self.trace(lambda y: self.velocity(y, t), x, directions)
 
-        z, area = transport_checked(moving, x, 1.0, 0.0, self.steps)
+        z, area = transport_checked(moving, x, 1.0, 0.0, self.integration_steps)
         return standard_normal(z) + area  # (1), with the integral taken backward
 
 

@@ -33,7 +33,7 @@ def fit(
     optimizer: OptimizerChoice | None = None,
     batch: int | None = 128,
     seed: int = 0,
-    seconds: float | None = None,
+    budget: float | None = None,
     in_place: bool = False,
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
@@ -49,10 +49,10 @@ def fit(
         optimizer: as in `gnomon.train`; by default Adam with learning rate 1e-3.
         batch: number of examples in each step; None for all.
         seed: random seed of the batches and of the noise in the loss.
-        seconds: time budget.
+        budget: seconds; training ends with the first step beyond it.
         in_place: train the model itself, not a copy.
         progress: called with (steps done, steps) after each step.
-        clock: the clock for ``seconds``.
+        clock: the clock for ``budget``.
 
     ``run.model`` is the trained model. If the model has a density, data that repeat values raise an error: see
     `dequantize`. Hypotheses: none. Reference: [robbins1951stochastic].
@@ -82,8 +82,8 @@ def fit(
         check_continuous(whole)
     rule = Adam(1e-3) if optimizer is None else optimizer
     run = train(
-        Losses(model), x, torch.zeros(len(x)), loss=loss, optimizer=rule, steps=steps, batch=BatchPlan(batch),
-        record=RecordingPlan(examples=RECORDED_EXAMPLES), seed=seed, seconds=seconds, in_place=in_place,
+        Losses(model), (x, torch.zeros(len(x))), loss=loss, optimizer=rule, steps=steps, batch=BatchPlan(batch),
+        record=RecordingPlan(examples=RECORDED_EXAMPLES), seed=seed, budget=budget, in_place=in_place,
         progress=progress, clock=clock,
     )  # fmt: skip
     trained = run.model

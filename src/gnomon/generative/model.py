@@ -151,14 +151,14 @@ def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
 
 
 @names_call
-def bits_per_dimension(model: Any, x: Any, *, step: float = 1.0, batch: int = 256) -> float:
+def bits_per_dimension(model: Any, data: Any, *, step: float = 1.0, batch: int = 256) -> float:
     """Returns the code length of examples under a model in bits per number; equation (1) of the module.
 
         bits = -(mean log p(x) + d log step) / (d log 2)                                                   (1)
 
     Args:
         model: one of `gnomon.generative`, or anything with ``log_prob``, such as a distribution of torch or of zuko.
-        x: examples; with ``step``, the output of `dequantize`.
+        data: examples; with ``step``, the output of `dequantize`.
         step: distance between neighboring values before `dequantize`; 1 for continuous data.
         batch: number of examples evaluated at once.
 
@@ -169,7 +169,7 @@ def bits_per_dimension(model: Any, x: Any, *, step: float = 1.0, batch: int = 25
     >>> bits_per_dimension(uniform, torch.rand(5, 2), step=1 / 256)               # 256 equally likely values: 8 bits
     8.0
     """
-    given = finite_points(x, "x")
+    given = finite_points(data, "x")
     size = integer("batch", batch)
     if _is_density(model):
         check_continuous(given)

@@ -89,7 +89,7 @@ def train_gan(
     rule: AbstractGameUpdate | None = None,
     batch: int = 128,
     seed: int = 0,
-    seconds: float | None = None,
+    budget: float | None = None,
     in_place: bool = False,
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
@@ -108,10 +108,10 @@ def train_gan(
             players after a trial step.
         batch: number of real examples, and of fakes, in a step.
         seed: random seed of batches and noise.
-        seconds: time budget.
+        budget: seconds; training ends with the first step beyond it.
         in_place: train the model itself, not a copy.
         progress: called with (steps done, steps) after each step.
-        clock: the clock for ``seconds``.
+        clock: the clock for ``budget``.
 
     Hypotheses: none; a game need not converge. References: [goodfellow2014generative], Algorithm 1;
     [gidel2019variational] for extragradient.
@@ -131,7 +131,7 @@ def train_gan(
     if not isinstance(whole, Tensor):
         raise InputError("an example is several tensors", accepted="one tensor of examples", fix="Pass one of them")
     start = clock()
-    late = deadline(clock, start, seconds)
+    late = deadline(clock, start, budget)
     with torch.inference_mode(False), torch.enable_grad(), random_state(check_seed(seed)):
         gan = model if in_place else copy_module(model)
         assert isinstance(gan, GAN)

@@ -52,7 +52,7 @@ def layers(limit: Limit, x: Any) -> tuple[Layer, ...]:
     >>> [round(v.second_moment, 6) for v in found]           # x: 1, times 4, half of it, times 4
     [1.0, 4.0, 2.0, 8.0]
     """
-    data = points(x, "x", tokens=takes_tokens(limit.net))
+    data = points(x, "x", tokens=takes_tokens(limit.module))
     made = limit.plan(data)
     with torch.no_grad():
         seen = propagate.features(made, data)

@@ -41,7 +41,7 @@ ENGINE_TRIAL_POINTS = 16
 
 @names_call
 def limit(
-    net: nn.Module,
+    module: nn.Module,
     *,
     init: Init = "torch",
     parametrization: Parametrization = "standard",
@@ -59,7 +59,7 @@ def limit(
     parameters that PyTorch really trains.
 
     Args:
-        net: the module; it is neither run on data nor changed.
+        module: the module; it is neither run on data nor changed.
         init: ``"torch"`` (each layer's own constructor), ``"measured"`` (the present weights), a ``Law`` or a dict from
             module path to ``Law``.
         parametrization: see (2).
@@ -69,7 +69,7 @@ def limit(
     A module without a limit in closed form is refused with the reason; `sampled_limit` takes any module.
     Hypotheses: nonlinearities follow affine layers, no weight is used twice, hidden widths grow; see docs/limits.md.
     Reference: [lee2018deep], [jacot2018neural], [sohl2020infinite], [yang2019tensor].
-    Cost: of the call, none; ``limit(net).cost(n1, n2)`` estimates the cost of a kernel.
+    Cost: of the call, none; ``limit(module).cost(n1, n2)`` estimates the cost of a kernel.
 
     >>> import math
     >>> net = nn.Sequential(nn.Linear(2, 512), nn.ReLU(), nn.Linear(512, 1))
@@ -80,9 +80,9 @@ def limit(
     True
     """
     check_options(parametrization, dtype)
-    check_readable(net)
+    check_readable(module)
     memory = None if memory is None else integer("memory", memory)
-    return Limit(net, init, parametrization, dtype, memory)
+    return Limit(module, init, parametrization, dtype, memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Limit(Record):
     torch.Size([3, 3])
     """
 
-    net: nn.Module
+    module: nn.Module
     init: Init = "torch"
     parametrization: Parametrization = "standard"
     dtype: torch.dtype = torch.float64
@@ -106,26 +106,26 @@ class Limit(Record):
     _plans: PlanCache = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        plans = PlanCache(self.net, self.init, standard=self.parametrization == "standard")
+        plans = PlanCache(self.module, self.init, standard=self.parametrization == "standard")
         object.__setattr__(self, "_plans", plans)
 
-    @names_call("limit(net).nngp(x)")
+    @names_call("limit(module).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
         """Returns E[f(x1) f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
         return self._kernels(x1, x2, ("nngp",))["nngp"]
 
-    @names_call("limit(net).ntk(x)")
+    @names_call("limit(module).ntk(x)")
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
         """Returns E[grad f(x1) . grad f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
         return self._kernels(x1, x2, ("ntk",))["ntk"]
 
-    @names_call("limit(net)(x)")
+    @names_call("limit(module)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
         """Returns both kernels from one pass, as a record with ``.nngp`` and ``.ntk``."""
         both = self._kernels(x1, x2, ("nngp", "ntk"))
         return Kernels(both["nngp"], both["ntk"])
 
-    @names_call("limit(net).to_zarr(path, x1)")
+    @names_call("limit(module).to_zarr(path, x1)")
     def to_zarr(
         self,
         path: str | Path,
@@ -146,7 +146,7 @@ class Limit(Record):
         if self.dtype not in (torch.float64, torch.float32, torch.float16):
             fix = "Pass dtype=torch.float32 to limit"
             raise InputError(f"dtype is {self.dtype}", accepted="a dtype that numpy supports", fix=fix)
-        x = points(x1, "x1", tokens=takes_tokens(self.net)).detach()
+        x = points(x1, "x1", tokens=takes_tokens(self.module)).detach()
         y = None if x2 is None else second(x, x2).detach()
         side = None if tile is None else integer("tile", tile)
         made = self.plan(x)
@@ -156,16 +156,16 @@ class Limit(Record):
         task = store.StoreTask(x, y, tuple(kind), self.dtype, side, mark)
         return store.write(path, task, lambda a, b: self._kernels(a, b, tuple(kind)))
 
-    @names_call("limit(net).program(x)")
+    @names_call("limit(module).program(x)")
     def program(self, x: Any) -> Program:
         """Returns the program that the limit reads from the module, for inputs like x."""
-        return self.plan(points(x, "x", tokens=takes_tokens(self.net))).program
+        return self.plan(points(x, "x", tokens=takes_tokens(self.module))).program
 
     def plan(self, x: Tensor) -> LimitPlan:
         """Returns the program with its rules, for inputs like x; cached until the module changes."""
         return self._plans.plan(x)
 
-    @names_call("limit(net).cost(n1)")
+    @names_call("limit(module).cost(n1)")
     def cost(
         self,
         n1: Any,
@@ -183,8 +183,8 @@ class Limit(Record):
         """
         _check_kinds(kind)
         symmetric = n2 is None
-        left = sample_points(n1, "n1", self.net, shape)
-        right = left if symmetric else sample_points(n2, "n2", self.net, shape)
+        left = sample_points(n1, "n1", self.module, shape)
+        right = left if symmetric else sample_points(n2, "n2", self.module, shape)
 
         some = left.some(min(left.count, ENGINE_TRIAL_POINTS))
         made, uses_loops = self.plan(some), self._uses_loops(some, (left.count, right.count))
@@ -204,14 +204,14 @@ class Limit(Record):
         room, tile = (need.workspace, need.tile) if fast is None else (fast, left.count * right.count)
         return KernelCost(left.count, right.count, need.result, room, tile, time, compilation, need.free)
 
-    @names_call("limit(net).compile_seconds(x)")
+    @names_call("limit(module).compile_seconds(x)")
     def compile_seconds(self, x: Any) -> float:
         """Returns the approximate compilation seconds before the first kernel of these inputs; 0 if none is needed.
 
         Small kernels need no compiled loops. What this process or an earlier one has compiled is not counted: it is
         kept on disk.
         """
-        some = points(x, "x", tokens=takes_tokens(self.net))
+        some = points(x, "x", tokens=takes_tokens(self.module))
         made, n = self.plan(some), len(some)
         loops = self._loops_wait(some) if self._uses_loops(some, (n, n)) else 0.0
         return layers_compile_seconds(made.program, n * n * made.activation_entries()) + loops

@@ -1,7 +1,7 @@
 """Estimates kernels by averaging over newly initialized copies of a module, with standard errors.
 
     NNGP ~ mean over copies of f(x) f(x')              NTK ~ mean over copies of grad f(x) . grad f(x')        (1)
-    standard error = standard deviation over copies / sqrt(samples)                                            (2)
+    standard error = standard deviation over copies / sqrt(draws)                                            (2)
 
 Both are averaged over the outputs. This needs no limit to exist: it takes MaxPool, BatchNorm, softmax, recurrence.
 """
@@ -29,23 +29,23 @@ from gnomon.program.trace import RECOMPUTED
 
 @names_call
 def sampled_limit(
-    net: nn.Module,
+    module: nn.Module,
     *,
     init: Init = "torch",
     parametrization: Parametrization = "standard",
     dtype: torch.dtype = torch.float64,
-    samples: int = 64,
+    draws: int = 64,
     width: int | None = None,
     seed: int = 0,
 ) -> "SampledLimit":
     """Estimates kernels of any module by averaging over newly initialized copies; equations (1) and (2).
 
     Args:
-        net: the module; it is neither run nor changed, copies of it are.
+        module: the module; it is neither run nor changed, copies of it are.
         init: as for ``limit``.
         parametrization: as for ``limit``.
         dtype: of the result.
-        samples: copies to average over.
+        draws: copies to average over.
         width: widens all hidden layers of the copies to at least that many units; None keeps the module as it is.
         seed: of the draws.
 
@@ -54,16 +54,16 @@ def sampled_limit(
     Cost: for each copy one forward and one backward pass per input and output.
 
     >>> net = nn.Sequential(nn.Linear(2, 64), nn.MaxPool1d(2), nn.Linear(32, 1))
-    >>> sampled_limit(net, samples=4).ntk(torch.eye(2)).shape
+    >>> sampled_limit(net, draws=4).ntk(torch.eye(2)).shape
     torch.Size([2, 2])
     """
     check_options(parametrization, dtype)
-    return SampledLimit(net, init, parametrization == "standard", dtype, samples, width, seed)
+    return SampledLimit(module, init, parametrization == "standard", dtype, draws, width, seed)
 
 
 @dataclass(frozen=True, slots=True)
 class SampledLimit(Record):
-    """Kernels estimated over ``samples`` copies of a module; made by ``gnomon.sampled_limit(net)``.
+    """Kernels estimated over ``draws`` copies of a module; made by ``gnomon.sampled_limit(net)``.
 
     Hypotheses: the module has ``reset_parameters`` wherever it has parameters (all layers of torch.nn do), or a law is
     given for its Linear and Conv layers.
@@ -71,50 +71,50 @@ class SampledLimit(Record):
     output, (n1 + n2) x parameters.
 
     >>> net = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1))
-    >>> k = SampledLimit(net, samples=16)(torch.eye(2))
+    >>> k = SampledLimit(net, draws=16)(torch.eye(2))
     >>> bool((k.ntk_error > 0).all())
     True
     """
 
-    net: nn.Module
+    module: nn.Module
     init: Init = "torch"
     standard: bool = True
     dtype: torch.dtype = torch.float64
-    samples: int = 64
+    draws: int = 64
     width: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Raises an error for settings that cannot be averaged."""
-        check_readable(self.net)
-        samples = integer("samples", self.samples, least=2)  # a standard error needs two samples
+        check_readable(self.module)
+        draws = integer("draws", self.draws, least=2)  # a standard error needs two draws
         width = None if self.width is None else integer("width", self.width)
-        for name, value in (("samples", samples), ("width", width), ("seed", check_seed(self.seed))):
+        for name, value in (("draws", draws), ("width", width), ("seed", check_seed(self.seed))):
             object.__setattr__(self, name, value)
-        if any(p.is_meta for p in self.net.parameters()):
+        if any(p.is_meta for p in self.module.parameters()):
             fix = "Build the module on a real device"
             raise InputError("the parameters have no values (device 'meta')", accepted="a module with values", fix=fix)
 
-    @names_call("sampled_limit(net).nngp(x)")
+    @names_call("sampled_limit(module).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
         """Returns the estimated NNGP; ``__call__`` also gives its standard error."""
         return self(x1, x2).nngp
 
-    @names_call("sampled_limit(net).ntk(x)")
+    @names_call("sampled_limit(module).ntk(x)")
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
         """Returns the estimated NTK; ``__call__`` also gives its standard error."""
         result = self(x1, x2).ntk
         assert result is not None  # always estimated
         return result
 
-    @names_call("sampled_limit(net)(x)")
+    @names_call("sampled_limit(module)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
         """Returns both kernels with their standard errors, equations (1) and (2)."""
-        x = points(x1, "x1", tokens=takes_tokens(self.net)).detach()
+        x = points(x1, "x1", tokens=takes_tokens(self.module)).detach()
         y = x if x2 is None else second(x, x2).detach()
         batch = x if x2 is None else torch.cat([x, y])
         real = batch if batch.is_floating_point() else torch.zeros((), dtype=torch.float64, device=batch.device)
-        net = copy_module(self.net).to(real)
+        net = copy_module(self.module).to(real)
         # measured once, because copies overwrite the same tensors
         laws = _measure(net) if self.init == "measured" else self.init
         if self.width is not None:
@@ -123,14 +123,14 @@ class SampledLimit(Record):
         mean, spread = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
         devices = [batch.device] if batch.device.type == "cuda" else []
         with torch.random.fork_rng(devices=devices), torch.enable_grad():
-            for i in range(self.samples):
+            for i in range(self.draws):
                 torch.manual_seed(self.seed + i)
                 scales = _initialize(net, laws, standard=self.standard, keep=self.init == "measured")
                 draw = _kernels(net, batch, scales)[:, : len(x), columns]
                 delta = draw - mean  # Welford's update: mean and squared spread in one pass
                 mean = mean + delta / (i + 1)
                 spread = spread + delta * (draw - mean)
-        error = (spread / (self.samples - 1)).sqrt() / sqrt(self.samples)  # (2)
+        error = (spread / (self.draws - 1)).sqrt() / sqrt(self.draws)  # (2)
         if not bool(torch.isfinite(mean).all()):
             raise NotFiniteError(
                 "the outputs or gradients of a randomly initialized copy are not finite",

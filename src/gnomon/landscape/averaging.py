@@ -57,13 +57,12 @@ class AveragingGain(Result):
 
 
 @names_call
-def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: Loss | None = None) -> AveragingGain:
+def averaging_gain(models: Sequence[nn.Module], data: Any, *, loss: Loss | None = None) -> AveragingGain:
     """Computes the mean loss of several models, the loss of their ensemble and of their mean weights; equation (1).
 
     Args:
         models: at least two of one architecture: checkpoints late in training, or networks from several seeds.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         loss: as in `hessian`; outputs are averaged before the loss, so cross-entropy averages logits.
 
     Batch norm statistics of the averaged model are measured again on the data, because averaged statistics do not fit
@@ -73,7 +72,7 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
 
     >>> one, two = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.constant_(one.weight, 1.0), nn.init.constant_(two.weight, -1.0)
-    >>> result = averaging_gain([one, two], torch.ones(1, 1), torch.zeros(1))              # 1/2 each; the mean is zero
+    >>> result = averaging_gain([one, two], (torch.ones(1, 1), torch.zeros(1)))  # 1/2 each; the mean is zero
     >>> result.mean, result.ensemble, result.weights
     (0.5, 0.0, 0.0)
     """
@@ -84,7 +83,7 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
     losses, rows = [], []
     for model in (*models, middle):
         with preserve(model):
-            objective = Objective.of(x, y, model, loss)
+            objective = Objective.of(data, model, loss)
             if model is middle:
                 measure_statistics(model, objective)
             value, _, f = objective.measure(model, None)

@@ -59,16 +59,14 @@ class NormalizationSmoothing(Result):
 
 
 @names_call
-def normalization_smoothing(
-    module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
-) -> NormalizationSmoothing:
+def normalization_smoothing(module: nn.Module, data: Any, *, loss: Loss | None = None) -> NormalizationSmoothing:
     """Measures how much of the gradient each batch norm layer removes beyond rescaling it, on one batch; equation (1).
 
     Hypotheses: see the module; at most 256 examples, as one batch. Reference: [santurkar2018how].
     Cost: a forward and a backward pass in training mode, on a copy.
 
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1))
-    >>> result = normalization_smoothing(net, torch.randn(32, 2), torch.randn(32))
+    >>> result = normalization_smoothing(net, (torch.randn(32, 2), torch.randn(32)))
     >>> 0 <= result.factors["1"] <= 1 and result.error < 1e-3
     True
     """
@@ -87,7 +85,7 @@ def normalization_smoothing(
         part.register_forward_pre_hook(_with_gradient)
         part.register_forward_hook(keep(name))
     with preserve(model, mode="train"):
-        objective = Objective.of(x, y, model, loss)
+        objective = Objective.of(data, model, loss)
         batch = objective.data.first(MAX_EXAMPLES)
         value = objective.value(model, *objective.of_batch(batch))
         tensors = [t for pair in kept.values() for t in pair]

@@ -77,8 +77,7 @@ class LossBetween(Result):
 def loss_between(
     a: nn.Module,
     b: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     loss: Loss | None = None,
     points: int = 21,
@@ -89,8 +88,7 @@ def loss_between(
     Args:
         a: a model. Both models are read in eval mode and left as they were.
         b: another model, with parameters of the same names and shapes.
-        x: inputs, or data; ``y`` and ``loss`` as in `hessian`.
-        y: targets.
+        data: as in `hessian`, and ``loss`` too.
         loss: by default cross-entropy for integer targets and squared loss for real ones.
         points: number of points on the line, including its ends.
         fresh_statistics: measure batch norm statistics again on the data at every point between the ends.
@@ -100,7 +98,7 @@ def loss_between(
 
     >>> one, two = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.constant_(one.weight, 1.0), nn.init.constant_(two.weight, -1.0)
-    >>> found = loss_between(one, two, torch.ones(1, 1), torch.zeros(1), points=3)         # w^2 / 2 at 1, 0 and -1
+    >>> found = loss_between(one, two, (torch.ones(1, 1), torch.zeros(1)), points=3)         # w^2 / 2 at 1, 0 and -1
     >>> found.losses.tolist(), found.barrier
     ([0.5, 0.0, 0.5], 0.0)
     """
@@ -109,7 +107,7 @@ def loss_between(
     t = torch.linspace(0, 1, points, dtype=torch.float64)
     losses, scores = [], []
     with preserve(a, mode=None):
-        objective = Objective.of(x, y, a, loss)
+        objective = Objective.of(data, a, loss)
         for place in t.tolist():
             model = _mix((a, b), (1 - place, place))
             if fresh_statistics and 0 < place < 1:

@@ -58,7 +58,7 @@ class ModeConnectivity(Result):
 
 @names_call
 def mode_connectivity(
-    a: nn.Module, b: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, points: int = 11
+    a: nn.Module, b: nn.Module, data: Any, *, loss: Loss | None = None, points: int = 11
 ) -> ModeConnectivity:
     """Measures the barrier between two models before and after matching hidden units (the better of two methods); (1),
     (2).
@@ -66,8 +66,7 @@ def mode_connectivity(
     Args:
         a: a trained model. Both models are read in eval mode and left as they were.
         b: another model of the same architecture.
-        x: inputs, or data; ``y`` and ``loss`` as in `hessian`.
-        y: targets.
+        data: as in `hessian`, and ``loss`` too.
         loss: by default cross-entropy for integer targets and squared loss for real ones.
         points: number of points on each line, including its ends.
 
@@ -76,13 +75,13 @@ def mode_connectivity(
 
     >>> import torch
     >>> net, x = nn.Sequential(nn.Linear(1, 3), nn.ReLU(), nn.Linear(3, 1)), torch.randn(8, 1)
-    >>> mode_connectivity(net, net, x, x[:, 0]).after.barrier < 1e-6
+    >>> mode_connectivity(net, net, (x, x[:, 0])).after.barrier < 1e-6
     True
     """
-    lines = [("", 0, loss_between(a, b, x, y, loss=loss, points=points, fresh_statistics=True))]
+    lines = [("", 0, loss_between(a, b, data, loss=loss, points=points, fresh_statistics=True))]
     for by in ("activations", "weights"):
-        found = match_units(a, b, x, by=by)
-        line = loss_between(a, found.module, x, y, loss=loss, points=points, fresh_statistics=True)
+        found = match_units(a, b, data, by=by)
+        line = loss_between(a, found.module, data, loss=loss, points=points, fresh_statistics=True)
         lines.append((by, found.moved, line))
     by, moved, best = min(lines[1:], key=lambda one: one[2].barrier)
     return ModeConnectivity(lines[0][2], best, by, moved)

@@ -50,11 +50,11 @@ class Setup:
     tile: int
 
     @classmethod
-    def of(cls, module: Any, x: Any, y: Any, loss: Loss | None, parameters: Names, tile: int | None) -> "Setup":
+    def of(cls, module: Any, data: Any, loss: Loss | None, parameters: Names, tile: int | None) -> "Setup":
         """Checks the arguments of `hessian` and similar functions."""
         check_readable(module)
         with preserve(module, mode=None):
-            objective = Objective.of(x, y, module, loss)
+            objective = Objective.of(data, module, loss)
             tile = _affordable(module, objective) if tile is None else integer("tile", tile)
             return cls(module, objective, parameters, tile)
 
@@ -126,9 +126,9 @@ class AbstractCurvature(AbstractOperator):
         for layer in layers:
             yield layer, self.block([name for name in self.names if name.rpartition(".")[0] == layer])
 
-    def top(self, k: int = 1, *, steps: int | None = None, seed: int = 0) -> Eigenpairs:
+    def top(self, k: int = 1, *, iterations: int | None = None, seed: int = 0) -> Eigenpairs:
         """The k largest eigenpairs; see `gnomon.linalg.lanczos.top_eigenpairs`."""
-        return top_eigenpairs(self, k, steps=steps, seed=seed)
+        return top_eigenpairs(self, k, steps=iterations, seed=seed)
 
     def density(self, *, steps: int = 40, starts: int = 4, seed: int = 0) -> SpectralDensity:
         """The distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""

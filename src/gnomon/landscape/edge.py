@@ -88,20 +88,20 @@ def edge(run: Run, *, watched: str = "sharpness") -> Edge:
     """Compares the sharpness recorded during a run of `gnomon.train` with the edge of stability.
 
     The run needs a watcher of that name, for instance
-    ``watch={"sharpness": lambda step, model, loss: sharpness(model, x, y).value}``.
+    ``watch={"sharpness": lambda step, model, loss: sharpness(model, (x, y)).value}``.
 
     Reference: [cohen2021gradient].
 
     >>> from gnomon.landscape import sharpness
     >>> from gnomon.training import SGD, train
     >>> net, x, y = torch.nn.Linear(1, 1, bias=False), torch.tensor([[2.0]]), torch.zeros(1)
-    >>> watch = {"sharpness": lambda step, model, loss: sharpness(model, x, y).value}
-    >>> print(edge(train(net, x, y, optimizer=SGD(0.1), steps=5, watch=watch)).verdict)
+    >>> watch = {"sharpness": lambda step, model, loss: sharpness(model, (x, y)).value}
+    >>> print(edge(train(net, (x, y), optimizer=SGD(0.1), steps=5, watch=watch)).verdict)
     Sharpness went from 4 to 4, 20% of the limit 20 at the end: below the edge of stability: a larger learning rate
     would be stable too.
     """
     if watched not in run.watched:
-        fix = 'Train with watch={"sharpness": lambda step, model, loss: sharpness(model, x, y).value}'
+        fix = 'Train with watch={"sharpness": lambda step, model, loss: sharpness(model, (x, y)).value}'
         raise InputError(
             f"the run watched {sorted(run.watched)}", accepted=f"a run with a watcher named {watched!r}", fix=fix
         )

@@ -6,7 +6,7 @@ J is the Jacobian of the n k outputs in the p parameters: more parameters than o
 Hypotheses: all examples are fitted, so that H is its Gauss-Newton part. Reference: [sagun2016eigenvalues].
 
 >>> import torch
->>> flat_directions(nn.Linear(5, 1, bias=False), torch.eye(5)[:2], torch.zeros(2)).flat
+>>> flat_directions(nn.Linear(5, 1, bias=False), (torch.eye(5)[:2], torch.zeros(2))).flat
 3
 """
 
@@ -64,28 +64,25 @@ class FlatDirections(Result):
 
 
 @names_call
-def flat_directions(
-    module: nn.Module, x: Any, y: Any = None, *, examples: int = 100, loss: Loss | None = None
-) -> FlatDirections:
+def flat_directions(module: nn.Module, data: Any, *, examples: int = 100, loss: Loss | None = None) -> FlatDirections:
     """Counts the directions of the parameters that change no output of the examples; equation (1).
 
     Args:
         module: read in eval mode and left as it was.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         examples: number of examples to use, the first of the data; the count is exact for them.
         loss: as in `hessian`; only for the reported loss.
 
     Hypotheses: see the module. Reference: [sagun2016eigenvalues].
     Cost: a backward pass for each output of each example, O((n k)^2 p) for their products.
 
-    >>> flat_directions(nn.Linear(2, 1), torch.tensor([[1.0, 0.0]]), torch.zeros(1)).rank
+    >>> flat_directions(nn.Linear(2, 1), (torch.tensor([[1.0, 0.0]]), torch.zeros(1))).rank
     1
     """
     check_weights(module)
     most = integer("examples", examples)
     with preserve(module):
-        objective = Objective.of(x, y, module, loss)
+        objective = Objective.of(data, module, loss)
         value = finite_loss(objective.measure(module, None)[0])
         f = PureFunction.of(module)
         leaves, inputs, rows = list(f.leaves.values()), objective.data.first(most).x, []

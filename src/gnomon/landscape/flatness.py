@@ -84,11 +84,10 @@ class FlatnessRadius(Result):
 @names_call
 def flatness_radius(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     rise: float = 0.1,
-    directions: int = 20,
+    draws: int = 20,
     products: int | None = None,
     loss: Loss | None = None,
     seed: int = 0,
@@ -97,10 +96,9 @@ def flatness_radius(
 
     Args:
         module: read in eval mode and left as it was.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         rise: increase of the loss that ends the search.
-        directions: number of random directions.
+        draws: number of random directions.
         products: number of Hessian products, for the trace and for the largest eigenvalue each; by default 30 for the
             trace, and for the eigenvalue until it converges.
         loss: as in `hessian`.
@@ -112,21 +110,21 @@ def flatness_radius(
 
     >>> net = nn.Linear(2, 1, bias=False)
     >>> _ = nn.init.zeros_(net.weight)
-    >>> found = flatness_radius(net, torch.diag(torch.tensor([2.0, 2.0])), torch.zeros(2), rise=0.5)     # L = |w|^2
+    >>> found = flatness_radius(net, (torch.diag(torch.tensor([2.0, 2.0])), torch.zeros(2)), rise=0.5)     # L = |w|^2
     >>> round(found.typical, 3), round(found.worst, 3), round(found.foretold, 3)
     (0.707, 0.707, 0.707)
     """
     check_readable(module)
-    level, count = number("rise", rise, above=0), integer("directions", directions)
+    level, count = number("rise", rise, above=0), integer("draws", draws)
     generator = torch.Generator().manual_seed(check_seed(seed))
     most = None if products is None else integer("products", products, least=6)
-    operator = hessian(module, x, y, loss=loss)
-    top, trace = operator.top(1, steps=most, seed=seed), operator.trace(products=most or 30, seed=seed).value
+    operator = hessian(module, data, loss=loss)
+    top, trace = operator.top(1, iterations=most, seed=seed), operator.trace(products=most or 30, seed=seed).value
     moved = copy_module(module)
     leaves = trainable_parameters(moved)
     w = parameters_to_vector(leaves).detach()
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss)
+        objective = Objective.of(data, moved, loss)
         start, g = loss_gradient(moved, objective)
         finite_loss(start)
 
@@ -138,7 +136,7 @@ def flatness_radius(
         drawn = [torch.randn(w.shape, generator=generator).to(w) for _ in range(count)]
         steep = [s * v for v in (top.vectors[:, 0].to(w), g.to(w)) for s in (1, -1) if float(v.norm()) > 0]
         radii = [
-            _distance(exceeds_rise, v / v.norm(), first) for v in with_progress_bar((*drawn, *steep), "directions")
+            _distance(exceeds_rise, v / v.norm(), first) for v in with_progress_bar((*drawn, *steep), "draws")
         ]  # (1)
     p, curvature = len(w), float(top.values[0])
     typical = sqrt(2 * level * p / trace) if trace > 0 else inf  # (2)

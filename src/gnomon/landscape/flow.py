@@ -47,14 +47,13 @@ class GradientFlowGap(Result):
 
 @names_call
 def gradient_flow_gap(
-    module: nn.Module, x: Any, y: Any = None, *, lr: float, steps: int = 100, finer: int = 8, loss: Loss | None = None
+    module: nn.Module, data: Any, *, lr: float, steps: int = 100, finer: int = 8, loss: Loss | None = None
 ) -> GradientFlowGap:
     """Measures how far gradient descent ends from the same training in much smaller steps; equation (1).
 
     Args:
         module: left as it was; two copies are trained.
-        x: inputs, or data, as in `gnomon.train`.
-        y: targets.
+        data: as in `gnomon.train`.
         lr: the learning rate.
         steps: number of steps with this learning rate.
         finer: number of small steps that replace one step.
@@ -66,20 +65,20 @@ def gradient_flow_gap(
     >>> import torch
     >>> net, x = nn.Linear(1, 1, bias=False), torch.ones(1, 1)
     >>> _ = nn.init.ones_(net.weight)
-    >>> found = gradient_flow_gap(net, x, torch.zeros(1), lr=0.5, steps=1, finer=2)  # 1/2 and (3/4)^2: 0.0625 / 0.4375
+    >>> found = gradient_flow_gap(net, (x, torch.zeros(1)), lr=0.5, steps=1, finer=2)  # 0.0625 / 0.4375
     >>> round(found.outputs, 4)
     0.1429
     """
     check_readable(module)
     rate, c = number("lr", lr, above=0), integer("finer", finer, least=2)
     count = integer("steps", steps)
-    runs = [train(module, x, y, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval")
+    runs = [train(module, data, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval")
             for r, s in ((rate, count), (rate / c, count * c))]  # fmt: skip
     if any(run.stopped == "diverged" for run in runs):
         raise InputError(
             f"descent diverged at lr = {rate:.3g}", accepted="a stable learning rate", fix="Use a smaller lr"
         )
-    inputs = source(x, y, module=module).whole().x
+    inputs = source(data, module=module).whole().x
     f0, f1, f2 = (outputs(m, inputs).double() for m in (module, runs[0].model, runs[1].model))
     w0, w1, w2 = (parameters_to_vector(m.parameters()).detach().double() for m in (module, *(r.model for r in runs)))
     gaps = [float((a - b).norm() / (b - o).norm().clamp_min(1e-300)) for a, b, o in ((f1, f2, f0), (w1, w2, w0))]

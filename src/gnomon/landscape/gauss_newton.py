@@ -16,7 +16,7 @@ Reference: [schraudolph2002fast] for (1), [martens2020new] for (3) and [kunstner
 
 >>> import torch
 >>> net, x = nn.Linear(2, 1, bias=False), torch.eye(2)
->>> gauss_newton(net, x, torch.zeros(2)).dense()                                   # x x^T averaged
+>>> gauss_newton(net, (x, torch.zeros(2))).dense()                                   # x x^T averaged
 tensor([[0.5000, 0.0000],
         [0.0000, 0.5000]])
 """
@@ -121,7 +121,7 @@ class EmpiricalFisherOperator(AbstractOutputCurvature):
 
 
 class SampledFisherOperator(AbstractOutputCurvature):
-    """The sampled Fisher matrix: A of (1) with M of (4). Made by `fisher` with ``samples``."""
+    """The sampled Fisher matrix: A of (1) with M of (4). Made by `fisher` with ``draws``."""
 
     def __init__(self, setup: Setup, samples: int, seed: int) -> None:
         self._samples, self._seed = samples, seed
@@ -141,8 +141,7 @@ class SampledFisherOperator(AbstractOutputCurvature):
 @names_call
 def gauss_newton(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     loss: Loss | None = None,
     parameters: str | Sequence[str] | None = None,
@@ -156,26 +155,25 @@ def gauss_newton(
     Cost: per product a forward pass with its derivative and a backward pass, and for more than ``tile`` examples one
     more forward pass; a module without forward mode takes three backward passes.
 
-    >>> A = gauss_newton(nn.Linear(1, 1), torch.tensor([[2.0]]), torch.zeros(1))        # (2, 1)^T (2, 1)
+    >>> A = gauss_newton(nn.Linear(1, 1), (torch.tensor([[2.0]]), torch.zeros(1)))        # (2, 1)^T (2, 1)
     >>> [round(abs(v), 4) for v in A.top(2).values.tolist()]
     [5.0, 0.0]
     """
-    return GaussNewtonOperator(Setup.of(module, x, y, loss, parameters, tile))
+    return GaussNewtonOperator(Setup.of(module, data, loss, parameters, tile))
 
 
 @names_call
 def fisher(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     loss: Loss | None = None,
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
-    samples: int | None = None,
+    draws: int | None = None,
     seed: int = 0,
 ) -> AbstractOutputCurvature:
-    """The Fisher matrix of the model's own predictions as an operator: exact (3), or from ``samples`` draws (4).
+    """The Fisher matrix of the model's own predictions as an operator: exact (3), or from ``draws`` random draws (4).
 
     Other arguments and all methods are the same as for `hessian`; targets only determine the kind of prediction.
 
@@ -186,26 +184,25 @@ def fisher(
     >>> net, x = nn.Linear(1, 2, bias=False), torch.ones(1, 1)
     >>> nn.init.zeros_(net.weight).shape
     torch.Size([2, 1])
-    >>> fisher(net, x, torch.tensor([0])).dense()                                       # diag(p) - p p^T
+    >>> fisher(net, (x, torch.tensor([0]))).dense()                                       # diag(p) - p p^T
     tensor([[ 0.2500, -0.2500],
             [-0.2500,  0.2500]])
     """
-    setup = Setup.of(module, x, y, loss, parameters, tile)
+    setup = Setup.of(module, data, loss, parameters, tile)
     if not isinstance(setup.objective.loss, CrossEntropy | Squared | Logistic):
         fix = "Pass CrossEntropy(), Squared() or Logistic(), or use gauss_newton or empirical_fisher"
         raise InputError(
             f"the loss is {setup.objective.name}", accepted="the negative logarithm of a probability density", fix=fix
         )
-    if samples is None:
+    if draws is None:
         return GaussNewtonOperator(setup)  # (3)
-    return SampledFisherOperator(setup, integer("samples", samples), check_seed(seed))
+    return SampledFisherOperator(setup, integer("draws", draws), check_seed(seed))
 
 
 @names_call
 def empirical_fisher(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     loss: Loss | None = None,
     parameters: str | Sequence[str] | None = None,
@@ -220,10 +217,10 @@ def empirical_fisher(
     >>> net = nn.Linear(1, 1, bias=False)
     >>> nn.init.zeros_(net.weight).shape
     torch.Size([1, 1])
-    >>> empirical_fisher(net, torch.ones(2, 1), torch.tensor([1.0, 3.0])).dense()      # (1 + 9) / 2
+    >>> empirical_fisher(net, (torch.ones(2, 1), torch.tensor([1.0, 3.0]))).dense()      # (1 + 9) / 2
     tensor([[5.]])
     """
-    return EmpiricalFisherOperator(Setup.of(module, x, y, loss, parameters, tile))
+    return EmpiricalFisherOperator(Setup.of(module, data, loss, parameters, tile))
 
 
 def _outer(slopes: Tensor, count: int) -> Middle:

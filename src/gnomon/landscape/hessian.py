@@ -9,7 +9,7 @@ up. If all examples fit in one batch, its graph is kept; otherwise the graph is 
 Reference: [pearlmutter1994fast] for (2).
 
 >>> import torch
->>> H = hessian(nn.Linear(2, 1, bias=False), torch.eye(2), torch.zeros(2))       # x x^T averaged
+>>> H = hessian(nn.Linear(2, 1, bias=False), (torch.eye(2), torch.zeros(2)))       # x x^T averaged
 >>> H.dense()
 tensor([[0.5000, 0.0000],
         [0.0000, 0.5000]])
@@ -53,8 +53,7 @@ class HessianOperator(AbstractCurvature):
 @names_call
 def hessian(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     loss: Loss | None = None,
     parameters: str | Sequence[str] | None = None,
@@ -64,9 +63,7 @@ def hessian(
 
     Args:
         module: read in eval mode, and left as it was.
-        x: inputs as the module takes them; or, without ``y``, data: a pair (inputs, targets), a ``Dataset``, a
-            ``DataLoader``, a generator of batches.
-        y: targets, as in `gnomon.train`.
+        data: a pair (inputs, targets), a ``Dataset``, a ``DataLoader`` or batches.
         loss: as in `gnomon.train`: one of `gnomon.training`, or a function (outputs, targets) -> mean loss; by default
             cross-entropy for integer targets and squared loss for real ones.
         parameters: shell-style patterns of parameter names; by default all parameters that require gradients.
@@ -77,8 +74,8 @@ def hessian(
     Reference: [pearlmutter1994fast].
     Cost: per product two backward passes, and for more than ``tile`` examples one more pass over the data.
 
-    >>> H = hessian(nn.Linear(1, 1), torch.tensor([[2.0]]), torch.zeros(1))        # (2, 1)^T (2, 1)
+    >>> H = hessian(nn.Linear(1, 1), (torch.tensor([[2.0]]), torch.zeros(1)))        # (2, 1)^T (2, 1)
     >>> [round(abs(v), 4) for v in H.top(2).values.tolist()]
     [5.0, 0.0]
     """
-    return HessianOperator(Setup.of(module, x, y, loss, parameters, tile))
+    return HessianOperator(Setup.of(module, data, loss, parameters, tile))

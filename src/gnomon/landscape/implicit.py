@@ -9,7 +9,7 @@ Reference: [barrett2021implicit] for (1); [smith2021origin] for (2).
 >>> import torch
 >>> net = nn.Linear(1, 1, bias=False)
 >>> _ = nn.init.ones_(net.weight)
->>> implicit_penalty(net, torch.ones(1, 1), torch.zeros(1), lr=0.4).norm                     # 0.1 |g|^2, g = 1
+>>> implicit_penalty(net, (torch.ones(1, 1), torch.zeros(1)), lr=0.4).norm                     # 0.1 |g|^2, g = 1
 0.1...
 """
 
@@ -59,8 +59,7 @@ class ImplicitPenalty(Result):
 @names_call
 def implicit_penalty(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     lr: float,
     batch: int | None = None,
@@ -71,8 +70,7 @@ def implicit_penalty(
 
     Args:
         module: read in eval mode and left as it was.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         lr: the learning rate.
         batch: examples in a batch; without it, full batches, equation (1).
         loss: as in `hessian`.
@@ -83,7 +81,7 @@ def implicit_penalty(
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.zeros_(net.weight)
-    >>> result = implicit_penalty(net, torch.ones(2, 1), torch.tensor([1.0, -1.0]), lr=0.4, batch=1)
+    >>> result = implicit_penalty(net, (torch.ones(2, 1), torch.tensor([1.0, -1.0])), lr=0.4, batch=1)
     >>> result.norm, round(result.noise, 6)                                    # gradients +1 and -1: mean 0, variance 1
     (0.0, 0.1)
     """
@@ -92,7 +90,7 @@ def implicit_penalty(
     size = None if batch is None else integer("batch", batch)
     generator = torch.Generator().manual_seed(check_seed(seed))
     with preserve(module):
-        objective = Objective.of(x, y, module, loss).indexable()
+        objective = Objective.of(data, module, loss).indexable()
         value, g = loss_gradient(module, objective)
         finite_loss(value)
         noise = 0.0

@@ -54,9 +54,7 @@ class NormalizationImportance(Result):
 
 
 @names_call
-def normalization_importance(
-    module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None
-) -> NormalizationImportance:
+def normalization_importance(module: nn.Module, data: Any, *, loss: Loss | None = None) -> NormalizationImportance:
     """Measures the rise of the loss when the learned scale or shift of each batch norm layer is reset; equation (1).
 
     Hypotheses: a trained network with affine batch norm layers. Reference: [ioffe2015batch].
@@ -64,7 +62,7 @@ def normalization_importance(
 
     >>> import torch
     >>> net = nn.Sequential(nn.BatchNorm1d(1), nn.Linear(1, 1))
-    >>> result = normalization_importance(net, torch.randn(8, 1), torch.zeros(8))     # 1 and 0 already: nothing changes
+    >>> result = normalization_importance(net, (torch.randn(8, 1), torch.zeros(8)))  # 1 and 0 already: nothing changes
     >>> result.scale, result.shift
     ({'0': 0.0}, {'0': 0.0})
     """
@@ -72,7 +70,7 @@ def normalization_importance(
     model = copy_module(module)
     parts = {name: part for name, part in batch_norm_layers(model).items() if part.affine}
     with preserve(model):
-        objective = Objective.of(x, y, model, loss)
+        objective = Objective.of(data, model, loss)
         start = objective.measure(model, None)[0]
         rises: dict[str, dict[str, float]] = {"weight": {}, "bias": {}}
         for name, part in parts.items():

@@ -75,13 +75,13 @@ class MatchedUnits(Result):
 
 
 @names_call
-def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") -> MatchedUnits:
+def match_units(a: nn.Module, b: nn.Module, data: Any, *, by: str = "activations") -> MatchedUnits:
     """Returns a copy of ``b`` with the same outputs and its hidden units in the order of ``a``; (1) or (2).
 
     Args:
         a: a model. Both models are read in eval mode and left as they were.
         b: another model of the same architecture: dense, convolutional, with normalization and residual sums.
-        x: inputs, or data; the activations of 256 of them are compared.
+        data: inputs, or data; the activations of 256 of them are compared.
         by: "activations" (2), or "weights" (1).
 
     Hypotheses: see the module. Reference: [ainsworth2023git], [li2016convergent].
@@ -97,7 +97,7 @@ def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") 
     check_readable(a)
     if by not in ("activations", "weights"):
         raise out_of_range("by", '"activations" or "weights"', by)
-    inputs = as_input_source(x, a).first(MAX_EXAMPLES).x
+    inputs = as_input_source(data, a).first(MAX_EXAMPLES).x
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
         raise InputError(found, accepted="one tensor of inputs", fix="Wrap the models in ones that take one tensor")

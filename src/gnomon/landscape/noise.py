@@ -85,8 +85,7 @@ class GradientNoise(Result):
 @names_call
 def gradient_noise(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     loss: Loss | None = None,
     parameters: str | Sequence[str] | None = None,
@@ -105,14 +104,14 @@ def gradient_noise(
     >>> net, x = nn.Linear(1, 1, bias=False), torch.ones(4, 1)
     >>> with torch.no_grad():
     ...     _ = net.weight.zero_()
-    >>> noise = gradient_noise(net, x, torch.tensor([1.0, 1.0, 1.0, 5.0]))      # g = -(1, 1, 1, 5): mean 2, variance 4
+    >>> noise = gradient_noise(net, (x, torch.tensor([1.0, 1.0, 1.0, 5.0])))  # g = -(1, 1, 1, 5): mean 2, variance 4
     >>> round(noise.scale, 4)                                                   # 4 / (4 - 4 / 4)
     1.3333
     """
     check_readable(module)
     confidence = number("confidence", confidence, above=0, below=1)
     with preserve(module, all_derivatives=True):
-        objective = Objective.of(x, y, module, loss)
+        objective = Objective.of(data, module, loss)
         if len(objective) < 3:
             raise InputError(f"there must be at least 3 examples, but there are {len(objective)}")
         squares, products, total = _moments(PureFunction.of(module, parameters), objective)

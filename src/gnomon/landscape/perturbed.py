@@ -12,7 +12,7 @@ Hypotheses: small r for the first order. Reference: [keskar2017large]; [dinh2017
 >>> import torch
 >>> net = nn.Linear(1, 1, bias=False)
 >>> _ = nn.init.ones_(net.weight)
->>> found = nearby_loss_rise(net, torch.ones(1, 1), torch.zeros(1), radius=1.0)          # (2^2 - 1^2) / 2
+>>> found = nearby_loss_rise(net, (torch.ones(1, 1), torch.zeros(1)), radius=1.0)          # (2^2 - 1^2) / 2
 >>> round(found.rise, 5)
 1.5
 """
@@ -74,23 +74,22 @@ class LocalEntropy(Result):
 @names_call
 def nearby_loss_rise(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     radius: float = 0.05,
     adaptive: bool = False,
-    steps: int = 1,
+    ascent_steps: int = 1,
     loss: Loss | None = None,
 ) -> NearbyLossRise:
     """Finds the largest rise of the loss within a radius of the parameters, by gradient ascent; equations (1), (2).
 
     Args:
         module: read in eval mode and left as it was.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         radius: radius of the ball; for ``adaptive`` relative to each weight.
         adaptive: measure in units of the weights, which no rescaling of layers changes.
-        steps: number of steps of ascent, each followed by a projection onto the ball; 1 is the first-order estimate.
+        ascent_steps: number of steps of ascent, each followed by a projection onto the ball; 1 is the first-order
+            estimate.
         loss: as in `hessian`.
 
     Hypotheses: see the module. The result is a lower bound on the maximum. Reference: [keskar2017large].
@@ -98,18 +97,18 @@ def nearby_loss_rise(
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.constant_(net.weight, 10.0)
-    >>> round(nearby_loss_rise(net, torch.ones(1, 1), torch.zeros(1), radius=0.1, adaptive=True).rise,
+    >>> round(nearby_loss_rise(net, (torch.ones(1, 1), torch.zeros(1)), radius=0.1, adaptive=True).rise,
     ...     4)  # (11^2-10^2)/2
     10.5
     """
     check_readable(module)
-    r, count = number("radius", radius, above=0), integer("steps", steps)
+    r, count = number("radius", radius, above=0), integer("ascent_steps", ascent_steps)
     moved = copy_module(module)
     leaves = trainable_parameters(moved)
     w = parameters_to_vector(leaves).detach().double()
     t = w.abs() if adaptive else torch.ones_like(w)
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss)
+        objective = Objective.of(data, moved, loss)
         start, g = loss_gradient(moved, objective)
         finite_loss(start)
         e = torch.zeros_like(w)
@@ -125,8 +124,7 @@ def nearby_loss_rise(
 @names_call
 def local_entropy(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     scope: float,
     draws: int = 100,
@@ -137,8 +135,7 @@ def local_entropy(
 
     Args:
         module: read in eval mode and left as it was.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         scope: c of (3); noise has variance 1 / c. Large c looks at the point itself.
         draws: number of draws of noise.
         loss: as in `hessian`.
@@ -150,7 +147,7 @@ def local_entropy(
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.zeros_(net.weight)
-    >>> result = local_entropy(net, torch.ones(1, 1), torch.zeros(1), scope=1.0, draws=4000)
+    >>> result = local_entropy(net, (torch.ones(1, 1), torch.zeros(1)), scope=1.0, draws=4000)
     >>> abs(result.value + log(2) / 2) < 0.05                               # E exp(-w^2 / 2) = 1 / sqrt(1 + 1 / c)
     True
     """
@@ -161,7 +158,7 @@ def local_entropy(
     leaves = trainable_parameters(moved)
     w, values = parameters_to_vector(leaves).detach(), []
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss)
+        objective = Objective.of(data, moved, loss)
         n = len(objective)
         here = n * finite_loss(objective.measure(moved, None)[0])
         for _ in range(m):

@@ -80,8 +80,7 @@ class LossPlane(Result):
 @names_call
 def loss_plane(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     models: Sequence[nn.Module] = (),
     reach: float = 1.0,
@@ -94,8 +93,7 @@ def loss_plane(
 
     Args:
         module: the center of the plane, read in eval mode and left as it was.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         models: other models of the same architecture. None: random directions. Two: the plane through all three. More:
             the principal plane of their motion, such as checkpoints of a run that ended in ``module``.
         reach: how far the plane extends to each side, relative to the norm of the weights for random directions, or to
@@ -109,7 +107,7 @@ def loss_plane(
 
     >>> net = nn.Linear(2, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> found = loss_plane(net, torch.eye(2), torch.ones(2), points=5)                    # the smallest loss is here
+    >>> found = loss_plane(net, (torch.eye(2), torch.ones(2)), points=5)                    # the smallest loss is here
     >>> found.best, float(found.losses.min())
     ((0.0, 0.0), 0.0)
     """
@@ -123,7 +121,7 @@ def loss_plane(
     grid = far * torch.arange(1 - n, n, 2).double() / (n - 1) * unit
     rows = []
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss)
+        objective = Objective.of(data, moved, loss)
         finite_loss(objective.measure(moved, EXAMPLES_PER_PASS)[0])
         for t in grid.tolist():
             for s in grid.tolist():

@@ -110,8 +110,7 @@ class InitializationScaleRange(Result):
 @names_call
 def lr_range(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     low: float = 1e-5,
     high: float = 10.0,
@@ -125,8 +124,7 @@ def lr_range(
 
     Args:
         module: left as it was; a copy is trained, in training mode.
-        x: inputs, or data, as in `gnomon.train`.
-        y: targets.
+        data: as in `gnomon.train`.
         low: the first learning rate.
         high: the last.
         steps: number of steps of the run.
@@ -140,7 +138,7 @@ def lr_range(
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> result = lr_range(net, torch.ones(8, 1), torch.zeros(8), low=0.01, high=100.0, steps=80)      # H = 1: limit 2
+    >>> result = lr_range(net, (torch.ones(8, 1), torch.zeros(8)), low=0.01, high=100.0, steps=80)      # H = 1: limit 2
     >>> result.stopped, 0.1 < result.largest < 10
     ('diverged', True)
     """
@@ -155,7 +153,7 @@ def lr_range(
     losses: list[float] = []
     rule = SGD(first) if optimizer is None else resolve_optimizer(optimizer, module)
     with random_state(seed), torch.inference_mode(False), torch.enable_grad():
-        objective = Objective.of(x, y, model, loss).indexable()
+        objective = Objective.of(data, model, loss).indexable()
         moved = trainable_parameters(model)
         memory = rule.memory(moved)
         with set_mode(model, "train"):
@@ -182,8 +180,7 @@ def lr_range(
 @names_call
 def initialization_scale_range(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     scales: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0),
     steps: int = 200,
@@ -196,8 +193,7 @@ def initialization_scale_range(
 
     Args:
         module: an untrained network; left as it was.
-        x: inputs, or data, as in `gnomon.train`.
-        y: targets.
+        data: as in `gnomon.train`.
         scales: factors in increasing order.
         steps: number of steps of each run; ``optimizer``, ``batch``, ``loss`` and ``seed`` as in `gnomon.train`.
         optimizer: see ``steps``.
@@ -208,7 +204,8 @@ def initialization_scale_range(
     Hypotheses: none. Reference: [zhang2019fixup].
     Cost: a training run for each scale.
 
-    >>> result = initialization_scale_range(nn.Linear(2, 1), torch.eye(2), torch.ones(2), scales=(0.5, 1.0), steps=300)
+    >>> data = torch.eye(2), torch.ones(2)
+    >>> result = initialization_scale_range(nn.Linear(2, 1), data, scales=(0.5, 1.0), steps=300)
     >>> len(result.losses)
     2
     """
@@ -221,7 +218,7 @@ def initialization_scale_range(
             for p in scaled.parameters():
                 if p.dim() > 1:
                     p.mul_(c)
-        run = train(scaled, x, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=seed, record=[steps])
+        run = train(scaled, data, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=seed, record=[steps])
         losses.append(nan if run.stopped == "diverged" else float(run.loss[-1]))  # (2)
     return InitializationScaleRange(factors, tuple(losses))
 

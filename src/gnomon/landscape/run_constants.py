@@ -91,8 +91,7 @@ def keep_model(step: int, model: nn.Module, loss: float) -> nn.Module:
 @names_call
 def run_constants(
     models: Sequence[nn.Module],
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     lr: float,
     lowest: float = 0.0,
@@ -103,8 +102,7 @@ def run_constants(
 
     Args:
         models: checkpoints, such as ``run.watched["model"]`` of `gnomon.train` with ``watch={"model": keep_model}``.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         lr: learning rate of the step along which the gradient is compared.
         lowest: the smallest loss L*; zero if the network can fit all examples.
         products: number of Hessian products for the largest eigenvalue of each model; by default, until it converges.
@@ -116,7 +114,7 @@ def run_constants(
     >>> import torch
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> found = run_constants([net], torch.tensor([[2.0]]), torch.zeros(1), lr=0.125)       # one curvature: 4
+    >>> found = run_constants([net], (torch.tensor([[2.0]]), torch.zeros(1)), lr=0.125)       # one curvature: 4
     >>> round(found.smoothness[0], 4), round(found.polyak, 4), found.cosines[0]
     (4.0, 4.0, 1.0)
     """
@@ -126,10 +124,10 @@ def run_constants(
         raise InputError("the list of models is empty", accepted="at least one model", fix=fix)
     rows = []
     for model in models:
-        ahead = try_gradient_steps(model, x, y, lrs=(rate,), products=products, loss=loss)
+        ahead = try_gradient_steps(model, data, lrs=(rate,), products=products, loss=loss)
         copy = copy_module(model)
         with preserve(copy):
-            value, g = loss_gradient(copy, Objective.of(x, y, copy, loss))
+            value, g = loss_gradient(copy, Objective.of(data, copy, loss))
         excess = value - floor
         mu = float(g.square().sum()) / (2 * excess) if excess > 1e-12 * max(abs(value), 1e-300) else nan  # (3)
         rows.append((value, ahead.local, ahead.smoothness[0], ahead.cosines[0], mu))

@@ -60,7 +60,7 @@ class ScaleInvariance(Result):
 
 
 @names_call
-def scale_invariance(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None) -> ScaleInvariance:
+def scale_invariance(module: nn.Module, data: Any, *, loss: Loss | None = None) -> ScaleInvariance:
     """Finds the weights whose scale does not change the loss, from their gradients in training mode; equation (1).
 
     Hypotheses: at most 256 examples, as one batch. Reference: [laarhoven2017regularization].
@@ -68,13 +68,13 @@ def scale_invariance(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | N
 
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
     >>> x = 10 * torch.randn(32, 2, generator=torch.Generator().manual_seed(0))
-    >>> scale_invariance(net, x, x[:, 0]).invariant
+    >>> scale_invariance(net, (x, x[:, 0])).invariant
     ('0.weight',)
     """
     check_weights(module)
     model = copy_module(module)
     with preserve(model, mode="train"):
-        objective = Objective.of(x, y, model, loss)
+        objective = Objective.of(data, model, loss)
         value = objective.value(model, *objective.of_batch(objective.data.first(MAX_EXAMPLES)))
         weights = {name: p for name, p in model.named_parameters() if p.dim() > 1 and p.requires_grad}
         if not weights:

@@ -7,7 +7,7 @@ is the condition for gradient descent to be stable around a minimum; equality is
 Reference: [cohen2021gradient]; (1) for momentum is [polyak1964some].
 
 >>> import torch
->>> result = sharpness(nn.Linear(1, 1, bias=False), torch.tensor([[2.0]]), torch.zeros(1), lr=0.25)
+>>> result = sharpness(nn.Linear(1, 1, bias=False), (torch.tensor([[2.0]]), torch.zeros(1)), lr=0.25)
 >>> round(result.value, 4), result.limit, result.stable                                  # x^2 = 4 against 2 / lr = 8
 (4.0, 8.0, True)
 """
@@ -103,15 +103,14 @@ class Sharpness(Result):
 @names_call
 def sharpness(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     loss: Loss | None = None,
     lr: float | None = None,
     momentum: float = 0.0,
     k: int = 1,
     parameters: str | Sequence[str] | None = None,
-    steps: int | None = None,
+    iterations: int | None = None,
     tile: int | None = None,
     seed: int = 0,
 ) -> Sharpness:
@@ -119,7 +118,7 @@ def sharpness(
 
         lambda_1 = max over v of v^T H v / v^T v,    stable below 2 (1 + momentum) / lr                   (1)
 
-    ``steps`` fixes the number of products, which then bounds the time; by default, products continue until each
+    ``iterations`` fixes the number of products, which then bounds the time; by default, products continue until each
     residual is below the square root of the precision. Other arguments are as in `hessian`.
 
     Hypotheses: as for `hessian`; (1) is exact for a quadratic loss, and local for others.
@@ -128,7 +127,7 @@ def sharpness(
 
     >>> import torch
     >>> net, x = nn.Linear(2, 1, bias=False), 2.0 * torch.eye(2)
-    >>> print(sharpness(net, x, torch.zeros(2), lr=1.5).verdict)
+    >>> print(sharpness(net, (x, torch.zeros(2)), lr=1.5).verdict)
     The largest Hessian eigenvalue is 2 (within ...), 1.50 times the largest at which lr 1.5 is stable: use
     an lr below 1.
     """
@@ -136,8 +135,8 @@ def sharpness(
     if not 0 <= number("momentum", momentum) < 1:
         raise out_of_range("momentum", "at least 0 and below 1", momentum)
     k, seed = integer("k", k), check_seed(seed)
-    steps = None if steps is None else integer("steps", steps)
-    pairs = hessian(module, x, y, loss=loss, parameters=parameters, tile=tile).top(k, steps=steps, seed=seed)
+    steps = None if iterations is None else integer("iterations", iterations)
+    pairs = hessian(module, data, loss=loss, parameters=parameters, tile=tile).top(k, iterations=steps, seed=seed)
     return Sharpness(tuple(pairs.values.tolist()), tuple(pairs.residuals.tolist()), lr, momentum, pairs.products)
 
 
@@ -146,7 +145,7 @@ def sharpness_of(operator: AbstractOperator, *, steps: int, seed: int) -> Sharpn
 
     >>> import torch
     >>> net, x = nn.Linear(2, 1, bias=False), 2.0 * torch.eye(2)
-    >>> round(sharpness_of(hessian(net, x, torch.zeros(2, 1)), steps=2, seed=0).value, 6)
+    >>> round(sharpness_of(hessian(net, (x, torch.zeros(2, 1))), steps=2, seed=0).value, 6)
     2.0
     """
     top = top_eigenpairs(operator, 1, steps=steps, seed=seed)

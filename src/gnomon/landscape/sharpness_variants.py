@@ -103,13 +103,12 @@ class _Adaptive(AbstractOperator):
 @names_call
 def sharpness_variants(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     radius: float = 0.05,
     factor: float = 10.0,
     products: int = 60,
-    steps: int | None = None,
+    iterations: int | None = None,
     loss: Loss | None = None,
     tile: int | None = None,
     seed: int = 0,
@@ -119,12 +118,11 @@ def sharpness_variants(
 
     Args:
         module: read in eval mode and left as it was.
-        x: inputs, or data, as in `hessian`; ``y``, ``loss`` and ``tile`` too.
-        y: targets.
+        data: as in `hessian`; ``loss`` and ``tile`` too.
         radius: r of (3), in parameters and, for the adaptive form, relative to each weight.
         factor: units of the copy are rescaled by sqrt(factor) to factor, alternately up and down from group to group.
         products: number of Hessian products for each trace.
-        steps: number of products for each largest eigenvalue; by default, until it converges.
+        iterations: number of products for each largest eigenvalue; by default, until it converges.
         loss: as in `hessian`.
         tile: as in `hessian`.
         seed: random seed for random vectors.
@@ -134,29 +132,29 @@ def sharpness_variants(
 
     >>> net, x = nn.Sequential(nn.Linear(1, 3), nn.ReLU(), nn.Linear(3, 1)), torch.linspace(-1, 1, 8)[:, None]
     >>> _ = [nn.init.constant_(p, 0.7) for p in net.parameters()]
-    >>> found = sharpness_variants(net, x, x[:, 0])
+    >>> found = sharpness_variants(net, (x, x[:, 0]))
     >>> all(name.startswith("adaptive") for name in found.invariant)
     True
     """
     r, c = number("radius", radius, above=0), number("factor", factor, above=1)
     count, seed = integer("products", products, least=12), check_seed(seed)
-    most = None if steps is None else integer("steps", steps)
-    units = read_units(module, x)[1]
+    most = None if iterations is None else integer("iterations", iterations)
+    units = read_units(module, data)[1]
 
     def forms(model: nn.Module) -> dict[str, float]:
-        return _forms(model, x, y, loss, r, count, most, tile, seed)
+        return _forms(model, data, loss, r, count, most, tile, seed)
 
     here = forms(module)
     return SharpnessVariants(here, forms(rescaled_copy(module, units, c)) if units.scalings else {}, c)
 
 
-def _forms(model: nn.Module, x: Any, y: Any, loss: Loss | None, radius: float, products: int, steps: int | None,
+def _forms(model: nn.Module, data: Any, loss: Loss | None, radius: float, products: int, steps: int | None,
            tile: int | None, seed: int) -> dict[str, float]:  # fmt: skip
-    plain = hessian(model, x, y, loss=loss, tile=tile)
+    plain = hessian(model, data, loss=loss, tile=tile)
     w = torch.cat([p.detach().flatten() for p in model.parameters() if p.requires_grad])
     found = []
     for operator, adaptive in ((plain, False), (_Adaptive(plain, w.abs()), True)):
         found.append(float(top_eigenpairs(operator, 1, steps=steps, seed=seed).values[0]))  # (1)
         found.append(automatic_trace(operator, products=products, seed=seed).value)  # (2)
-        found.append(nearby_loss_rise(model, x, y, radius=radius, adaptive=adaptive, loss=loss).rise)  # (3)
+        found.append(nearby_loss_rise(model, data, radius=radius, adaptive=adaptive, loss=loss).rise)  # (3)
     return dict(zip(NAMES, found, strict=True))

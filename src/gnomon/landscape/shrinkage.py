@@ -70,8 +70,7 @@ def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = 
 @names_call
 def weight_shrinkage(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     weight_decay: float | None = None,
     lr: float | Sequence[float] | None = None,
@@ -84,8 +83,7 @@ def weight_shrinkage(
 
     Args:
         module: at a minimum of the loss without decay; read in eval mode and left as it was.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         weight_decay: a of (1), on (a / 2) |w|^2; by default from (3).
         lr: a learning rate, or one for each step.
         steps: number of steps, if ``lr`` is one number.
@@ -98,7 +96,7 @@ def weight_shrinkage(
 
     >>> import torch
     >>> net = nn.Linear(1, 1, bias=False)
-    >>> weight_shrinkage(net, torch.tensor([[2.0]]), torch.zeros(1), weight_decay=4.0, k=1).decayed  # 4 / (4 + 4)
+    >>> weight_shrinkage(net, (torch.tensor([[2.0]]), torch.zeros(1)), weight_decay=4.0, k=1).decayed  # 4 / (4 + 4)
     (0.5,)
     """
     if weight_decay is None and lr is None:
@@ -107,7 +105,7 @@ def weight_shrinkage(
     given = None if weight_decay is None else number("weight_decay", weight_decay, above=0)
     count = integer("k", k)
     most = None if products is None else integer("products", products, least=count)
-    found = sharpness(module, x, y, loss=loss, k=count, steps=most)
+    found = sharpness(module, data, loss=loss, k=count, iterations=most)
     values = tuple(max(v, 0.0) for v in found.values)
     stopped = None if rates is None else tuple(1 - prod(1 - r * v for r in rates) for v in values)  # (2)
     decay = given if given is not None else 1 / sum(rates or (1.0,))

@@ -8,7 +8,7 @@ Reference: [goodfellow2015explaining] does the same over inputs; [boyd2004convex
 
 >>> import torch
 >>> net, x = nn.Linear(1, 1, bias=False), torch.ones(1, 1)
->>> found = loss_along(net, x, torch.zeros(1), direction=torch.ones(1), reach=1.0, points=3)
+>>> found = loss_along(net, (x, torch.zeros(1)), direction=torch.ones(1), reach=1.0, points=3)
 >>> round(found.curvature, 5)                                                        # L = w^2 / 2
 1.0
 """
@@ -89,8 +89,7 @@ class Convexity(Result):
 @names_call
 def loss_along(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     direction: Tensor | None = None,
     reach: float = 1.0,
@@ -102,8 +101,7 @@ def loss_along(
 
     Args:
         module: read in eval mode and left as it was.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         direction: one number for each trainable parameter; by default random. Scaled to norm one.
         reach: distance to both sides.
         points: number of positions, made odd so that the center is one of them.
@@ -114,7 +112,7 @@ def loss_along(
     Cost: ``points`` passes over the data and one Hessian-vector product.
 
     >>> net = nn.Linear(2, 1, bias=False)
-    >>> found = loss_along(net, torch.eye(2), torch.zeros(2), reach=0.5, points=5)           # H = identity / 2
+    >>> found = loss_along(net, (torch.eye(2), torch.zeros(2)), reach=0.5, points=5)           # H = identity / 2
     >>> round(found.curvature, 5)
     0.5
     """
@@ -123,9 +121,9 @@ def loss_along(
     leaves = trainable_parameters(module)
     w = parameters_to_vector(leaves).detach()
     v = _direction(direction, w, seed)
-    operator = hessian(module, x, y, loss=loss)
+    operator = hessian(module, data, loss=loss)
     t = reach * torch.arange(1 - points, points, 2).double() / (points - 1)  # linspace misses zero by rounding
-    losses = _losses(module, x, y, loss, (w + float(s) * v for s in t))
+    losses = _losses(module, data, loss, (w + float(s) * v for s in t))
     slope, curvature = float(operator.gradient() @ v), float(operator.matvec(v) @ v)  # (1)
     return LossSlice(t, torch.tensor(losses, dtype=torch.float64), slope, curvature)
 
@@ -133,8 +131,7 @@ def loss_along(
 @names_call
 def convexity(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     segments: int = 100,
     radius: float = 1.0,
@@ -150,7 +147,7 @@ def convexity(
     Hypotheses: none; a convex loss never breaks (2) beyond rounding. Reference: [boyd2004convex].
     Cost: three passes over the data for each segment, and about 25 Hessian-vector products.
 
-    >>> convexity(nn.Linear(2, 1), torch.randn(8, 2), torch.randn(8), segments=10).broken          # least squares
+    >>> convexity(nn.Linear(2, 1), (torch.randn(8, 2), torch.randn(8)), segments=10).broken          # least squares
     0.0
     """
     check_readable(module)
@@ -161,10 +158,10 @@ def convexity(
     broken = 0
     for _ in with_progress_bar(range(count), "segments"):
         a, b = (w + scale * torch.randn(w.shape, generator=generator).to(w) for _ in range(2))
-        low, high, middle = _losses(module, x, y, loss, [a, b, (a + b) / 2])
+        low, high, middle = _losses(module, data, loss, [a, b, (a + b) / 2])
         broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))  # (2), float32 sums over the examples
     most = None if products is None else integer("products", products)
-    negative = NegativeOperator(hessian(module, x, y, loss=loss))
+    negative = NegativeOperator(hessian(module, data, loss=loss))
     lowest = -float(top_eigenpairs(negative, 1, steps=most, seed=seed).values[0])
     return Convexity(broken / count, binomial_interval(int(broken), count), lowest, count)
 
@@ -180,12 +177,12 @@ def _direction(direction: Any, w: Tensor, seed: int) -> Tensor:
     return v / v.norm()
 
 
-def _losses(module: nn.Module, x: Any, y: Any, loss: Loss | None, places: Iterable[Tensor]) -> list[float]:
+def _losses(module: nn.Module, data: Any, loss: Loss | None, places: Iterable[Tensor]) -> list[float]:
     """Returns the loss at each of several parameter vectors."""
     moved = copy_module(module)
     leaves, found = trainable_parameters(moved), []
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss)
+        objective = Objective.of(data, moved, loss)
         for w in places:
             vector_to_parameters(w, leaves)
             found.append(objective.measure(moved, None)[0])

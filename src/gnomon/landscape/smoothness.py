@@ -12,7 +12,7 @@ Reference: [nesterov2018lectures] for (1); [santurkar2018how] for (2); [karimi20
 >>> import torch
 >>> net, x = nn.Linear(1, 1, bias=False), torch.tensor([[2.0]])
 >>> _ = nn.init.ones_(net.weight)
->>> try_gradient_steps(net, x, torch.zeros(1), lrs=(0.125,)).smoothness                        # H = x^2 = 4
+>>> try_gradient_steps(net, (x, torch.zeros(1)), lrs=(0.125,)).smoothness                        # H = x^2 = 4
 (4.0,)
 """
 
@@ -88,8 +88,7 @@ class PolyakConstant(Result):
 @names_call
 def try_gradient_steps(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     lrs: Sequence[float] | None = None,
     products: int | None = None,
@@ -99,8 +98,7 @@ def try_gradient_steps(
 
     Args:
         module: read in eval mode and left as it was; copies take the steps.
-        x: inputs, or data, as in `hessian`.
-        y: targets.
+        data: as in `hessian`.
         lrs: learning rates; by default from 1/20 to 5 times 2 / curvature.
         products: number of Hessian products for the largest eigenvalue; by default, until it converges.
         loss: as in `hessian`.
@@ -110,14 +108,14 @@ def try_gradient_steps(
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> result = try_gradient_steps(net, torch.ones(1, 1), torch.zeros(1), lrs=(0.5,
+    >>> result = try_gradient_steps(net, (torch.ones(1, 1), torch.zeros(1)), lrs=(0.5,
     ...     3.0))  # g = w: after 3 it turns round
     >>> result.cosines
     (1.0, -1.0)
     """
     check_readable(module)
     most = None if products is None else integer("products", products)
-    local = sharpness(module, x, y, loss=loss, steps=most).value
+    local = sharpness(module, data, loss=loss, iterations=most).value
     if not local > 0:
         found = f"the largest curvature is {local:.3g}"
         raise InputError(
@@ -130,7 +128,7 @@ def try_gradient_steps(
     w = parameters_to_vector(leaves).detach()
     losses, cosines, ratios = [], [], []
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss)
+        objective = Objective.of(data, moved, loss)
         start, g = loss_gradient(moved, objective)
         for lr in chosen:
             vector_to_parameters((w.double() - lr * g).to(w.dtype), leaves)
@@ -144,8 +142,7 @@ def try_gradient_steps(
 @names_call
 def polyak_constant(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     lr: float | None = None,
     steps: int = 200,
@@ -157,8 +154,7 @@ def polyak_constant(
 
     Args:
         module: left as it was; a copy is trained.
-        x: inputs, or data.
-        y: targets.
+        data: inputs, or data.
         lr: by default 1 / curvature at the start.
         steps: number of steps of descent.
         lowest: the smallest loss L*; zero if the network can fit all examples.
@@ -170,18 +166,18 @@ def polyak_constant(
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> round(polyak_constant(net, torch.tensor([[2.0]]), torch.zeros(1), lr=0.1, steps=5).value, 5)     # its curvature
+    >>> round(polyak_constant(net, (torch.tensor([[2.0]]), torch.zeros(1)), lr=0.1, steps=5).value, 5)  # its curvature
     4.0
     """
     check_readable(module)
     count, floor = integer("steps", steps), number("lowest", lowest)
     most = None if products is None else integer("products", products)
     rate = None if lr is None else number("lr", lr, above=0)
-    rate = rate or 1 / max(sharpness(module, x, y, loss=loss, steps=most).value, 1e-12)
+    rate = rate or 1 / max(sharpness(module, data, loss=loss, iterations=most).value, 1e-12)
     moved = copy_module(module)
     leaves, least = trainable_parameters(moved), float("inf")
     with preserve(moved):
-        objective = Objective.of(x, y, moved, loss)
+        objective = Objective.of(data, moved, loss)
         for _ in with_progress_bar(range(count), "steps of descent"):
             value, g = loss_gradient(moved, objective)
             if value - floor <= 1e-12 * max(abs(value), abs(floor), 1e-300):
@@ -189,4 +185,4 @@ def polyak_constant(
             least = min(least, float(g.square().sum()) / (2 * (value - floor)))  # (3)
             w = parameters_to_vector(leaves).detach()
             vector_to_parameters((w.double() - rate * g).to(w.dtype), leaves)
-    return PolyakConstant(least, floor, sharpness(moved, x, y, loss=loss, steps=most).value, count)
+    return PolyakConstant(least, floor, sharpness(moved, data, loss=loss, iterations=most).value, count)

@@ -26,7 +26,7 @@ def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 51
     >>> net = nn.Sequential(nn.BatchNorm1d(1), nn.Linear(1, 1)).eval()
     >>> x = torch.tensor([[1.0], [3.0]])
     >>> _ = net.train()(10 * x)
-    >>> measure_statistics(net, Objective.of(x, torch.zeros(2), net, None))
+    >>> measure_statistics(net, Objective.of((x, torch.zeros(2)), net, None))
     >>> net[0].running_mean.item(), net[0].running_var.item()
     (2.0, 2.0)
     """

@@ -75,12 +75,12 @@ class ParameterSymmetries(Result):
 
 
 @names_call
-def parameter_symmetries(module: nn.Module, x: Any, *, seed: int = 0) -> ParameterSymmetries:
+def parameter_symmetries(module: nn.Module, data: Any, *, seed: int = 0) -> ParameterSymmetries:
     """Finds hidden units that can be permuted or rescaled without changing the outputs; equations (1), (2).
 
     Args:
         module: any module of one input tensor, read in eval mode and left as it was.
-        x: inputs, or data; the symmetries are tested on 64 of them.
+        data: inputs, or data; the symmetries are tested on 64 of them.
         seed: random seed for the order and the factors that are tried.
 
     Hypotheses: see the module. Reference: [hecht1990algebraic].
@@ -91,7 +91,7 @@ def parameter_symmetries(module: nn.Module, x: Any, *, seed: int = 0) -> Paramet
     >>> found.permutable, found.scalable                                             # tanh has no scale
     ({'0': 5, '2': 4}, {'0': 5})
     """
-    inputs, units = read_units(module, x)
+    inputs, units = read_units(module, data)
     generator = torch.Generator().manual_seed(check_seed(seed))
     ordered, scaled = copy_module(module), copy_module(module)
     for group in units.permutations:

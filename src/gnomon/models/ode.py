@@ -44,19 +44,19 @@ class NeuralODE(nn.Module):
     Reference: [chen2018neural].
     Cost: four evaluations of f a step, and twelve a step backwards.
 
-    >>> net = NeuralODE(nn.Linear(2, 2), steps=10)
+    >>> net = NeuralODE(nn.Linear(2, 2), integration_steps=10)
     >>> net(torch.zeros(1, 2)).sum().backward()
     >>> net.field.weight.grad.shape
     torch.Size([2, 2])
     """
 
-    def __init__(self, field: nn.Module, *, steps: int = 20) -> None:
+    def __init__(self, field: nn.Module, *, integration_steps: int = 20) -> None:
         super().__init__()
-        self.field, self.steps = field, steps
+        self.field, self.integration_steps = field, integration_steps
 
     def forward(self, x: Tensor) -> Tensor:
         """Returns the state at time 1."""
-        found: Tensor = _Flow.apply(x, self.field, self.steps, *self.field.parameters())
+        found: Tensor = _Flow.apply(x, self.field, self.integration_steps, *self.field.parameters())
         return found
 
 

@@ -33,7 +33,7 @@ FEATURES = (
 
 
 @names_call
-def make_data(name: str, n: int, *, noise: float = 0.0, seed: int = 1, features: int = 3) -> tuple[Tensor, Tensor]:
+def make_data(name: str, n: int, *, noise: float = 0.0, seed: int = 0, features: int = 3) -> tuple[Tensor, Tensor]:
     """The playground's points: inputs (n, d) and targets (n,), in float64.
 
     Args:

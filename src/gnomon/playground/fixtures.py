@@ -127,7 +127,7 @@ def expected_numbers(case: PageSetting) -> dict[str, Any]:
     out = {
         "x": x, "y": y, "other": other, "f0": net(x)[:, 0], "f0_other": net(other)[:, 0], "kernel": kernel,
         "kernel_other": ntk(net, other, x), "rates": torch.linalg.eigvalsh(kernel / case.n).flip(0), "lr": lr,
-        "sharpness": sharpness(net, x, y, loss=loss).value, "limit": _limits(net, x, other),
+        "sharpness": sharpness(net, (x, y), loss=loss).value, "limit": _limits(net, x, other),
         "alignment": _alignment(kernel, y),
         "predicted": _predict(case, net, x, y, other, loss, lr), "end": _train(case, net, x, y, other, loss, lr),
     }  # fmt: skip
@@ -153,7 +153,7 @@ def _predict(case: PageSetting, net: DenseNetwork, x: Tensor, y: Tensor, other: 
     if case.optimizer == "adam":
         return None
     times = [lr * s for s in PREDICTED_STEPS]
-    run = predict(net, x, y, other, loss=loss, optimizer=SGD(lr, momentum=case.momentum), times=times)
+    run = predict(net, (x, y), test=other, loss=loss, optimizer=SGD(lr, momentum=case.momentum), times=times)
     assert run.train is not None and run.test is not None
     return {"steps": PREDICTED_STEPS, "train": run.train[..., 0], "other": run.test[..., 0], "loss": run.loss}
 
@@ -162,7 +162,7 @@ def _train(case: PageSetting, net: DenseNetwork, x: Tensor, y: Tensor, other: Te
     optimizer = Adam(lr) if case.optimizer == "adam" else SGD(lr, momentum=case.momentum)
     steps = case.train_steps
     batch = fixed_batches(x, y, case.batch, steps, seed=case.seed) if case.batch else None
-    run = train(net, x, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, record=[steps])
+    run = train(net, (x, y), loss=loss, optimizer=optimizer, steps=steps, batch=batch, record=[steps])
     model = run.model
     before = ntk(net, x)
     drift = (ntk(model, x) - before).norm() / before.norm() if float(before.norm()) > 0 else 0.0

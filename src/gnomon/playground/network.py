@@ -93,7 +93,7 @@ class DenseNetwork(nn.Module):
         bias_std: float = 0.5,
         centered: bool = False,
         last_only: bool = False,
-        seed: int = 1,
+        seed: int = 0,
     ) -> None:
         super().__init__()
         if activation not in ACTIVATIONS:
@@ -144,7 +144,7 @@ class DenseNetwork(nn.Module):
 
 
 @names_call
-def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 1) -> BatchPlan:
+def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 0) -> BatchPlan:
     """The batches of every step as the page draws them, for ``gnomon.train(..., batch=fixed_batches(...))``.
 
     Each point is used once in a pass over the data, and every pass has a random order. A batch of at least as many

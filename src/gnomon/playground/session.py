@@ -160,7 +160,9 @@ class Session:
         drawing = self._drawing
         elsewhere = drawing.grid if drawing.dimension else None
         try:
-            run = predict(self._module, self._inputs(), self.y, elsewhere, loss=self.loss, optimizer=rule, times=times)
+            run = predict(
+                self._module, (self._inputs(), self.y), test=elsewhere, loss=self.loss, optimizer=rule, times=times
+            )
         except GnomonError as reason:
             messages.append(str(reason))
             return None
@@ -184,7 +186,7 @@ class Session:
                 raise KeyboardInterrupt  # `train` ends the run and returns
 
         run = train(
-            self._module, self._inputs(), self.y, loss=self.loss, optimizer=self._optimizer(),
+            self._module, (self._inputs(), self.y), loss=self.loss, optimizer=self._optimizer(),
             steps=self._settings.steps, record=self._records, watch={"frame": watch}, mode="eval",
             seed=self._settings.seed, progress=progress,
         )  # fmt: skip

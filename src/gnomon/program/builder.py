@@ -40,7 +40,7 @@ from gnomon.program.values import Call, Fixed, Random, Value
 
 TAKEN = ("graph", "code")
 """Attribute names that a traced module uses itself."""
-MONTE_CARLO = "or estimate it: gnomon.sampled_limit(net, samples=64)"
+MONTE_CARLO = "or estimate it: gnomon.sampled_limit(net, draws=64)"
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ def refuse_transformers(module: nn.Module) -> None:
             f"{path or 'the module'} ({type(m).__name__}) is a model of transformers, which makes masks and "
             "chooses attention while it runs",
             reason="forward is a fixed sequence of calls; only BertModel and BertForSequenceClassification are read",
-            fix="Pass one of these, use nn.TransformerEncoder, or estimate: gnomon.sampled_limit(net, samples=64)",
+            fix="Pass one of these, use nn.TransformerEncoder, or estimate: gnomon.sampled_limit(net, draws=64)",
         )
 
 

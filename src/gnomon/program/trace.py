@@ -142,7 +142,7 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
         raise ReadError(
             f"forward cannot be traced: {type(reason).__name__}: {_first_line(reason)}",
             reason="forward is a fixed sequence of calls on tensors",
-            fix="Remove branches on tensor values from forward, or estimate: gnomon.sampled_limit(net, samples=64)",
+            fix="Remove branches on tensor values from forward, or estimate: gnomon.sampled_limit(net, draws=64)",
         ) from reason
 
 
@@ -153,7 +153,7 @@ def _refuse_replaced(module: nn.Module) -> None:
             raise ReadError(
                 f"{path or 'the module'} ({type(part).__name__}) has a forward that was set on the object",
                 reason="forward is defined in the class",
-                fix="Subclass the module and define forward there, or estimate: gnomon.sampled_limit(net, samples=64)",
+                fix="Subclass the module and define forward there, or estimate: gnomon.sampled_limit(net, draws=64)",
             )
 
 
@@ -186,7 +186,7 @@ def _refuse_hooks(module: nn.Module) -> None:
         raise ReadError(
             f"{parts[0] if parts else 'every module'} has a forward hook, which may change what it returns",
             reason="the module has no forward hooks",
-            fix="Remove the hook, write what it does into forward, or estimate: gnomon.sampled_limit(net, samples=64)",
+            fix="Remove the hook, write what it does into forward, or estimate: gnomon.sampled_limit(net, draws=64)",
         )
 
 

@@ -11,7 +11,7 @@ Reference: [bartlett1998sample]; [moosavi2016deepfool] for (1); [bishop1995train
 >>> import torch
 >>> net = nn.Linear(2, 1)
 >>> net.weight.data, net.bias.data = torch.tensor([[3.0, 4.0]]), torch.tensor([5.0])
->>> margin_distribution(net, torch.zeros(1, 2), torch.tensor([1])).distances.tolist()             # |b| / |w|
+>>> margin_distribution(net, (torch.zeros(1, 2), torch.tensor([1]))).distances.tolist()             # |b| / |w|
 [1.0]
 """
 
@@ -95,26 +95,25 @@ class NoiseSensitivity(Result):
 
 
 @names_call
-def margin_distribution(module: nn.Module, x: Any, y: Any = None) -> MarginDistribution:
+def margin_distribution(module: nn.Module, data: Any) -> MarginDistribution:
     """Computes the margin of every example and its first-order distance to the decision boundary; equation (1).
 
     Args:
         module: read in eval mode and left as it was.
-        x: inputs, or data.
-        y: classes.
+        data: inputs, or data.
 
     Hypotheses: see the module; exact for a linear network. Reference: [bartlett1998sample].
     Cost: a forward and a backward pass.
 
     >>> net = nn.Linear(1, 2, bias=False)
     >>> net.weight.data = torch.tensor([[1.0], [-1.0]])
-    >>> margin_distribution(net, torch.tensor([[3.0]]), torch.tensor([0])).smallest                   # 6 / 2
+    >>> margin_distribution(net, (torch.tensor([[3.0]]), torch.tensor([0]))).smallest                   # 6 / 2
     3.0
     """
     check_weights(module)
-    data, margins, distances = source(x, y, module=module), [], []
+    given, margins, distances = source(data, module=module), [], []
     with preserve(module):
-        for batch in data.batches(EXAMPLES_PER_PASS):
+        for batch in given.batches(EXAMPLES_PER_PASS):
             inputs, labels = _real(batch.x), batch.y
             if labels is None or labels.is_floating_point() or labels.dim() != 1:
                 raise InputError("the targets are not classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
@@ -128,8 +127,7 @@ def margin_distribution(module: nn.Module, x: Any, y: Any = None) -> MarginDistr
 @names_call
 def noise_sensitivity(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     sigma: float,
     draws: int = 20,
@@ -141,8 +139,7 @@ def noise_sensitivity(
 
     Args:
         module: read in eval mode and left as it was.
-        x: inputs, or data, as in `gnomon.train`.
-        y: targets.
+        data: as in `gnomon.train`.
         sigma: the standard deviation s of the noise.
         draws: number of draws of noise for each example; for each, noise and its negative, which cancels the first
             order.
@@ -154,7 +151,7 @@ def noise_sensitivity(
 
     >>> net = nn.Linear(2, 1)
     >>> net.weight.data = torch.tensor([[3.0, 4.0]])
-    >>> result = noise_sensitivity(net, torch.zeros(200, 2), torch.zeros(200), sigma=0.1)               # s^2 |w|^2 / 2
+    >>> result = noise_sensitivity(net, (torch.zeros(200, 2), torch.zeros(200)), sigma=0.1)  # s^2 |w|^2 / 2
     >>> round(result.penalty, 4), abs(result.rise - 0.125) < 0.02
     (0.125, True)
     """
@@ -163,7 +160,7 @@ def noise_sensitivity(
     generator = torch.Generator().manual_seed(check_seed(seed))
     rises, penalties, plain = torch.zeros(m, dtype=torch.float64), 0.0, 0.0
     with preserve(module):
-        objective = Objective.of(x, y, module, loss)
+        objective = Objective.of(data, module, loss)
         if not isinstance(objective.loss, AbstractLoss):
             raise InputError("the loss is a function", accepted="a loss with a known Hessian",
                                     fix="Pass Squared(), CrossEntropy(), ... of gnomon.training")  # fmt: skip

@@ -77,12 +77,12 @@ class Invertibility(Result):
 
 
 @names_call
-def invertibility(module: nn.Module, x: Any) -> Invertibility:
+def invertibility(module: nn.Module, data: Any) -> Invertibility:
     """Tests whether inputs can be recovered from outputs: singular values of the Jacobian (1), and the inverse (2).
 
     Args:
         module: any network of one real tensor; one with a method ``inverse`` is also tested with it.
-        x: inputs, or data, of which the first eight examples are used.
+        data: inputs, or data, of which the first eight examples are used.
 
     Hypotheses: (1) is local: a network may still send two inputs far apart to one output.
     Reference: [jacobsen2018revnet], [behrmann2021understanding].
@@ -94,7 +94,7 @@ def invertibility(module: nn.Module, x: Any) -> Invertibility:
     2
     """
     check_weights(module)
-    inputs = _real(as_input_source(x, module).first(MAX_EXAMPLES).x).detach()
+    inputs = _real(as_input_source(data, module).first(MAX_EXAMPLES).x).detach()
     values = jacobian_spectrum(module, inputs, examples=MAX_EXAMPLES).values
     size = inputs[0].numel()
     kept = int((values > MIN_SINGULAR_VALUE_SHARE * values[:, :1]).sum(1).min())

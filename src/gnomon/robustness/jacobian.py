@@ -85,12 +85,12 @@ class LinearMap(Result):
 
 
 @names_call
-def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> JacobianSpectrum:
+def jacobian_spectrum(module: nn.Module, data: Any, *, examples: int = 32) -> JacobianSpectrum:
     """Computes the singular values of the input Jacobian of a network at some inputs; equation (1).
 
     Args:
         module: read in eval mode and left as it was; its outputs are flattened.
-        x: inputs, or data, of which the first ``examples`` are used.
+        data: inputs, or data, of which the first ``examples`` are used.
         examples: number of examples to use.
 
     Hypotheses: see the module. Reference: [pennington2017resurrecting].
@@ -101,7 +101,7 @@ def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> Jacob
     """
     check_weights(module)
     most = integer("examples", examples)
-    inputs = _real(as_input_source(x, module).first(most).x)
+    inputs = _real(as_input_source(data, module).first(most).x)
     with preserve(module):
         jacobian = _jacobian(module, inputs)
     values = torch.linalg.svdvals(jacobian.double())
@@ -110,12 +110,12 @@ def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> Jacob
 
 
 @names_call
-def linear_map(module: nn.Module, x: Any) -> LinearMap:
+def linear_map(module: nn.Module, data: Any) -> LinearMap:
     """Computes the linear map of a network of linear layers, and its frequencies; equation (2).
 
     Args:
         module: affine in its inputs, which is measured on x; read in eval mode and left as it was.
-        x: inputs, at least two.
+        data: inputs, at least two.
 
     Hypotheses: see the module. Reference: [gunasekar2018implicit].
     Cost: four forward passes and a backward pass for each output.
@@ -126,7 +126,7 @@ def linear_map(module: nn.Module, x: Any) -> LinearMap:
     True
     """
     check_weights(module)
-    inputs = _real(as_input_source(x, module).first(32).x)
+    inputs = _real(as_input_source(data, module).first(32).x)
     with preserve(module):
         with torch.no_grad():
             z = inputs.flip(0)

@@ -47,7 +47,7 @@ class Reconstruction(Result):
 
 @names_call
 def invert(
-    scattering: Scattering1d | Scattering2d, coefficients: Tensor, *, steps: int = 100, seed: int = 0
+    scattering: Scattering1d | Scattering2d, coefficients: Tensor, *, iterations: int = 100, seed: int = 0
 ) -> Reconstruction:
     """Finds a signal with given scattering coefficients, by gradient descent from noise.
 
@@ -59,7 +59,7 @@ def invert(
     Args:
         scattering: the transform.
         coefficients: as it returns them, for one signal.
-        steps: of L-BFGS.
+        iterations: of L-BFGS.
         seed: of the noise it starts from.
 
     Hypotheses: none. Reference: [bruna2013invariant], Section 2.4.
@@ -67,7 +67,7 @@ def invert(
 
     >>> transform = Scattering1d(2, 16, Q=1)
     >>> target = transform(torch.linspace(0, 1, 16, dtype=torch.float64))
-    >>> invert(transform, target, steps=30).error < 0.05
+    >>> invert(transform, target, iterations=30).error < 0.05
     True
     """
     shape, count = scattering.shape, len(scattering.paths())
@@ -75,11 +75,11 @@ def invert(
         found = f"coefficients have shape {tuple(coefficients.shape)} and the transform has {count} paths"
         fix = "Pass the coefficients of one signal, as scattering(x) returns them"
         raise InputError(found, accepted="coefficients of this transform", fix=fix)
-    return _descend(scattering, coefficients, shape, integer("steps", steps), seed)
+    return _descend(scattering, coefficients, shape, integer("iterations", iterations), seed)
 
 
 @names_call
-def synthesize(transform: WaveletTransform, example: Tensor, *, steps: int = 100, seed: int = 0) -> Reconstruction:
+def synthesize(transform: WaveletTransform, example: Tensor, *, iterations: int = 100, seed: int = 0) -> Reconstruction:
     """Synthesizes another sample of a texture: changes noise until its scattering moments match an example.
 
         min_x |S x - S example|^2 / |S example|^2,    S the moments of both orders over all places               (1)
@@ -87,19 +87,19 @@ def synthesize(transform: WaveletTransform, example: Tensor, *, steps: int = 100
     Args:
         transform: the wavelets of the moments.
         example: a signal or an image of the transform's shape.
-        steps: of L-BFGS.
+        iterations: of L-BFGS.
         seed: of the noise it starts from.
 
     Hypotheses: the example is a piece of a stationary process. Reference: [bruna2013invariant], Section 2.4.
     Cost: the moments and their gradient for each step, and a few more in line searches.
 
     >>> example = torch.arange(64.0, dtype=torch.float64).sin()
-    >>> found = synthesize(WaveletTransform(3, 64), example, steps=30)
+    >>> found = synthesize(WaveletTransform(3, 64), example, iterations=30)
     >>> found.errors[0] / found.error > 5, bool((found.signal - example).abs().max() > 0.5)      # alike, not the same
     (True, True)
     """
     target = moment_vector(transform, example.detach()[None])[0]
-    count = integer("steps", steps)
+    count = integer("iterations", iterations)
     return _descend(lambda x: moment_vector(transform, x[None])[0], target, transform.shape, count, seed)
 
 

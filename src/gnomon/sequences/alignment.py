@@ -64,12 +64,12 @@ class AttentionAlignment(Result):
 
 
 @names_call
-def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | None = None) -> AttentionAlignment:
+def attention_alignment(module: nn.Module, data: Any, *, places: Sequence[int] | None = None) -> AttentionAlignment:
     """Measures which input position the heads of every nn.MultiheadAttention look at; equations (1) and (2).
 
     Args:
         module: a network with nn.MultiheadAttention; for the weights of any other attention see `alignment_share`.
-        x: inputs.
+        data: inputs.
         places: the key that each query should look at, -1 if any key is right; None searches for a pattern (2).
 
     Hypotheses: there is one place for each query.
@@ -85,7 +85,7 @@ def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | No
     >>> found.shares, found.patterns
     ({'a': (1.0,)}, {'a': ('the same place',)})
     """
-    maps = attention_maps(module, x)
+    maps = attention_maps(module, data)
     found = {
         name: [alignment_share(a[:, h], places=places) for h in range(a.shape[1])]
         for name, a in zip(maps.layers, maps.maps, strict=True)

@@ -87,7 +87,7 @@ class AttentionMaps(Result):
 
 
 @names_call
-def attention_maps(module: nn.Module, x: Any) -> AttentionMaps:
+def attention_maps(module: nn.Module, data: Any) -> AttentionMaps:
     """Returns the attention maps of every nn.MultiheadAttention in a network, on a batch of inputs.
 
     Hypotheses: attention is an nn.MultiheadAttention, also inside nn.TransformerEncoderLayer.
@@ -103,7 +103,7 @@ def attention_maps(module: nn.Module, x: Any) -> AttentionMaps:
     if not found:
         what = f"{type(module).__name__} contains no nn.MultiheadAttention"
         raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
-    x = first_examples(x, module)
+    x = first_examples(data, module)
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]

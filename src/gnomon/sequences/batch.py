@@ -22,6 +22,9 @@ def first_examples(x: Any, module: nn.Module) -> Inputs:
     >>> first_examples(iter([(torch.zeros(3, 2), torch.zeros(3))]), nn.Linear(2, 1)).shape
     torch.Size([3, 2])
     """
-    if isinstance(x, Tensor | tuple | dict):
+    if isinstance(x, Tensor | dict):
         return x
-    return as_input_source(x, module).first(MAX_EXAMPLES).x
+    given = as_input_source(x, module)
+    if isinstance(x, tuple) and given.labels() is None:  # several arguments
+        return x
+    return given.first(MAX_EXAMPLES).x

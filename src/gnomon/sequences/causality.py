@@ -80,12 +80,12 @@ class Causality(Result):
 
 
 @names_call
-def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
+def causality(module: nn.Module, data: Any, *, shift: int = 0) -> Causality:
     """Changes the inputs position by position and reports which outputs change.
 
     Args:
         module: takes (n, times, ...) and returns (n, times, ...).
-        x: at least two sequences of tokens or real numbers, or a data set; values are exchanged between sequences.
+        data: at least two sequences of tokens or real numbers, or a data set; values are exchanged between sequences.
         shift: how far ahead an output may look; -1 if output t predicts input t.
 
     Hypotheses: the sequences differ at every position.
@@ -99,7 +99,7 @@ def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
     ()
     """
     check_module(module)
-    x = first_examples(x, module)
+    x = first_examples(data, module)
     if not isinstance(x, Tensor) or x.dim() < 2 or len(x) < 2:
         raise InputError(
             "x is not a batch of sequences", accepted="(n, times, ...) with n >= 2", fix="Pass at least two sequences"

@@ -73,13 +73,13 @@ class RankCollapse(Result):
 
 
 @names_call
-def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
+def rank_collapse(module: nn.Module, data: Any) -> RankCollapse:
     """Measures how different the tokens are after each layer of a sequence network; equation (1).
 
     A layer is an outermost part that takes and returns (n, tokens, channels) of one shape, such as a block.
     Args:
         module: any network with such parts; its attention may be your own code.
-        x: inputs, or a data set; the first 16 examples are used.
+        data: inputs, or a data set; the first 16 examples are used.
 
     Hypotheses: none. Reference: [dong2021attention].
     Cost: one forward pass and a singular value decomposition of every sequence and layer.
@@ -93,7 +93,7 @@ def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
     check_module(module)
     seen: list[tuple[str, Tensor]] = []
     depth = [0]
-    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(data, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
         hooks: list[Any] = []
         try:

@@ -78,12 +78,12 @@ class ComplexityProfile(Result):
 
 
 @names_call
-def complexity_profile(module: nn.Module, x: Any, *, lengths: Sequence[int] | None = None) -> ComplexityProfile:
+def complexity_profile(module: nn.Module, data: Any, *, lengths: Sequence[int] | None = None) -> ComplexityProfile:
     """Measures how operations and memory of a network grow with the length of its sequences; equations (1) and (2).
 
     Args:
         module: takes sequences (n, times, ...) of numbers or tokens.
-        x: sequences at least as long as the largest length; shorter sequences are cut from their beginnings.
+        data: sequences at least as long as the largest length; shorter sequences are cut from their beginnings.
         lengths: at least three lengths; by default the length of x, its half, its quarter and its eighth.
 
     Hypotheses: forward takes sequences of any length up to the length of x. Element-wise operations are not counted.
@@ -95,7 +95,7 @@ def complexity_profile(module: nn.Module, x: Any, *, lengths: Sequence[int] | No
     ((512.0, 1024.0, 2048.0, 4096.0), inf)
     """
     check_module(module)
-    x = first_examples(x, module)
+    x = first_examples(data, module)
     if not isinstance(x, Tensor) or x.dim() < 2:
         found = f"x has shape {tuple(x.shape)}" if isinstance(x, Tensor) else f"x is a {type(x).__name__}"
         raise InputError(found, accepted="sequences (n, times, ...)", fix="Pass a batch of sequences")

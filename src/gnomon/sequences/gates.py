@@ -81,12 +81,12 @@ class GateStatistics(Result):
 
 
 @names_call
-def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> GateStatistics:
+def gate_statistics(module: nn.Module, data: Any, *, lag: int | None = None) -> GateStatistics:
     """Measures the gates of every nn.LSTM and nn.GRU on data, and the time scales they imply; equation (2).
 
     Args:
         module: a network with at least one nn.LSTM or nn.GRU.
-        x: inputs, or a data set; the first 64 examples are used.
+        data: inputs, or a data set; the first 64 examples are used.
         lag: the number of steps back at which the answer lies.
 
     Hypotheses: layers have no projections (proj_size), and sequences are padded, not packed.
@@ -106,7 +106,7 @@ def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> Gat
         what = f"{type(module).__name__} contains no nn.LSTM and no nn.GRU"
         raise InputError(what, accepted="at least one gated layer", fix="Pass a network that has one, or use memory()")
     seen: dict[str, Tensor] = {}
-    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(data, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
         hooks = [m.register_forward_pre_hook(_watch(name, seen)) for name, m in found]
         try:

@@ -64,7 +64,7 @@ class HeadAblation(Result):
 
 
 @names_call
-def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
+def head_ablation(module: nn.Module, data: Any) -> HeadAblation:
     """Switches off every head of every nn.MultiheadAttention in turn and measures how much the output changes.
 
     Hypotheses: attention is an nn.MultiheadAttention; the output is one tensor.
@@ -82,7 +82,7 @@ def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
     if not found:
         what = f"{type(module).__name__} contains no nn.MultiheadAttention"
         raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
-    x = first_examples(x, module)
+    x = first_examples(data, module)
     effects: dict[str, tuple[float, ...]] = {}
     with preserve(module, grad=False):
         whole = _outputs(run(module, x))

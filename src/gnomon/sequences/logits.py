@@ -73,12 +73,12 @@ class LogitScale(Result):
 
 
 @names_call
-def logit_scale(module: nn.Module, x: Any) -> LogitScale:
+def logit_scale(module: nn.Module, data: Any) -> LogitScale:
     """Measures the scale of the logits of every nn.MultiheadAttention in a network on data; equation (1).
 
     Args:
         module: a network with nn.MultiheadAttention, also inside nn.TransformerEncoderLayer.
-        x: inputs, or a data set; the first 16 examples are used.
+        data: inputs, or a data set; the first 16 examples are used.
 
     Hypotheses: masks hide positions and do not shift logits; hidden positions still count in the scale.
     Reference: [vaswani2017attention].
@@ -100,7 +100,7 @@ def logit_scale(module: nn.Module, x: Any) -> LogitScale:
     if not found:
         what = f"{type(module).__name__} contains no nn.MultiheadAttention"
         raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
-    inputs = as_input_source(x, module).first(MAX_EXAMPLES).x
+    inputs = as_input_source(data, module).first(MAX_EXAMPLES).x
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]

@@ -89,12 +89,12 @@ class Memory(Result):
 
 
 @names_call
-def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
+def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> Memory:
     """Measures how sensitive the last output is to the input at each lag, and whether the lag of the task is in reach.
 
     Args:
         module: takes (n, times, features) and returns (n, times, ...) or (n, ...).
-        x: real sequences of equal length, or a data set of them; a few are enough.
+        data: real sequences of equal length, or a data set of them; a few are enough.
         lag: the number of steps back at which the answer lies.
 
     Hypotheses: inputs are real numbers (for a network on tokens, pass embeddings).
@@ -109,7 +109,7 @@ def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
     """
     check_module(module)
     asked = None if lag is None else integer("lag", lag)
-    x = first_examples(x, module)
+    x = first_examples(data, module)
     if not isinstance(x, Tensor) or x.dim() < 3 or not x.is_floating_point():
         found = (
             f"x is {'a tensor ' + str(tuple(x.shape)) + ' of ' + str(x.dtype) if isinstance(x, Tensor) else type(x)}"

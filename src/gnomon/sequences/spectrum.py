@@ -74,11 +74,11 @@ class StateSpectrum(Result):
 
 
 @names_call
-def state_spectrum(model: Any) -> StateSpectrum:
+def state_spectrum(module: Any) -> StateSpectrum:
     """Returns the eigenvalues of the recurrent matrices of a network; equation (1).
 
     Args:
-        model: a square matrix, or a module with nn.RNN or parts that have ``eigenvalues()`` (linear recurrent units).
+        module: a square matrix, or a module with nn.RNN or parts that have ``eigenvalues()`` (linear recurrent units).
             The activation of nn.RNN has slope one at zero. Gated layers have no single matrix: see `gate_statistics`.
 
     Hypotheses: the recurrence (1); for nn.RNN, its linear part around the state zero.
@@ -88,17 +88,17 @@ def state_spectrum(model: Any) -> StateSpectrum:
     >>> round(state_spectrum(torch.tensor([[0.0, -0.5], [0.5, 0.0]])).radius[0], 9)              # +-i / 2
     0.5
     """
-    if isinstance(model, Tensor):
-        if model.dim() != 2 or model.shape[0] != model.shape[1]:
-            found = f"the matrix has shape {tuple(model.shape)}"
+    if isinstance(module, Tensor):
+        if module.dim() != 2 or module.shape[0] != module.shape[1]:
+            found = f"the matrix has shape {tuple(module.shape)}"
             raise InputError(found, accepted="a square matrix", fix="Pass a square matrix")
-        return _record([("matrix", torch.linalg.eigvals(model.detach().to(torch.complex128)), True)])
-    if not isinstance(model, nn.Module):
+        return _record([("matrix", torch.linalg.eigvals(module.detach().to(torch.complex128)), True)])
+    if not isinstance(module, nn.Module):
         raise InputError(
-            f"the model is a {type(model).__name__}", accepted="a module or a matrix", fix="Pass one of these"
+            f"the model is a {type(module).__name__}", accepted="a module or a matrix", fix="Pass one of these"
         )
     rows = []
-    for name, m in model.named_modules():
+    for name, m in module.named_modules():
         if callable(getattr(m, "eigenvalues", None)):
             rows.append((name or type(m).__name__, m.eigenvalues().detach().to(torch.complex128), True))
         elif isinstance(m, nn.RNN):
@@ -106,7 +106,7 @@ def state_spectrum(model: Any) -> StateSpectrum:
                 if key.startswith("weight_hh"):
                     rows.append((f"{name}.{key}".strip("."), torch.linalg.eigvals(p.detach().double()), False))
     if not rows:
-        found = f"{type(model).__name__} contains no recurrent matrix"
+        found = f"{type(module).__name__} contains no recurrent matrix"
         fix = "Pass the matrix itself, or use gate_statistics for nn.LSTM and nn.GRU"
         raise InputError(found, accepted="nn.RNN, or parts with eigenvalues()", fix=fix)
     return _record(rows)

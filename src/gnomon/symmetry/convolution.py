@@ -131,7 +131,7 @@ class GroupConv2d(nn.Module):
         """The input position and group element of each weight at each output, for `gnomon.limit`."""
         if not self.group.exact:
             found = f"its {self.group.rotations} rotations interpolate the kernel"
-            fix = "Use cyclic(4) or dihedral(4), or estimate it: gnomon.sampled_limit(net, samples=64)"
+            fix = "Use cyclic(4) or dihedral(4), or estimate it: gnomon.sampled_limit(net, draws=64)"
             raise NoLimitError(found, reason="every output weight is one of the parameters", fix=fix)
         size, order, depth = self.kernel_size, self.group.order, self.weight.shape[2]
         out = [(n + 2 * self.padding - size) // self.stride + 1 for n in (height, width)]

@@ -110,7 +110,7 @@ class Equivariance(Result):
 
 
 @names_call
-def equivariance(module: nn.Module, x: Any, action: GroupAction) -> Equivariance:
+def equivariance(module: nn.Module, data: Any, action: GroupAction) -> Equivariance:
     """The invariance and equivariance errors of all layers of a module under a group; equations (1) and (2).
 
     Hypotheses: those of the module; a move that changes the shape of inputs is refused.
@@ -123,7 +123,7 @@ def equivariance(module: nn.Module, x: Any, action: GroupAction) -> Equivariance
     True
     """
     check_readable(module)
-    given = all_inputs(x, module)
+    given = all_inputs(data, module)
     if not isinstance(given, Tensor):
         raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module with one input")
     before = layer_features(module, given)

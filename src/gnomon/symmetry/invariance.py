@@ -11,14 +11,15 @@ Where outputs stand for classes, the share of images whose decision changes is c
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import as_inputs, check_readable
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.metrics import binomial_interval, predicted_classes, relative_change
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
@@ -73,7 +74,7 @@ class Invariance(Result):
 
 
 @names_call
-def invariance(module: nn.Module, x: Inputs) -> Invariance:
+def invariance(module: nn.Module, data: Any) -> Invariance:
     """Shifts all images by a pixel (filling with zeros) and mirrors them, and measures the change of the outputs, (1).
 
     The decision is the class of the largest output, or the sign of a single one; its share has a 95 % interval.
@@ -86,10 +87,10 @@ def invariance(module: nn.Module, x: Inputs) -> Invariance:
     0.7071...
     """
     check_readable(module)
-    images = as_inputs(x, module)
+    images = all_inputs(data, module)
     if not isinstance(images, Tensor) or images.dim() != 4:
         shape = tuple(images.shape) if isinstance(images, Tensor) else type(images).__name__
-        raise out_of_range("x", "a tensor of images (n, channels, height, width)", shape)
+        raise out_of_range("data", "a tensor of images (n, channels, height, width)", shape)
     before = outputs(module, images)
     decided, n = predicted_classes(before), len(before)
     rows = []

@@ -34,7 +34,7 @@ __all__ = ["lie_derivative", "lie_derivatives"]
 
 
 @names_call
-def lie_derivative(module: nn.Module, x: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[float, Interval]:
+def lie_derivative(module: nn.Module, data: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[float, Interval]:
     """The relative rate of change of the output when the group starts to act, with a 95 % interval; equation (1).
 
     Hypotheses: an action with a flow; a module that also runs in float64.
@@ -48,7 +48,7 @@ def lie_derivative(module: nn.Module, x: Any, action: GroupAction, *, step: floa
     >>> round(value, 6)                                                       # linear: it grows as the input does
     1.0
     """
-    last = lie_derivatives(module, x, action, step=step)[-1]
+    last = lie_derivatives(module, data, action, step=step)[-1]
     return last.invariance, last.invariance_interval
 
 

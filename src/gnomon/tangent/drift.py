@@ -89,7 +89,7 @@ def hidden_layers(module: nn.Module) -> list[str]:
 
 
 @names_call
-def kernel_drift(checkpoints: Sequence[nn.Module], x: Any) -> KernelDrift:
+def kernel_drift(checkpoints: Sequence[nn.Module], data: Any) -> KernelDrift:
     """Computes the change of the tangent kernel over checkpoints of a run, beginning with its start; equation (1).
 
     Hypotheses: one architecture, in eval mode. Reference: [fort2020deep].
@@ -104,7 +104,7 @@ def kernel_drift(checkpoints: Sequence[nn.Module], x: Any) -> KernelDrift:
         found = f"there are {len(checkpoints)} checkpoints"
         raise InputError(found, accepted="a start and at least one later state", fix="Pass at least two modules")
     check_readable(checkpoints[0])
-    inputs = all_inputs(x, checkpoints[0])
+    inputs = all_inputs(data, checkpoints[0])
     first = before = ntk(checkpoints[0], inputs)
     drift, velocity = [0.0], [0.0]
     for module in checkpoints[1:]:
@@ -116,7 +116,7 @@ def kernel_drift(checkpoints: Sequence[nn.Module], x: Any) -> KernelDrift:
 
 
 @names_call
-def unit_changes(before: nn.Module, after: nn.Module, x: Any) -> UnitChanges:
+def unit_changes(before: nn.Module, after: nn.Module, data: Any) -> UnitChanges:
     """Measures how many units of each layer changed their sign, and how far preactivations moved; (2), (3).
 
     Layers are the linear and convolutional ones except the last, whose outputs are preactivations of units.
@@ -131,7 +131,7 @@ def unit_changes(before: nn.Module, after: nn.Module, x: Any) -> UnitChanges:
     """
     check_readable(before)
     check_readable(after)
-    inputs = all_inputs(x, before)
+    inputs = all_inputs(data, before)
     names = hidden_layers(before)
     if not names:
         fix = "Pass a network with at least two linear or convolutional layers"

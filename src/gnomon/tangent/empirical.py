@@ -41,8 +41,8 @@ Progress = Callable[[int, int], None]
 @names_call
 def ntk(
     module: nn.Module,
-    x1: Any,
-    x2: Any = None,
+    data: Any,
+    other: Any = None,
     *,
     outputs: str = "trace",
     parameters: str | Sequence[str] | None = None,
@@ -74,15 +74,15 @@ def ntk(
     >>> torch.allclose(ntk(net, x), x @ x.T + 1)               # f = W x + b: Theta = (x . x' + 1) identity
     True
     """
-    shares = _shares(module, x1, x2, outputs, parameters, memory, progress, as_one_layer)
+    shares = _shares(module, data, other, outputs, parameters, memory, progress, as_one_layer)
     return shares[""]
 
 
 @names_call
 def ntk_by_layer(
     module: nn.Module,
-    x1: Any,
-    x2: Any = None,
+    data: Any,
+    other: Any = None,
     *,
     outputs: str = "trace",
     parameters: str | Sequence[str] | None = None,
@@ -106,7 +106,7 @@ def ntk_by_layer(
     >>> sorted(shares), torch.allclose(shares["0"] + shares["2"], ntk(net, x))
     (['0', '2'], True)
     """
-    return _shares(module, x1, x2, outputs, parameters, memory, progress, lambda plan: plan)
+    return _shares(module, data, other, outputs, parameters, memory, progress, lambda plan: plan)
 
 
 def _shares(

@@ -95,12 +95,12 @@ def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
 
 
 @names_call
-def effective_parameters(module: nn.Module, x: Any, *, ridge: float) -> EffectiveParameters:
+def effective_parameters(module: nn.Module, data: Any, *, ridge: float) -> EffectiveParameters:
     """Computes the degrees of freedom of a ridge fit with the tangent features of a network; equation (2).
 
     Args:
         module: a network; its mean tangent kernel over outputs is taken.
-        x: inputs.
+        data: inputs.
         ridge: on the sum of squares, sum (f - y)^2 + ridge |w - w0|^2; for early stopping at time t, n / t.
 
     Hypotheses: the kernel at the present parameters. Reference: [hastie2009elements].
@@ -110,6 +110,6 @@ def effective_parameters(module: nn.Module, x: Any, *, ridge: float) -> Effectiv
     1.0
     """
     penalty = number("ridge", ridge, above=0)
-    values = torch.linalg.eigvalsh(ntk(module, x).double()).clamp_min(0)
+    values = torch.linalg.eigvalsh(ntk(module, data).double()).clamp_min(0)
     count = sum(p.numel() for p in module.parameters() if p.requires_grad)
     return EffectiveParameters(float((values / (values + penalty)).sum()), len(values), count)  # (2)

@@ -177,7 +177,9 @@ def frequency_curve(
         f = outputs(model, x)[:, 0].to(waves)
         return (waves @ f).abs() / (n / 2)  # (2): each wave of the target has n / 2
 
-    run = train(module, x, torch.as_tensor(y), optimizer=optimizer, steps=steps, watch={"heights": heights}, seed=seed)
+    run = train(
+        module, (x, torch.as_tensor(y)), optimizer=optimizer, steps=steps, watch={"heights": heights}, seed=seed
+    )
     rows: list[Any] = run.watched["heights"]
     return FrequencyCurve(chosen, tuple(run.steps.tolist()), tuple(tuple(row.tolist()) for row in rows))
 

@@ -109,7 +109,7 @@ def tangent_gap(
     k, across = ntk(module, x).double(), ntk(module, x_test, x).double()
     damped = k + penalty * float(k.diagonal().mean()) * torch.eye(len(k), dtype=k.dtype, device=k.device)
     line = start_test + across @ torch.linalg.solve(damped, target - start)
-    run = train(module, x, y, optimizer=optimizer, steps=steps, seed=seed, record=[steps])
+    run = train(module, (x, y), optimizer=optimizer, steps=steps, seed=seed, record=[steps])
     final = outputs(run.model, x_test).double()
     by_class = accuracy(final, target_test) is not None
     scores = [accuracy(f, target_test) if by_class else explained_variance(f, target_test) for f in (final, line)]

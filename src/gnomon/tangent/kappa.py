@@ -16,7 +16,7 @@ matters. For L = |f - y|^2 / 2 and grad L along the first singular vector, (1) i
 Reference: [chizat2019lazy], section 1.
 
 >>> import torch
->>> print(kappa(torch.nn.Linear(2, 1), torch.ones(3, 2), torch.zeros(3, 1)))           # linear in its parameters
+>>> print(kappa(torch.nn.Linear(2, 1), (torch.ones(3, 2), torch.zeros(3, 1))))           # linear in its parameters
 kappa is 0: training from here at scale 1 is lazy.
 """
 
@@ -83,8 +83,7 @@ class Kappa(Result):
 @names_call
 def kappa(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     alpha: float = 1.0,
     centered: bool = False,
@@ -95,9 +94,8 @@ def kappa(
 ) -> Kappa:
     """Computes kappa at the current parameters, at output scale alpha; equations (3) and (4).
 
-    ``kappa(module, x, y)`` or ``kappa(module, data)``, where data are a pair, a ``Dataset``, a ``DataLoader`` or other
-    batches with targets; they are held in memory. Integer labels (n,) are classes, taken as one-hot rows;
-    floating-point ones have the shape of the outputs.
+    ``data`` are a pair, a ``Dataset``, a ``DataLoader`` or other batches with targets; they are held in memory.
+    Integer labels (n,) are classes, taken as one-hot rows; floating-point ones have the shape of the outputs.
 
     ``loss(outputs, y)`` is R, half the sum of squares by default; ``centered`` takes f - f(w0) for f, which is zero now
     and has the same derivatives. |D f| and |D^2 f| are computed by power iteration on products with J and with second
@@ -114,7 +112,7 @@ def kappa(
     ...         self.a, self.b = nn.Parameter(torch.tensor(2.0)), nn.Parameter(torch.tensor(0.0))
     ...     def forward(self, x):
     ...         return self.a * self.b * x
-    >>> result = kappa(Product(), torch.ones(1, 1), torch.ones(1, 1))  # |f - y| = 1, |D f| = 2, |D^2 f| = 1
+    >>> result = kappa(Product(), (torch.ones(1, 1), torch.ones(1, 1)))  # |f - y| = 1, |D f| = 2, |D^2 f| = 1
     >>> round(result.squared, 4), round(result.value, 4)               # 1 / 4, and (1/2) / 2 * 1 / 2
     (0.25, 0.125)
     """
@@ -126,7 +124,7 @@ def kappa(
     check_type("loss", risk, Callable, fix="Pass a function of (outputs, targets)")
     with preserve(module, mode=None, all_derivatives=True):
         pure = PureFunction.of(module)
-        inputs, labels = source(x, y, module=module).pair()
+        inputs, labels = source(data, module=module).pair()
         check_eval_mode(module)
         w = {name: leaf.detach() for name, leaf in pure.leaves.items()}
 

@@ -73,7 +73,7 @@ class Laziness(Result):
 def laziness(
     before: nn.Module | Mapping[str, Tensor],
     after: nn.Module | Mapping[str, Tensor],
-    x: Any,
+    data: Any,
     *,
     module: nn.Module | None = None,
     outputs: str = "trace",
@@ -96,7 +96,7 @@ def laziness(
     if w0.shape != w1.shape:
         what = f"checkpoints of {len(w0)} and {len(w1)} parameters"
         raise InputError(what, accepted="one architecture", fix="Compare checkpoints of one network")
-    inputs = all_inputs(x, first)
+    inputs = all_inputs(data, first)
     k0, k1 = (ntk(m, inputs, outputs=outputs) for m in (first, second))
     h0, h1 = _activations(first, inputs), _activations(second, inputs)
     shared = [name for name in h0 if name in h1 and h0[name].shape == h1[name].shape]

@@ -86,13 +86,13 @@ class StepLinearity(Result):
 
 
 @names_call
-def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any) -> LinearizationError:
+def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any) -> LinearizationError:
     """Computes the relative error of the linearized network at checkpoints of a run; equation (1).
 
     Args:
         start: the network at which the linearization is made.
         checkpoints: the same network later in training.
-        x: inputs, as in `gnomon.tangent.ntk`.
+        data: inputs, as in `gnomon.tangent.ntk`.
 
     Hypotheses: one architecture; outputs that have moved. Reference: [lee2019wide].
     Cost: a forward pass and a Jacobian-vector product for each checkpoint.
@@ -104,7 +104,7 @@ def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: A
     check_readable(start)
     if not checkpoints:
         raise InputError("the list of checkpoints is empty", accepted="at least one", fix="Pass a list of modules")
-    inputs = all_inputs(x, start)
+    inputs = all_inputs(data, start)
     first = outputs(start, inputs).double()
     tangent, errors, moved = linearize(start), [], []
     for later in checkpoints:
@@ -118,13 +118,12 @@ def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: A
 
 
 @names_call
-def step_linearity(module: nn.Module, x: Any, y: Any = None, *, lr: float, loss: Loss | None = None) -> StepLinearity:
+def step_linearity(module: nn.Module, data: Any, *, lr: float, loss: Loss | None = None) -> StepLinearity:
     """Compares the change of the outputs in one full-batch gradient step with its first-order prediction; equation (2).
 
     Args:
         module: read in eval mode and left as it was; a copy takes the step.
-        x: inputs, or data, as in `gnomon.train`.
-        y: targets.
+        data: as in `gnomon.train`.
         lr: the learning rate of the step.
         loss: as in `gnomon.train`.
 
@@ -133,13 +132,13 @@ def step_linearity(module: nn.Module, x: Any, y: Any = None, *, lr: float, loss:
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> step_linearity(net, torch.tensor([[2.0]]), torch.zeros(1), lr=0.1).predicted       # -lr x^2 f = -0.1 4 2
+    >>> step_linearity(net, (torch.tensor([[2.0]]), torch.zeros(1)), lr=0.1).predicted       # -lr x^2 f = -0.1 4 2
     tensor([[-0.8000]], dtype=torch.float64)
     """
     check_readable(module)
     rate = number("lr", lr, above=0)
     with preserve(module):
-        objective = Objective.of(x, y, module, loss)
+        objective = Objective.of(data, module, loss)
         gradient = loss_gradient(module, objective)[1]
         inputs = objective.data.whole().x
     stepped, tangent = copy_module(module), linearize(module)

@@ -92,7 +92,7 @@ class TangentOperator(AbstractOperator):
 
 @names_call
 def operator(
-    module: nn.Module, x: Any, *, side: str = "outputs", parameters: str | Sequence[str] | None = None
+    module: nn.Module, data: Any, *, side: str = "outputs", parameters: str | Sequence[str] | None = None
 ) -> TangentOperator:
     """J J^T (``side="outputs"``) or J^T J (``side="parameters"``) as a matrix-free operator.
 
@@ -110,4 +110,4 @@ def operator(
     if side not in ("outputs", "parameters"):
         accepted = "'outputs' for J J^T or 'parameters' for J^T J"
         raise out_of_range("side", accepted, side)
-    return TangentOperator(module, x, side=side, parameters=parameters)
+    return TangentOperator(module, data, side=side, parameters=parameters)

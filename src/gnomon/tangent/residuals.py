@@ -7,7 +7,7 @@ Hypotheses: (2) for a kernel that does not move. Reference: [arora2019fine], sec
 
 >>> import torch
 >>> net = nn.Linear(2, 1, bias=False)
->>> residual_modes(net, [net], torch.diag(torch.tensor([2.0, 1.0])), torch.ones(2)).values.round(decimals=5)
+>>> residual_modes(net, [net], (torch.diag(torch.tensor([2.0, 1.0])), torch.ones(2))).values.round(decimals=5)
 tensor([4., 1.], dtype=torch.float64)
 """
 
@@ -87,7 +87,7 @@ class ConvergenceRate(Result):
 
 
 @names_call
-def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> ResidualModes:
+def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any) -> ResidualModes:
     """Computes the squared error along each eigenvector of the initial tangent kernel, at checkpoints; equation (1).
 
     Classes are one-hot rows; for several outputs the kernel is their mean one and energies are sums over outputs.
@@ -96,11 +96,11 @@ def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any, y
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.zeros_(net.weight)
-    >>> residual_modes(net, [net], torch.ones(1, 1), torch.tensor([3.0])).energy.round(decimals=5).tolist()
+    >>> residual_modes(net, [net], (torch.ones(1, 1), torch.tensor([3.0]))).energy.round(decimals=5).tolist()
     [[9.0], [9.0]]
     """
     check_readable(start)
-    inputs, given = source(x, y, module=start).pair()
+    inputs, given = source(data, module=start).pair()
     f = outputs(start, inputs).double()
     target = targets_as_numbers(given, outputs=f.shape[1]).double().reshape(len(f), -1)
     if target.shape != f.shape:
@@ -113,7 +113,7 @@ def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any, y
 
 
 @names_call
-def convergence_rate(module: nn.Module, x: Any, *, lr: float = 1.0) -> ConvergenceRate:
+def convergence_rate(module: nn.Module, data: Any, *, lr: float = 1.0) -> ConvergenceRate:
     """Predicts how fast descent on the mean squared loss learns these examples, from the current kernel; equation (2).
 
     Hypotheses: a kernel that does not move; the loss is half the mean square. Reference: [arora2019fine].
@@ -123,7 +123,7 @@ def convergence_rate(module: nn.Module, x: Any, *, lr: float = 1.0) -> Convergen
     2.0
     """
     rate = number("lr", lr, above=0)
-    values = torch.linalg.eigvalsh(ntk(module, x).double())
+    values = torch.linalg.eigvalsh(ntk(module, data).double())
     floor = torch.finfo(torch.float32).eps * float(values[-1]) * len(values)
     slowest = float(values[0]) if float(values[0]) > floor else 0.0
     return ConvergenceRate(float(values[-1]) / len(values), slowest / len(values), rate)  # (2)

@@ -32,22 +32,22 @@ class Adversary(Record):
         eps: the largest distance.
         norm: "inf", the largest change of an entry, or "2", the Euclidean length.
         bounds: the least and the largest value that an input may have.
-        steps: of the search (2), each of ``step`` times eps; 1 with ``step=1.25`` is the fast form.
-        step: see ``steps``.
+        iterations: of the search (2), each of ``step`` times eps; 1 with ``step=1.25`` is the fast form.
+        step: see ``iterations``.
         ramp: training steps over which eps grows from zero, without which training for a large eps may not start.
 
-    Cost: ``steps`` more forward and backward passes for every step of training.
+    Cost: ``iterations`` more forward and backward passes for every step of training.
 
     >>> from gnomon.training import train
     >>> net, x, y = nn.Linear(1, 2), torch.tensor([[0.2], [0.8]]), torch.tensor([0, 1])
-    >>> train(net, x, y, steps=3, adversary=Adversary(eps=0.1)).stopped
+    >>> train(net, (x, y), steps=3, adversary=Adversary(eps=0.1)).stopped
     'finished'
     """
 
     eps: float
     norm: str = "inf"
     bounds: tuple[float, float] = (0.0, 1.0)
-    steps: int = 7
+    iterations: int = 7
     step: float = 0.25
     ramp: int = 0
 
@@ -56,7 +56,7 @@ class Adversary(Record):
         """Checks the options."""
         number("eps", self.eps, above=0)
         number("step", self.step, above=0)
-        integer("steps", self.steps)
+        integer("iterations", self.iterations)
         integer("ramp", self.ramp, least=0)
         if self.norm not in ("inf", "2"):
             raise out_of_range("norm", '"inf" or "2"', self.norm)
@@ -69,14 +69,14 @@ class Adversary(Record):
         >>> net = nn.Linear(1, 1, bias=False)
         >>> _ = nn.init.ones_(net.weight)
         >>> x, y = torch.tensor([[0.5]]), torch.tensor([[0.0]])
-        >>> round(Adversary(0.1).moved_inputs(net, Objective.of(x, y, net, None), x, y, 1).item(), 3)
+        >>> round(Adversary(0.1).moved_inputs(net, Objective.of((x, y), net, None), x, y, 1).item(), 3)
         0.6
         """
         eps = self.eps * min(1.0, at / self.ramp) if self.ramp else self.eps
         x = self._check_tensor(x)
         d = torch.zeros_like(x)
         with set_mode(model, "eval"), torch.enable_grad():
-            for _ in range(self.steps):
+            for _ in range(self.iterations):
                 leaf = (x + d).detach().requires_grad_()
                 (g,) = torch.autograd.grad(objective.value(model, leaf, y), leaf)
                 d = self._project(x, d + self.step * eps * self._steepest(g), eps)  # (2)

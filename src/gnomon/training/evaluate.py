@@ -9,7 +9,7 @@ Hypotheses: a loss that is a mean over examples, so that the means of batches ad
 Reference: [robbins1951stochastic].
 
 >>> import torch
->>> objective = Objective.of(torch.eye(2), torch.tensor([0, 1]), nn.Linear(2, 2), CrossEntropy())
+>>> objective = Objective.of((torch.eye(2), torch.tensor([0, 1])), nn.Linear(2, 2), CrossEntropy())
 >>> [y.tolist() for x, y in objective.batches(1)]
 [[[1.0, 0.0]], [[0.0, 1.0]]]
 """
@@ -60,25 +60,25 @@ class Objective(Record):
     """Converts targets of a loader other than ``data``; None if they are converted in the same way."""
 
     @classmethod
-    def of(cls, x: Any, y: Any, module: nn.Module, loss: Loss | None) -> "Objective":
+    def of(cls, data: Any, module: nn.Module, loss: Loss | None) -> "Objective":
         """Checks the data and the loss; runs one example in eval mode to find the number of outputs.
 
-        ``x`` and ``y`` are what `gnomon.core.inputs.source` takes: inputs and targets, or data and None.
+        ``data`` is what `gnomon.core.inputs.source` takes, with targets.
         """
-        data = source(x, y, module=module)
-        first = data.first(1)
+        examples = source(data, module=module)
+        first = examples.first(1)
         targets = _targets(first)
         outputs = None if isinstance(loss, AbstractLossWithAxes) else _first_outputs(first.x, module, loss)
         if outputs is not None and outputs.dim() > 2 and (loss is None or isinstance(loss, CrossEntropy)):
-            loss = read_output_meaning(outputs, targets, x=first.x, largest=_largest_label(data)).loss or loss
+            loss = read_output_meaning(outputs, targets, x=first.x, largest=_largest_label(examples)).loss or loss
         loss = loss_for_targets(targets) if loss is None else loss
         if not callable(loss) and not isinstance(loss, AbstractLoss):
             fix = "Pass Squared(), CrossEntropy(), ... or a function such as torch.nn.CrossEntropyLoss()"
             raise InputError(f"loss is {loss!r}"[:80], accepted="a loss of outputs and targets", fix=fix)
         convert = _conversion(0 if outputs is None else outputs[0].numel(), module, loss)
-        if isinstance(data, InMemorySource):
-            return cls(_in_memory(data.batch, convert), loss, _as_they_are, convert)
-        return cls(data, loss, convert)
+        if isinstance(examples, InMemorySource):
+            return cls(_in_memory(examples.batch, convert), loss, _as_they_are, convert)
+        return cls(examples, loss, convert)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -245,6 +245,6 @@ def _as_they_are(y: Tensor) -> Tensor:
 
 def _targets(batch: Batch) -> Tensor:
     if batch.y is None:
-        fix = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
+        fix = "Pass (inputs, targets), or batches with targets: pairs, or dicts with the key 'labels'"
         raise InputError("the data have no targets", accepted="a target for each input", fix=fix)
     return batch.y

@@ -8,7 +8,7 @@ Reference: [robbins1951stochastic].
 >>> import torch
 >>> net, x = nn.Linear(1, 1, bias=False), torch.tensor([[2.0]])
 >>> _ = nn.init.ones_(net.weight)
->>> loss_gradient(net, Objective.of(x, torch.zeros(1), net, None))[1]    # x^2 w
+>>> loss_gradient(net, Objective.of((x, torch.zeros(1)), net, None))[1]    # x^2 w
 tensor([4.], dtype=torch.float64)
 """
 
@@ -68,7 +68,7 @@ def loss_gradient(
     >>> import torch
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> loss_gradient(net, Objective.of(torch.ones(1, 1), torch.zeros(1), net, None))[0]
+    >>> loss_gradient(net, Objective.of((torch.ones(1, 1), torch.zeros(1)), net, None))[0]
     0.5
     """
     moved = trainable_parameters(module)

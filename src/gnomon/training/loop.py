@@ -34,11 +34,9 @@ from gnomon.training.run import Run
 @names_call
 def train(
     module: nn.Module,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
-    x_test: Any = None,
-    y_test: Any = None,
+    test: Any = None,
     loss: Loss | None = None,
     optimizer: OptimizerChoice | None = None,
     steps: int = 1000,
@@ -46,7 +44,7 @@ def train(
     record: int | Sequence[int] | RecordingPlan | None = None,
     outputs: bool = False,
     watch: Mapping[str, Watcher] | None = None,
-    seconds: float | None = None,
+    budget: float | None = None,
     mode: str = "train",
     seed: int = 0,
     in_place: bool = False,
@@ -64,11 +62,10 @@ def train(
 
     Args:
         module: any module from inputs to one tensor (or a record with ``logits``).
-        x: inputs, a tensor, a tuple of arguments or a dict of named ones, whose first axis counts examples; or, without
-            ``y``, data: a pair (inputs, targets), a ``Dataset``, a ``DataLoader``, a generator of batches.
-        y: numbers (n,) or (n, k), or integer classes (n,), which are one-hot rows for the squared loss.
-        x_test: further examples, measured and never trained on; inputs with their targets ``y_test``, or data.
-        y_test: see ``x_test``.
+        data: a pair (inputs, targets), a ``Dataset``, a ``DataLoader`` or batches. Inputs are a tensor, a tuple of
+            arguments or a dict of named ones; targets are numbers (n,) or (n, k), or integer classes (n,), which are
+            one-hot rows for the squared loss.
+        test: further examples with targets, in the same forms; they are measured and never trained on.
         loss: `Squared`, `CrossEntropy`, ... or a function (outputs, targets) -> mean loss. By default cross-entropy
             for integer targets and squared loss for real ones.
         optimizer: ``Adam(lr)``, the default, or ``SGD(lr, momentum=...)``; "adam", "adamw", "sgd"; a class of
@@ -80,35 +77,35 @@ def train(
             The first state and the last are always recorded. `RecordingPlan` limits the sample and the time.
         outputs: keep the outputs on all examples at recorded steps.
         watch: functions of (step, model, loss) by name, called at recorded steps; ``run.watched`` is what they return.
-        seconds: time budget; the run ends with the first step beyond it.
+        budget: seconds; the run ends with the first step beyond it.
         mode: of the module during steps. "eval" turns dropout off and leaves batch statistics as they are.
         seed: of the batches and of dropout.
         in_place: train the module itself, not a copy.
         adversary: moves the inputs of every step to increase the loss, `Adversary`; records are made without.
         progress: called with (steps done, steps) after each step.
-        clock: what ``seconds`` is read from, once per step.
+        clock: what ``budget`` is measured with, once per step.
 
     Hypotheses: none. Reference: [robbins1951stochastic].
     Cost: a forward and a backward pass for each step, a forward pass on all examples for each record.
 
     >>> from gnomon.training import SGD
     >>> net, x, y = nn.Linear(2, 1, bias=False), torch.eye(2), torch.tensor([1.0, -1.0])
-    >>> run = train(net, x, y, optimizer=SGD(0.5), steps=60)         # each weight's error shrinks by 1 - 0.5 / 2
+    >>> run = train(net, (x, y), optimizer=SGD(0.5), steps=60)         # each weight's error shrinks by 1 - 0.5 / 2
     >>> torch.allclose(run.model.weight, torch.tensor([[1.0, -1.0]]), atol=1e-6)
     True
     """
-    _check(module, x_test, y_test, mode)
+    _check(module, mode)
     start = clock()
-    plan = TrainingPlan.of(steps, batch, record, seed, deadline(clock, start, seconds))
+    plan = TrainingPlan.of(steps, batch, record, seed, deadline(clock, start, budget))
     with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
         model = module if in_place else copy_to_train(module)
-        whole = Objective.of(x, y, model, loss)
+        whole = Objective.of(data, model, loss)
         objective = whole.indexable() if plan.draws_examples else whole
-        test = None if x_test is None else Objective.of(x_test, y_test, model, objective.loss)
+        held_out = None if test is None else Objective.of(test, model, objective.loss)
         rule, shown = resolve_optimizer(optimizer, module), objective.sample(plan.records.examples, plan.seed)
-        tested = None if test is None else test.sample(plan.records.examples, plan.seed)
+        tested = None if held_out is None else held_out.sample(plan.records.examples, plan.seed)
         log = Log(model, shown, tested, plan.batch, watch or {}, outputs, [], [])
-        recorder = Recorder(log, plan, start, seconds, clock)
+        recorder = Recorder(log, plan, start, budget, clock)
         with set_mode(model, "train" if mode == "train" else "eval"):
             seen, stopped = _take_steps(model, objective, rule, plan, recorder, progress, adversary)
     return log.run(rule, stopped, clock() - start, seen / len(objective))
@@ -187,13 +184,10 @@ def _of_batch(
     return value.detach(), torch.autograd.grad(value, moved, allow_unused=True)
 
 
-def _check(module: nn.Module, x_test: object, y_test: object, mode: str) -> None:
+def _check(module: nn.Module, mode: str) -> None:
     check_module(module)
     if not any(p.requires_grad for p in module.parameters()):
         fix = "Call requires_grad_() on the parameters to train"
         raise InputError("no parameter requires a gradient", accepted="at least one trainable parameter", fix=fix)
-    if y_test is None and isinstance(x_test, Tensor) or x_test is None and y_test is not None:
-        known, missing = ("x_test", "y_test") if y_test is None else ("y_test", "x_test")
-        raise InputError(f"{known} is given and {missing} is not. Pass {missing} as well")
     if mode not in ("train", "eval"):
         raise out_of_range("mode", '"train" or "eval"', mode)

@@ -71,7 +71,7 @@ class TrainingPlan:
     records: RecordingPlan = RecordingPlan()
 
     @classmethod
-    @names_call("train(module, x, y)")
+    @names_call("train(module, data)")
     def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "TrainingPlan":
         """Checks the options."""
         steps = integer("steps", steps, least=0)
@@ -128,7 +128,7 @@ class TrainingPlan:
             left = left[self.batch :]
 
 
-def deadline(clock: Clock, start: float, seconds: float | None) -> Callable[[], bool]:
+def deadline(clock: Clock, start: float, budget: float | None) -> Callable[[], bool]:
     """Returns a function that says whether the time budget is used up.
 
     Cost: one look at the clock each time.
@@ -136,7 +136,7 @@ def deadline(clock: Clock, start: float, seconds: float | None) -> Callable[[], 
     >>> deadline(lambda: 3.0, 0.0, 2.0)()
     True
     """
-    end = inf if seconds is None or seconds == inf else start + number("seconds", seconds)
+    end = inf if budget is None or budget == inf else start + number("budget", budget)
     return lambda: clock() > end
 
 

@@ -69,7 +69,7 @@ def half_loss_time(run: Run) -> float:
     >>> from gnomon.training import train
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.ones_(net.weight)
-    >>> run = train(net, torch.ones(1, 1), torch.zeros(1), optimizer=SGD(0.01), steps=100, record=1)
+    >>> run = train(net, (torch.ones(1, 1), torch.zeros(1)), optimizer=SGD(0.01), steps=100, record=1)
     >>> abs(half_loss_time(run) - 0.3466) < 0.01                                    # exp(-2 t) = 1/2 at log(2) / 2
     True
     """
@@ -99,7 +99,7 @@ def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> Patience:
     p = integer("checks", checks)
     found: Any = run.test_loss if isinstance(run, Run) else run
     if found is None or len(found) == 0:
-        fix = "Train with x_test and y_test, or pass losses"
+        fix = "Train with test=..., or pass losses"
         raise InputError("the run has no test losses", accepted="losses on held-out examples", fix=fix)
     losses = tuple(float(v) for v in found)
     best = 0

@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> from gnomon.training import SGD, Squared, train
->>> run = train(nn.Linear(1, 1), torch.ones(2, 1), torch.zeros(2), loss=Squared(), optimizer=SGD(0.25), steps=3)
+>>> run = train(nn.Linear(1, 1), (torch.ones(2, 1), torch.zeros(2)), loss=Squared(), optimizer=SGD(0.25), steps=3)
 >>> run.steps.tolist(), run.times.tolist()
 ([0, 1, 2, 3], [0.0, 0.25, 0.5, 0.75])
 >>> bool((run.loss[1:] / run.loss[:-1] - 0.25).abs().max() < 1e-5)          # (1 - lr (x^2 + 1))^2

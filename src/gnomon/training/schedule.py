@@ -56,7 +56,7 @@ class ScheduledOptimizer(AbstractOptimizer):
         """The learning rate at the start."""
         return self.optimizer.lr
 
-    @names_call("train(module, x, y)")
+    @names_call("train(module, data)")
     def memory(self, parameters: Sequence[Tensor]) -> Any:
         """Returns the memory of the optimizer, and the scheduler with the torch optimizer that it changes."""
         own = self.optimizer.memory(parameters)

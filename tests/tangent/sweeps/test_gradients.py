@@ -21,7 +21,7 @@ class Product(nn.Module):
 
 def test_sizes_are_root_mean_squares_over_entries_and_seeds():
     x, y = torch.tensor([[1.0, 0.0], [2.0, -1.0], [0.5, 3.0]]).double(), torch.tensor([1.0, 0.0, -2.0]).double()
-    found = gradient_exponents(Product, x, y, widths=(1, 2, 4), seeds=3)
+    found = gradient_exponents(Product, (x, y), widths=(1, 2, 4), draws=3)
     for place, width in enumerate((1, 2, 4)):
         squares = {"a": [], "b": []}
         for seed in range(3):
@@ -38,6 +38,6 @@ def test_batches_add_up_to_the_gradient_of_the_mean():
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(700, 2, generator=generator).double()
     y = x[:, 0] + 5 * (torch.arange(700) > 600)
-    found = gradient_exponents(Product, x, y, widths=(1, 2, 3), seeds=1)
+    found = gradient_exponents(Product, (x, y), widths=(1, 2, 3), draws=1)
     error = x.numpy() @ [1.0, 2.0] * 3 - y.numpy()
     assert numpy.isclose(found.sizes["a"][0], numpy.mean((error @ x.numpy() * 3 / 700) ** 2) ** 0.5, rtol=1e-10)

@@ -36,7 +36,7 @@ def test_the_spread_is_the_standard_deviation_over_seeds_relative_to_the_mean():
 
 
 def test_trained_outputs_spread_by_their_own_constants():
-    found = output_spread(build, (X, torch.zeros(3).double()), widths=(1, 2, 4), seeds=3, steps=1, optimizer=SGD(1e-12))
+    found = output_spread(build, (X, torch.zeros(3).double()), widths=(1, 2, 4), draws=3, steps=1, optimizer=SGD(1e-12))
     assert numpy.allclose(found.spread, numpy.std([1.0, 2.0, 3.0], ddof=1) / 2, rtol=1e-6)
 
 

@@ -73,7 +73,7 @@ def certify(
     *,
     test: Any = None,
     prior: AbstractPrior | None = None,
-    delta: float = 0.05,
+    confidence: float = 0.95,
     epochs: int = 5,
     lr: float | None = None,
     batch: int = 250,
@@ -91,8 +91,8 @@ def certify(
         module: any classifier with a class for each output and Linear or convolution layers.
         data: a pair (inputs, classes), a ``Dataset``, a ``DataLoader``, as `gnomon.examine` takes them.
         test: test examples, on which the certified network is measured for comparison.
-        prior: `LearnedPrior`, the default, trained on half of the examples; `FreshPrior`; `GivenPrior`.
-        delta: the probability that the bound does not hold.
+        prior: `LearnedPrior`, the default, trained on half of the examples; `NewWeightsPrior`; `OwnWeightsPrior`.
+        confidence: the probability that the bound holds, 1 - delta.
         epochs: passes over all examples to fit the distribution.
         lr: learning rate of Adam in units of the prior's standard deviation; by default the prior's ``pace``.
         batch: examples for each draw of weights while fitting.
@@ -112,7 +112,7 @@ def certify(
     (True, False)
     """
     check_readable(module)
-    delta, seed = number("delta", delta, above=0, below=1), check_seed(seed)
+    delta, seed = 1 - number("confidence", confidence, above=0, below=1), check_seed(seed)
     epochs, batch = integer("epochs", epochs, least=0), integer("batch", batch)
     draws, start = integer("draws", draws, least=20), LearnedPrior() if prior is None else prior
     pace = start.pace if lr is None else number("lr", lr, above=0)

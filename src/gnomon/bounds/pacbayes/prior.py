@@ -114,7 +114,7 @@ class LearnedPrior(AbstractPrior):
         steps = max(MIN_PRIOR_STEPS, self.epochs * -(-len(data) // batch))
         start = fresh(module, seed).requires_grad_(True)
         rule = Adam(self.lr)
-        return train(start, data.x, data.y, optimizer=rule, steps=steps, batch=batch, record=steps, seed=seed).model
+        return train(start, (data.x, data.y), optimizer=rule, steps=steps, batch=batch, record=steps, seed=seed).model
 
 
 @dataclass(frozen=True, slots=True)

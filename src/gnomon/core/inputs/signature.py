@@ -10,6 +10,7 @@ True
 
 import inspect
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any
 
 from torch import Tensor, nn
@@ -20,7 +21,13 @@ from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
-__all__ = ["TARGET_ARGUMENT_NAMES", "target_argument", "with_optional_arguments", "with_targets"]
+__all__ = [
+    "TARGET_ARGUMENT_NAMES",
+    "most_positional_arguments",
+    "target_argument",
+    "with_optional_arguments",
+    "with_targets",
+]
 
 TARGET_ARGUMENT_NAMES = ("labels", "targets", "target")
 """Names of ``forward`` arguments that take targets."""
@@ -43,6 +50,18 @@ def with_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
     given = x if isinstance(x, tuple | list) else (x,)
     rest = [p for p in list(known.values())[len(given) :] if _is_required(p) and p.kind in POSITIONAL]
     return (*given, *(None for _ in rest)) if rest and all(map(_may_be_none, rest)) else x
+
+
+def most_positional_arguments(module: nn.Module) -> float:
+    """Returns how many positional arguments ``forward`` accepts; infinity for ``*args``.
+
+    >>> most_positional_arguments(nn.Linear(1, 1)), most_positional_arguments(nn.Bilinear(1, 1, 1))
+    (1, 2)
+    """
+    known = _parameters(module).values()
+    if not known or any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in known):
+        return inf
+    return sum(p.kind in POSITIONAL for p in known)
 
 
 def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) -> str | None:

@@ -27,6 +27,7 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count
 from gnomon.core.inputs.batch import Batch, join_batches, read_examples, to_batch
 from gnomon.core.inputs.checks import as_inputs, as_targets, dense, is_array
+from gnomon.core.inputs.pairs import is_data, is_pair
 from gnomon.core.inputs.rows import batch_from_columns, target_column
 from gnomon.core.inputs.signature import target_argument, with_optional_arguments, with_targets
 from gnomon.core.inputs.strata import stratified_sample
@@ -78,7 +79,7 @@ class AbstractSource(ABC):
         """Returns all inputs and all targets in memory; raises an error if the data have no targets."""
         batch = self.whole()
         if batch.y is None:
-            fix = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
+            fix = "Pass (inputs, targets), or batches with targets: pairs, or dicts with the key 'labels'"
             raise InputError("the data have no targets", accepted="a target for each input", fix=fix)
         return batch.x, batch.y
 
@@ -231,7 +232,6 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
             iterator of batches. A generator can be read only once: its batches are kept in memory.
         y: targets.
         module: whose device and dtype the batches take; without it they stay as they are.
-        call: what the user called, for messages.
 
     A ``DataLoader`` over a data set with a length is read in the order of the data set, not of its sampler, so that
     every pass gives the same examples.
@@ -247,7 +247,7 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
         return data
     if y is not None:
         return _pair(data, y, module)
-    if _is_pair(data):
+    if is_pair(data):
         return _pair(data[0], data[1], module)
     if is_array(data) or isinstance(data, Tensor):
         return _pair(data, None, module)
@@ -262,12 +262,17 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
 def as_input_source(x: Any, module: nn.Module) -> AbstractSource:
     """Returns a source for functions that need no targets: from inputs alone, or from data with targets.
 
-    A tensor, an array, a table, a tuple, a list or a dict is what the module is called with; a ``Dataset``, a
-    ``DataLoader``, another iterable of batches or a function that returns one is a source of batches.
+    A tensor, an array, a table, a tuple, a list or a dict is what the module is called with. A pair (inputs, targets),
+    a list of batches, a ``Dataset``, a ``DataLoader``, another iterable of batches or a function that returns one is
+    data. A tuple of two tensors is a pair if ``forward`` takes one argument, otherwise its two arguments.
     Cost: a check of inputs that are in memory; otherwise none.
 
-    >>> as_input_source((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Linear(2, 1)).labels()
+    >>> as_input_source((torch.zeros(4, 2), torch.ones(4)), nn.Linear(2, 1)).labels()
+    tensor([1., 1., 1., 1.])
+    >>> as_input_source((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Bilinear(2, 3, 1)).labels()
     """
+    if is_data(x, module):
+        return source(x, module=module)
     arguments = isinstance(x, Tensor | tuple | list | Mapping | str | bytes) or is_array(x)
     batched = isinstance(x, AbstractSource | Dataset | Iterable) or hasattr(x, "column_names") or callable(x)
     if arguments or not batched or isinstance(x, type | nn.Module):
@@ -325,17 +330,3 @@ def _pair(x: Any, y: Any, module: nn.Module | None) -> InMemorySource:
     inputs = dense(x)
     n = count(inputs)
     return InMemorySource(Batch(inputs, None if y is None else as_targets(y, n)), module)
-
-
-def _is_pair(data: Any) -> bool:
-    """Whether data are one pair (inputs, targets); two tuples or two dicts are two batches."""
-    if not isinstance(data, tuple | list) or len(data) != 2:
-        return False
-    return data[1] is None or isinstance(data[1], Tensor) or is_array(data[1]) or _is_list_of_numbers(data[1])
-
-
-def _is_list_of_numbers(y: Any) -> bool:
-    """Whether targets are a list of numbers, or of lists of numbers; a batch holds tensors or arrays."""
-    if isinstance(y, tuple | list) and y:
-        return isinstance(y[0], int | float) or _is_list_of_numbers(y[0])
-    return False

@@ -13,8 +13,9 @@ from math import isfinite
 from os.path import commonprefix
 from typing import Any
 
+from gnomon.core.results.matrix import draw_matrix
 from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Plot, RangeMeter, Reference, Scatter
-from gnomon.core.results.ticks import mark_ticks
+from gnomon.core.results.ticks import mark_ticks, widen_flat_axes
 
 __all__ = ["COLORS", "draw"]
 
@@ -22,6 +23,8 @@ COLORS = ("#b5367a", "#2f62a8", "#b57508", "#2f7d4b", "#6a6f7a")
 """Colors of the marks in order; the HTML report replaces them with the colors of its light or dark theme."""
 MAX_LABEL_CHARACTERS = 30
 """Maximum number of characters in the label of a bar."""
+MAX_LARGE_POINTS = 60
+"""Maximum number of points that are drawn large."""
 STYLES = {"solid": "-", "dashed": "--", "dotted": ":"}
 
 
@@ -51,6 +54,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
             set_scale("log")
         if axis.limits is not None:
             set_limits(*axis.limits)
+    widen_flat_axes(ax, plot)
     mark_ticks(ax, plot, whole=_whole(plot))
     named = [mark for mark in plot.marks if mark.name and not isinstance(mark, Image | Bars | RangeMeter)]
     if len(named) > 1 or any(isinstance(mark, Reference) for mark in named):
@@ -76,7 +80,10 @@ def _line(ax: Any, mark: Line, color: str) -> None:
 
 
 def _scatter(ax: Any, mark: Scatter, color: str) -> None:
-    ax.plot(*_finite(mark.x, mark.y), ".", markersize=5, color=color, label=mark.name)
+    size = 9 if len(mark.x) <= MAX_LARGE_POINTS else 5
+    ax.plot(*_finite(mark.x, mark.y), ".", markersize=size, color=color, label=mark.name)
+    if mark.low:
+        ax.vlines(*_finite(mark.x, mark.low, mark.high), color=color, linewidth=1)
 
 
 def _band(ax: Any, mark: Band, color: str) -> None:
@@ -111,7 +118,7 @@ def _histogram(ax: Any, mark: Histogram, color: str) -> None:
 
 
 def _image(ax: Any, mark: Image, color: str) -> None:
-    ax.imshow(mark.values, cmap="viridis", interpolation="nearest", aspect="auto")
+    draw_matrix(ax, mark)
 
 
 def _reference(ax: Any, mark: Reference, color: str) -> None:

@@ -48,11 +48,15 @@ def as_floats(values: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Axis(Record):
-    """The label of an axis, whether it is logarithmic, and ``limits`` if they are not set by the data."""
+    """The label of an axis, whether it is logarithmic, and ``limits`` if they are not set by the data.
+
+    ``other_unit`` is the name of another unit that a reader can choose, and the factor from this unit to it.
+    """
 
     label: str = ""
     log: bool = False
     limits: tuple[float, float] | None = None
+    other_unit: tuple[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +82,17 @@ class Line(Record):
 
 @dataclass(frozen=True, slots=True)
 class Scatter(Record):
-    """Separate points at (x, y); ``color`` as for a line."""
+    """Separate points at (x, y), with intervals from ``low`` to ``high`` if given; ``color`` as for a line."""
 
     name: str
     x: Numbers
     y: Numbers
     color: int | None = None
+    low: Numbers = ()
+    high: Numbers = ()
 
     def __post_init__(self) -> None:
-        _freeze(self, "x", "y")
+        _freeze(self, "x", "y", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +147,26 @@ class Histogram(Record):
 
 @dataclass(frozen=True, slots=True)
 class Image(Record):
-    """A matrix drawn as an image, with the first row on top."""
+    """A matrix drawn as an image, with the first row on top and a color bar that says ``name``.
+
+    ``rows`` and ``columns`` are words along the sides. ``written``: each cell shows its number. ``centered``: two
+    colors for the two signs, with zero in the middle.
+
+    >>> Image("examples", [[3, 1], [0, 4]], rows=("cat", "dog"), columns=("cat", "dog"), written=True).values
+    ((3.0, 1.0), (0.0, 4.0))
+    """
 
     name: str
     values: Numbers
+    rows: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    written: bool = False
+    centered: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", tuple(as_floats(row) for row in self.values))
+        object.__setattr__(self, "rows", tuple(map(str, self.rows)))
+        object.__setattr__(self, "columns", tuple(map(str, self.columns)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ True
 from collections.abc import Sequence
 from html import escape
 from io import StringIO
+from math import isfinite
 from re import DOTALL, sub
 from typing import Any
 
@@ -29,6 +30,8 @@ STYLE: dict[str, Any] = {
     "axes.titlesize": 10.5, "lines.linewidth": 1.8, "axes.linewidth": 0.7, "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
 }  # fmt: skip
+POINTS_PER_INCH = 72
+"""Units of an SVG picture in an inch."""
 INCHES_PER_BAR = 0.24
 """Height of a bar in inches."""
 INCHES_AROUND_BARS = 1.4
@@ -54,9 +57,11 @@ def plots_svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: f
             figsize=(width, 1.7 if meters else max(height, INCHES_AROUND_BARS + INCHES_PER_BAR * bars)),
             layout="constrained",
         )
-        for plot, ax in zip(plots, figure.subplots(1, len(plots), squeeze=False)[0], strict=True):
+        axes = figure.subplots(1, len(plots), squeeze=False)[0]
+        for plot, ax in zip(plots, axes, strict=True):
             draw(plot, ax)
-        return _write(figure, name, plots)
+        picture = _write(figure, name, plots)
+        return picture if len(plots) > 1 else picture.replace("<svg", f"<svg {_places(figure, axes[0])}", 1)
 
 
 def thumbnail_svg(plot: Plot, name: str) -> str:
@@ -83,6 +88,17 @@ def thumbnail_svg(plot: Plot, name: str) -> str:
         for line in ax.lines:
             line.set(markersize=max(line.get_markersize(), 7) if line.get_marker() == "." else line.get_markersize())
         return _write(figure, name, (plot,))
+
+
+def _places(figure: Any, ax: Any) -> str:
+    """Attributes that say where the axes are on the picture and what their ends mean, for scripts that show values."""
+    width, height = (POINTS_PER_INCH * inches for inches in figure.get_size_inches())
+    box = ax.get_position()
+    corners = (box.x0 * width, (1 - box.y1) * height, box.x1 * width, (1 - box.y0) * height)
+    ends = {"x": (*ax.get_xlim(), ax.get_xscale()), "y": (*ax.get_ylim(), ax.get_yscale())}
+    named = "".join(f' data-{axis}="{low:.6g} {high:.6g} {scale}"' for axis, (low, high, scale) in ends.items()
+                    if isfinite(low) and isfinite(high))  # fmt: skip
+    return f'data-box="{" ".join(f"{corner:.1f}" for corner in corners)}"{named}'
 
 
 def _style(name: str) -> Any:

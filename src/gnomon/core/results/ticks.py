@@ -7,9 +7,9 @@
 from math import floor, log10
 from typing import Any
 
-from gnomon.core.results.plot import Bars, Plot, RangeMeter
+from gnomon.core.results.plot import Bars, Image, Line, Plot, RangeMeter, Scatter
 
-__all__ = ["mark_ticks", "plain_number"]
+__all__ = ["mark_ticks", "plain_number", "widen_flat_axes"]
 
 TICK_COUNT = 6
 """Approximate number of ticks on an axis."""
@@ -17,6 +17,10 @@ MIN_LOG_DECADES = 0.5
 """A logarithmic axis over fewer decades gets linear ticks."""
 MAX_TICKED_DECADES = 1.7
 """A logarithmic axis over fewer decades gets ticks at 1, 2, 5, 10."""
+MIN_LOG_RATIO = 1.5
+"""Smallest ratio of the ends of a logarithmic y axis; a smaller one makes noise look like progress."""
+MIN_LINEAR_SPAN = 0.05
+"""Smallest length of a linear y axis, relative to its largest value, for the same reason."""
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -47,7 +51,10 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     named = any(isinstance(mark, Bars | RangeMeter) for mark in plot.marks)
+    labeled = [mark for mark in plot.marks if isinstance(mark, Image)]
     for axis in (ax.xaxis, ax.yaxis):
+        if any(mark.columns if axis is ax.xaxis else mark.rows for mark in labeled):
+            continue  # the ticks are words
         if axis is ax.yaxis and named:
             continue  # the ticks are words, or the axis has none
         if axis.get_scale() != "log":
@@ -65,3 +72,30 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
             axis.set_major_locator(MaxNLocator(TICK_COUNT - 2) if decades < MIN_LOG_DECADES else fine)
             axis.set_minor_formatter(NullFormatter())
         axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
+
+
+def widen_flat_axes(ax: Any, plot: Plot) -> None:
+    """Widens the y axis of nearly constant curves, so that rounding and noise do not fill the plot.
+
+    Axes with limits of their own keep them.
+
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> _ = ax.plot([1, 2], [2.3020, 2.3024])
+    >>> widen_flat_axes(ax, Plot("Loss", (Line("a", (1, 2), (2.3020, 2.3024)),)))
+    >>> [round(float(end), 2) for end in ax.get_ylim()]
+    [2.24, 2.36]
+    """
+    if plot.y.limits is not None or not any(isinstance(mark, Line | Scatter) for mark in plot.marks):
+        return
+    low, high = ax.get_ylim()
+    if not low < high:
+        return
+    middle = (low + high) / 2
+    if ax.get_yscale() == "log":
+        if high / low < MIN_LOG_RATIO:
+            center = (low * high) ** 0.5
+            ax.set_ylim(center / MIN_LOG_RATIO**0.5, center * MIN_LOG_RATIO**0.5)
+    elif high - low < MIN_LINEAR_SPAN * max(abs(low), abs(high)):
+        half = MIN_LINEAR_SPAN * max(abs(low), abs(high)) / 2
+        ax.set_ylim(middle - half, middle + half)

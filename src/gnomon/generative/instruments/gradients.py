@@ -67,7 +67,7 @@ class GeneratorGradients(Result):
 
 
 @names_call
-def generator_gradient_health(gan: GAN, *, samples: int = 256, seed: int = 0) -> GeneratorGradients:
+def generator_gradient_health(gan: GAN, *, draws: int = 256, seed: int = 0) -> GeneratorGradients:
     """Measures whether a generator still gets a gradient from its discriminator, under both usual losses.
 
         |d log(1 - D) / d logit| = D,    |d log D / d logit| = 1 - D                                       (1)
@@ -83,7 +83,7 @@ def generator_gradient_health(gan: GAN, *, samples: int = 256, seed: int = 0) ->
     'generator-silenced'
     """
     check_type("gan", gan, GAN, fix="Pass a generative.GAN")
-    fakes = gan.sample(integer("samples", samples), seed=seed)
+    fakes = gan.sample(integer("draws", draws), seed=seed)
     with gan.at_rest():
         logits = gan.logits(fakes).detach()
 

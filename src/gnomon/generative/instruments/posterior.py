@@ -71,14 +71,14 @@ class ElboGap(Result):
 
 
 @names_call
-def elbo_gap(vae: VAE, x: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
+def elbo_gap(vae: VAE, data: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
     """Measures how far a VAE's bound is below the log density, and which latent coordinates are used.
 
         gap >= mean IWAE_k(x) - ELBO(x)                                                                    (1)
 
     Args:
         vae: a `VAE`; it is not changed.
-        x: examples, preferably held out.
+        data: examples, preferably held out.
         draws: number k of draws for each example.
         seed: random seed of the draws.
 
@@ -93,7 +93,7 @@ def elbo_gap(vae: VAE, x: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
     'posterior-collapsed'
     """
     check_type("vae", vae, VAE, fix="Pass a generative.VAE")
-    points = vae.points(x, least=2)
+    points = vae.points(data, least=2)
     k = integer("draws", draws, least=2)
     with vae.at_rest():
         mean, log_variance = vae.posterior(points)

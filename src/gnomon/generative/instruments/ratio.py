@@ -35,7 +35,7 @@ HARMLESS_MISCALIBRATION = 0.05
 
 
 @names_call
-def density_ratio(discriminator: Logits, x: Tensor) -> Float[Tensor, " n"]:
+def density_ratio(discriminator: Logits, data: Any) -> Float[Tensor, " n"]:
     """Returns how much more likely each example is under p than under q, from a discriminator's logits.
 
         p(x) / q(x) = D(x) / (1 - D(x)) = exp(logit)                                                       (1)
@@ -47,7 +47,7 @@ def density_ratio(discriminator: Logits, x: Tensor) -> Float[Tensor, " n"]:
     3.0
     """
     with torch.no_grad():
-        return _logits(discriminator, finite_points(x, "x")).exp()  # (1)
+        return _logits(discriminator, finite_points(data, "x")).exp()  # (1)
 
 
 @names_call

@@ -132,7 +132,7 @@ def style_transfer(
     *,
     layers: Sequence[str] | None = None,
     weight: float = 1e3,
-    steps: int = 200,
+    iterations: int = 200,
     lr: float = 0.05,
 ) -> StyleTransfer:
     """Finds an image with the features of one image and the feature covariances of another.
@@ -145,18 +145,18 @@ def style_transfer(
         style: image (1, c, h, w).
         layers: names of parts; by default all without submodules. Content is measured in the last one.
         weight: the weight of style.
-        steps: number of steps of Adam.
+        iterations: number of steps of Adam.
         lr: learning rate of Adam.
 
     Hypotheses: the network is differentiable. Reference: [gatys2016image].
     Cost: a forward and a backward pass for each step.
 
     >>> net, a = nn.Conv2d(1, 2, 3), torch.randn(1, 1, 8, 8)
-    >>> style_transfer(net, a, a, steps=2).style[0]
+    >>> style_transfer(net, a, a, iterations=2).style[0]
     0.0
     """
     check_module(module)
-    steps, lr = integer("steps", steps), number("lr", lr, above=0)
+    steps, lr = integer("iterations", iterations), number("lr", lr, above=0)
     content, style = finite_points(content, "content"), finite_points(style, "style")
     with preserve(module):
         with torch.no_grad():

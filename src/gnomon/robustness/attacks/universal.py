@@ -72,7 +72,7 @@ def universal_perturbation(
     norm: Norm = "inf",
     bounds: tuple[float, float] = (0, 1),
     test: Any = None,
-    steps: int = 100,
+    iterations: int = 100,
     seed: int = 0,
 ) -> UniversalPerturbation:
     """Find one perturbation on the examples of ``data``, and count the decisions that it changes on ``test``.
@@ -80,13 +80,13 @@ def universal_perturbation(
     Without ``test`` they are counted on the same examples, which is too optimistic. Other arguments are as in `attack`.
 
     Reference: [moosavi2017universal]; hypotheses as for `attack`.
-    Cost: ``steps`` gradients of 100 examples, and three forward passes over the test examples.
+    Cost: ``iterations`` gradients of 100 examples, and three forward passes over the test examples.
 
     >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))
-    >>> universal_perturbation(net, data, eps=0.1, steps=3).perturbation.shape
+    >>> universal_perturbation(net, data, eps=0.1, iterations=3).perturbation.shape
     torch.Size([2])
     """
-    threat, steps = Threat.of(eps, norm, bounds), integer("steps", steps)
+    threat, steps = Threat.of(eps, norm, bounds), integer("iterations", iterations)
     x, _ = examples_of(module, data)
     seen = x if test is None else examples_of(module, test)[0]
     check_bounds(x, threat)

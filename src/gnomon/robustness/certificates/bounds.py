@@ -13,12 +13,14 @@ Reference: [zhang2018efficient] for (1), [gowal2019scalable] for intervals.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import BudgetError, names_call
+from gnomon.core.errors import BudgetError, InputError, names_call
 from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.source import all_inputs
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
 from gnomon.core.machine.progress import Progress
 from gnomon.core.modules.preserve import preserve
@@ -63,7 +65,7 @@ class StepBounds(Record):
 @names_call
 def output_bounds(
     module: nn.Module,
-    x: Tensor,
+    data: Any,
     eps: float,
     *,
     norm: str = "inf",
@@ -86,6 +88,11 @@ def output_bounds(
     >>> round(float(found.low), 4), round(float(found.high), 4)
     (-0.8, -0.2)
     """
+    x = all_inputs(data, module)
+    if not isinstance(x, Tensor):
+        raise InputError(
+            "the inputs are several tensors", accepted="one tensor", fix="Wrap the module in one that takes it"
+        )
     check_bounds(x, Threat.of(eps, norm, bounds))
     most = integer("most", most, least=0)
     with preserve(module):

@@ -67,14 +67,14 @@ class SmoothedRadii(Result):
 
 @names_call
 def smoothed_radius(
-    module: nn.Module, data: Any, *, sigma: float = 0.25, samples: int = 1000, confidence: float = 0.999, seed: int = 0
+    module: nn.Module, data: Any, *, sigma: float = 0.25, draws: int = 1000, confidence: float = 0.95, seed: int = 0
 ) -> SmoothedRadii:
     """Returns a radius around each example within which the vote under noise does not change, with a given confidence.
 
     Hypotheses: any classifier of one input tensor; the statement is on the vote, and holds for each example with the
     stated confidence over the draws.
     Reference: [cohen2019certified].
-    Cost: samples + 100 forward passes for each example.
+    Cost: draws + 100 forward passes for each example.
 
     >>> net, data = nn.Linear(1, 2, bias=False), (torch.tensor([[1.0]]), torch.tensor([0]))
     >>> with torch.no_grad():
@@ -84,7 +84,7 @@ def smoothed_radius(
     """
     from scipy.special import betaincinv, ndtri  # imported here because scipy is slow to import
 
-    sigma, samples = number("sigma", sigma, above=0), integer("samples", samples, least=2)
+    sigma, draws = number("sigma", sigma, above=0), integer("draws", draws, least=2)
     confidence = number("confidence", confidence, above=0, below=1)
     x, y = examples_of(module, data)
     generator = torch.Generator().manual_seed(check_seed(seed))
@@ -92,11 +92,11 @@ def smoothed_radius(
     with AttackedModel(module).attacked() as victim, torch.no_grad():
         for i, one in enumerate(x):
             chosen = int(_votes(victim, one, sigma, SELECTION_DRAWS, generator).argmax())
-            count = int(_votes(victim, one, sigma, samples, generator)[chosen])
-            low = float(betaincinv(count, samples - count + 1, 1 - confidence)) if count else 0.0
+            count = int(_votes(victim, one, sigma, draws, generator)[chosen])
+            low = float(betaincinv(count, draws - count + 1, 1 - confidence)) if count else 0.0
             radii[i] = max(0.0, sigma * float(ndtri(low))) if low > 0.5 else 0.0  # (1)
             right[i] = chosen == int(y[i])
-    return SmoothedRadii(radii, right, sigma, samples, confidence)
+    return SmoothedRadii(radii, right, sigma, draws, confidence)
 
 
 def _votes(victim: AttackedModel, x: Tensor, sigma: float, count: int, generator: torch.Generator) -> Tensor:

@@ -89,12 +89,12 @@ class LipschitzBounds(Result):
 
 
 @names_call
-def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int = 0) -> LipschitzBounds:
+def lipschitz_bounds(module: nn.Module, data: Any, *, search: int = 30, seed: int = 0) -> LipschitzBounds:
     """Computes lower and upper bounds of the Lipschitz constant of a network over all inputs; equations (1) to (5).
 
     Args:
         module: a network of the layers below, read in eval mode and left as it was.
-        x: inputs; they set the shape, and the search for steep points starts there.
+        data: inputs; they set the shape, and the search for steep points starts there.
         search: number of rounds of the search for steeper points.
         seed: random seed for the search.
 
@@ -114,7 +114,7 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
     """
     check_module(module)
     seed = check_seed(seed)
-    inputs = as_input_source(x, module).first(MAX_POINTS).x
+    inputs = as_input_source(data, module).first(MAX_POINTS).x
     copy = copy_module(module).double().eval().requires_grad_(requires_grad=False)
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"

@@ -65,7 +65,7 @@ class BallPatterns(Result):
 
 @names_call
 def patterns_in_ball(
-    module: nn.Module, center: Any, radius: float, *, norm: str = "2", points: int = 2000, seed: int = 0
+    module: nn.Module, center: Any, radius: float, *, norm: str = "2", draws: int = 2000, seed: int = 0
 ) -> BallPatterns:
     """Counts the activation patterns of a network within ``radius`` of an input, and the units that cannot change.
 
@@ -74,7 +74,7 @@ def patterns_in_ball(
         center: one input, without a batch axis.
         radius: radius of the ball.
         norm: "2", a ball, or "inf", a cube; points are drawn uniformly.
-        points: number of draws, fewer if points times units exceed 2.7e8.
+        draws: number of draws, fewer if points times units exceed 2.7e8.
         seed: random seed for the draws.
 
     Hypotheses: see the module. Reference: [good1953population], [hanin2019deep].
@@ -88,7 +88,7 @@ def patterns_in_ball(
     (2, 1, 1)
     """
     check_module(module)
-    r, m = number("radius", radius, above=0), integer("points", points, least=2)
+    r, m = number("radius", radius, above=0), integer("draws", draws, least=2)
     if norm not in ("inf", "2"):
         raise out_of_range("norm", '"inf" or "2"', norm)
     generator = torch.Generator().manual_seed(check_seed(seed))

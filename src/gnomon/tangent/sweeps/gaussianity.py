@@ -61,13 +61,15 @@ class Gaussianity(Result):
 
 
 @names_call
-def output_gaussianity(build: Build, x: Any, *, widths: Sequence[int] = (8, 32, 128), draws: int = 400) -> Gaussianity:
+def output_gaussianity(
+    build: Build, data: Any, *, widths: Sequence[int] = (8, 32, 128), draws: int = 400
+) -> Gaussianity:
     """Measures how far the first output at the first input is from Gaussian over initializations of several widths;
     (1).
 
     Args:
         build: a function (width, seed) that returns a network.
-        x: inputs, of which the first is used.
+        data: inputs, of which the first is used.
         widths: at least three, rising.
         draws: networks of each width.
 
@@ -86,7 +88,7 @@ def output_gaussianity(build: Build, x: Any, *, widths: Sequence[int] = (8, 32, 
     from scipy.stats import kstest  # slow to import
 
     chosen, m = checked_widths(widths), integer("draws", draws, least=20)
-    one = take(all_inputs(x, build_network(build, chosen[0], 0)), slice(0, 1))
+    one = take(all_inputs(data, build_network(build, chosen[0], 0)), slice(0, 1))
     excess, distance = [], []
     for width in chosen:
         nets = (build_network(build, width, seed) for seed in range(m))

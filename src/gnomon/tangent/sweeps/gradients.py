@@ -58,21 +58,19 @@ class GradientExponents(Result):
 @names_call
 def gradient_exponents(
     build: Build,
-    x: Any,
-    y: Any = None,
+    data: Any,
     *,
     widths: Sequence[int] = (32, 64, 128, 256),
-    seeds: int = 4,
+    draws: int = 4,
     loss: Loss | None = None,
 ) -> GradientExponents:
     """Fits how each parameter's gradient scales with the width at the start of training; equation (1).
 
     Args:
         build: a function (width, seed) that returns a network.
-        x: inputs, or data, as in `gnomon.train`.
-        y: targets.
+        data: as in `gnomon.train`.
         widths: at least three, rising.
-        seeds: networks of each width, whose mean squares are averaged.
+        draws: networks of each width, whose mean squares are averaged.
         loss: as in `gnomon.train`.
 
     Hypotheses: see the module. Reference: [geiger2020scaling].
@@ -87,13 +85,13 @@ def gradient_exponents(
     ...         def forward(self, x):
     ...             return x * self.w.sum() / width**0.5
     ...     return Net()
-    >>> gradient_exponents(build, torch.ones(1, 1), torch.ones(1), widths=(4, 16, 64), seeds=1).exponents
+    >>> gradient_exponents(build, (torch.ones(1, 1), torch.ones(1)), widths=(4, 16, 64), draws=1).exponents
     {'w': -0.5}
     """
-    chosen, m = checked_widths(widths), integer("seeds", seeds)
+    chosen, m = checked_widths(widths), integer("draws", draws)
     squares: dict[str, list[float]] = {}
     for width in chosen:
-        rows = [_squares(build, width, seed, x, y, loss) for seed in range(m)]
+        rows = [_squares(build, width, seed, data, loss) for seed in range(m)]
         if squares and set(squares) != set(rows[0]):
             fix = "Keep the names of parameters when the width changes"
             raise InputError("parameter names change with the width", accepted="one architecture", fix=fix)
@@ -102,13 +100,13 @@ def gradient_exponents(
     return GradientExponents(chosen, {name: tuple(v**0.5 for v in values) for name, values in squares.items()})
 
 
-def _squares(build: Build, width: int, seed: int, x: Any, y: Any, loss: Loss | None) -> dict[str, float]:
+def _squares(build: Build, width: int, seed: int, data: Any, loss: Loss | None) -> dict[str, float]:
     """The mean square of each parameter's gradient."""
     net = build_network(build, width, seed)
     named = {name: p for name, p in net.named_parameters() if p.requires_grad}
     sums = {name: torch.zeros_like(p) for name, p in named.items()}
     with preserve(net):
-        objective = Objective.of(x, y, net, loss)
+        objective = Objective.of(data, net, loss)
         for inputs, targets in objective.batches(512):
             value = objective.value(net, inputs, targets) * (len(targets) / len(objective))
             parts = torch.autograd.grad(value, list(named.values()), allow_unused=True, materialize_grads=True)

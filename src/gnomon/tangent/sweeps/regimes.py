@@ -110,7 +110,7 @@ def regime_map(
         net = build_network(build, width, 0)
         first, row = ntk(net, x), []
         for alpha in scales:
-            run = train(scale_output(net, alpha), x, y, optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
+            run = train(scale_output(net, alpha), (x, y), optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
                         mode="eval")  # fmt: skip
             end: Any = run.model
             row.append(relative_change(first, ntk(end.module, x)))  # (1)

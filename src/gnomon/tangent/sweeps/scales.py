@@ -96,12 +96,12 @@ def scale_sweep(
     chosen = tuple(number("alphas", alpha, above=0) for alpha in alphas)
     rate = number("lr", lr, above=0)
     x, y = source(data, module=module).pair()
-    goal = Objective.of(test, None, module, None)
+    goal = Objective.of(test, module, None)
     few = source(data, module=module).probe(MAX_EXAMPLES).x
     first = ntk(module, few)
     scores, drift, flips, classes = [], [], [], False
     for alpha in chosen:
-        run = train(scale_output(module, alpha), x, y, optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
+        run = train(scale_output(module, alpha), (x, y), optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
                     mode="eval")  # fmt: skip
         end: Any = run.model
         batch = goal.data.whole()

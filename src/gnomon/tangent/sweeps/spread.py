@@ -93,7 +93,7 @@ def output_spread(
     data: Any,
     *,
     widths: Sequence[int] = (32, 64, 128, 256),
-    seeds: int = 6,
+    draws: int = 6,
     steps: int = 200,
     optimizer: OptimizerChoice | None = None,
 ) -> WidthSpread:
@@ -103,7 +103,7 @@ def output_spread(
         build: a function (width, seed) that returns a network.
         data: (inputs, targets) or other data; outputs are compared on them.
         widths: at least three, rising.
-        seeds: networks of each width.
+        draws: networks of each width.
         steps: number of steps of training, full batch.
         optimizer: as in `gnomon.train`.
 
@@ -111,16 +111,16 @@ def output_spread(
     Cost: a training run for each network.
 
     >>> x = torch.eye(2)
-    >>> result = output_spread(lambda w, s: nn.Linear(2, 1), (x, torch.ones(2)), widths=(1, 2, 3), seeds=2, steps=1)
+    >>> result = output_spread(lambda w, s: nn.Linear(2, 1), (x, torch.ones(2)), widths=(1, 2, 3), draws=2, steps=1)
     >>> len(result.spread)
     3
     """
-    chosen, m = checked_widths(widths), integer("seeds", seeds, least=2)
+    chosen, m = checked_widths(widths), integer("draws", draws, least=2)
     x, y = source(data, module=build_network(build, chosen[0], 0)).pair()
 
     def trained(width: int, seed: int) -> Tensor:
         net: nn.Module = build_network(build, width, seed)
-        run = train(net, x, y, optimizer=optimizer, steps=steps, record=[steps], seed=seed, mode="eval")
+        run = train(net, (x, y), optimizer=optimizer, steps=steps, record=[steps], seed=seed, mode="eval")
         return outputs(run.model, x)
 
     return WidthSpread(chosen, tuple(_spread([trained(w, s) for s in range(m)]) for w in chosen), m, "trained outputs")

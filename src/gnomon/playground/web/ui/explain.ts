@@ -61,7 +61,7 @@ export const EXPLANATIONS: Record<string, Build> = {
       formula: `${sub("f", "t")}(${v("x")}) = ${sub("f", "0")}(${v("x")}) + ${v("K")}(${v("x")}, ${v("X")}) ${v("K")}⁻¹ (1 − (1 − ${v("η")}${v("K")}/${v("n")})<sup>t</sup>) (${v("y")} − ${sub("f", "0")})`,
       numbers: `${v("n")} = ${num(p.setup.marks.length)}, ${v("η")} = ${num(p.setup.lr)}, ${v("t")} = ${num(s.steps)}: the loss goes from ${num(p.setup.predicted?.loss[0])} to ${num(p.setup.predicted?.loss.at(-1))}`,
       assumptions: [c.lazy, c.wide, c.descent, c.whole], claim: "ntk-closed-form-trajectory",
-      call: `gnomon.predict(net, x, y, x_test, optimizer=SGD(${show(p.setup.lr)}), times=[lr * ${s.steps}])`,
+      call: `gnomon.predict(net, (x, y), test=x_test, optimizer=SGD(${show(p.setup.lr)}), times=[lr * ${s.steps}])`,
     };
   },
   band: (s, p) => {
@@ -81,7 +81,7 @@ export const EXPLANATIONS: Record<string, Build> = {
     formula: s.loss === "squared" ? `${v("L")} = (1/${v("n")}) Σ<sub>i</sub> (${v("f")}(${sub("x", "i")}) − ${sub("y", "i")})² / 2` : `${v("L")} = (1/${v("n")}) Σ<sub>i</sub> log(1 + exp(−${sub("y", "i")} ${v("f")}(${sub("x", "i")})))`,
     numbers: `at step ${num(p.frame.step)}: measured ${num(p.frame.loss)}${p.record >= 0 && p.setup.predicted ? `, predicted ${num(p.setup.predicted.loss[p.record])}` : ""}`,
     assumptions: [checks(s, p).lazy, checks(s, p).descent, checks(s, p).whole], claim: "linearised-closed-form",
-    call: `gnomon.train(net, x, y, optimizer=SGD(${show(p.setup.lr)}), steps=${s.steps}).loss`,
+    call: `gnomon.train(net, (x, y), optimizer=SGD(${show(p.setup.lr)}), steps=${s.steps}).loss`,
   }),
   modes: (s, p) => {
     const [a, k] = [p.setup.rates[0] ?? 0, Math.min(3, p.setup.rates.length - 1)];
@@ -134,7 +134,7 @@ export const EXPLANATIONS: Record<string, Build> = {
     title: "Sharpness",
     meaning: "The largest eigenvalue of the Hessian of the loss. A step overshoots if it is above 2 / learning rate.",
     formula: `${v("S")} = ${sub("λ", "max")}(∇²${v("L")}),  limit 2(1 + ${v("β")}) / ${v("η")}`, numbers: `${v("S")} = ${num(p.frame.sharpness)}, limit 2 · ${show(1 + s.momentum)} / ${show(p.setup.lr)} = ${num((2 * (1 + s.momentum)) / p.setup.lr)}`,
-    assumptions: [checks(s, p).descent, checks(s, p).whole], claim: "learning-rate-regimes", call: "gnomon.landscape.sharpness(net, x, y, lr=lr)",
+    assumptions: [checks(s, p).descent, checks(s, p).whole], claim: "learning-rate-regimes", call: "gnomon.landscape.sharpness(net, (x, y), lr=lr)",
   }),
   data: (s, p) => ({
     title: "Data", meaning: "Points to learn. Drag them in the picture; a link keeps them.",

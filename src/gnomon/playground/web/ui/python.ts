@@ -54,13 +54,13 @@ export function asPython(state: State): string {
   const rule = adam ? "Adam(lr)" : `SGD(lr, momentum=${py(state.momentum)})`;
   if (!adam) {
     lines.push(
-      `predicted = gnomon.predict(net, x, y, loss=${loss}, optimizer=${rule}, times=[lr * ${state.steps}])`,
+      `predicted = gnomon.predict(net, (x, y), loss=${loss}, optimizer=${rule}, times=[lr * ${state.steps}])`,
       'print(f"predicted loss {float(predicted.loss[-1]):.6g}")',
     );
   }
   const batch = state.batch ? `, batch=fixed_batches(x, y, ${state.batch}, ${state.steps}, seed=${state.seed})` : "";
   lines.push(
-    `run = gnomon.train(net, x, y, loss=${loss}, optimizer=${rule}, steps=${state.steps}, record=[${state.steps}]${batch})`,
+    `run = gnomon.train(net, (x, y), loss=${loss}, optimizer=${rule}, steps=${state.steps}, record=[${state.steps}]${batch})`,
     'print(f"measured loss {float(run.loss[-1]):.6g}")',
   );
   return [...lines, ""].join("\n");

@@ -1,0 +1,43 @@
+"""Distinguishes data with targets from the arguments of one call of a module."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from gnomon.core.inputs.checks import is_array
+from gnomon.core.inputs.signature import most_positional_arguments
+
+__all__ = ["is_data", "is_pair"]
+
+
+def is_pair(data: Any) -> bool:
+    """Whether data are one pair (inputs, targets); two tuples or two dicts are two batches.
+
+    >>> import torch
+    >>> is_pair((torch.zeros(2, 1), torch.zeros(2))), is_pair([{"x": 1}, {"x": 2}])
+    (True, False)
+    """
+    if not isinstance(data, tuple | list) or len(data) != 2:
+        return False
+    return data[1] is None or isinstance(data[1], Tensor) or is_array(data[1]) or _is_list_of_numbers(data[1])
+
+
+def is_data(x: Any, module: nn.Module) -> bool:
+    """Whether a tuple or list is data with targets and not the arguments of one call.
+
+    >>> import torch
+    >>> pair = torch.zeros(2, 1), torch.zeros(2)
+    >>> is_data(pair, nn.Linear(1, 1)), is_data(pair, nn.Bilinear(1, 1, 1))
+    (True, False)
+    """
+    if is_pair(x):
+        return isinstance(x[0], tuple | list | Mapping) or most_positional_arguments(module) == 1
+    return isinstance(x, list) and len(x) > 0 and all(isinstance(batch, tuple | Mapping) for batch in x)
+
+
+def _is_list_of_numbers(y: Any) -> bool:
+    """Whether targets are a list of numbers, or of lists of numbers; a batch holds tensors or arrays."""
+    if isinstance(y, tuple | list) and y:
+        return isinstance(y[0], int | float) or _is_list_of_numbers(y[0])
+    return False

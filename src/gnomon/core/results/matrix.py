@@ -1,0 +1,67 @@
+"""Draws a matrix with matplotlib: square cells, a color bar, words along the sides, numbers in the cells."""
+
+from math import isfinite
+from typing import Any
+
+from gnomon.core.results.plot import Image
+
+__all__ = ["draw_matrix"]
+
+MAX_SIDE_RATIO = 8
+"""Largest ratio of the sides at which cells are square; a longer matrix is stretched."""
+ONE_SIGN = "Blues"
+"""Color map of numbers of one sign: dark is large, also in gray."""
+TWO_SIGNS = "RdBu_r"
+"""Color map of numbers of both signs: white is zero."""
+DARK_CELL = 0.55
+"""Share of the scale above which a cell is dark, so that its number is written in white."""
+MAX_UPRIGHT_CHARACTERS = 24
+"""Maximum number of characters of all column labels that are written upright."""
+SMALL_CELLS = 30
+"""Number of digits along a side above which numbers are written small."""
+
+
+def draw_matrix(ax: Any, mark: Image) -> None:
+    """Draws the matrix on matplotlib axes.
+
+    Cost: one rectangle for each cell.
+
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> draw_matrix(ax, Image("examples", [[3, 1], [0, 4]], rows=("cat", "dog"), columns=("cat", "dog"), written=True))
+    >>> [label.get_text() for label in ax.texts]
+    ['3', '1', '', '4']
+    """
+    values = [value for row in mark.values for value in row if isfinite(value)]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if mark.centered:
+        high = max(abs(low), abs(high)) or 1.0
+        low = -high
+    elif mark.written:
+        low = min(low, 0.0)
+    rows, columns = len(mark.values), len(mark.values[0]) if mark.values else 0
+    square = max(rows, columns) <= MAX_SIDE_RATIO * min(rows, columns)
+    colors = TWO_SIGNS if mark.centered else ONE_SIGN if mark.written else "viridis"
+    shown = ax.imshow(
+        mark.values, cmap=colors, vmin=low, vmax=high, interpolation="nearest", aspect="equal" if square else "auto"
+    )
+    ax.grid(visible=False)
+    if mark.rows:
+        ax.set_yticks(range(rows), mark.rows)
+    if mark.columns:
+        long = sum(map(len, mark.columns)) > MAX_UPRIGHT_CHARACTERS
+        ax.set_xticks(range(columns), mark.columns, rotation=60 if long else 0, ha="right" if long else "center")
+    if mark.written:
+        _write_numbers(ax, mark, low, high)
+    elif low < high and ax.figure is not None:
+        ax.figure.colorbar(shown, ax=ax, label=mark.name, shrink=0.85)
+
+
+def _write_numbers(ax: Any, mark: Image, low: float, high: float) -> None:
+    digits = max(len(f"{value:,.0f}") for row in mark.values for value in row)
+    size = 6 if digits * len(mark.values) > SMALL_CELLS or len(mark.values) > 10 else 9
+    for i, row in enumerate(mark.values):
+        for j, value in enumerate(row):
+            dark = high > low and (value - low) / (high - low) > DARK_CELL
+            words = f"{value:,.0f}" if value else ""
+            ax.text(j, i, words, ha="center", va="center", fontsize=size, color="#ffffff" if dark else "#1b1e24")
