@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo atlas playground test test-full test-processors test-lowest lint docs bench mutate clean
+.PHONY: help demo atlas playground test test-full test-processors test-lowest lint docs tutorials bench mutate clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -51,6 +51,10 @@ lint: .venv/.dev ## ruff and mypy
 # Not --quiet: it hides warnings before --strict can count them.
 docs: .venv/.dev ## the documentation, warnings as errors, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+tutorials: .venv/.dev ## execute the tutorials and pages whose code changed, two at a time
+	OMP_NUM_THREADS=1 $(BIN)/python -m tools.tutorials run
+	OMP_NUM_THREADS=1 $(BIN)/python -m tools.blocks run
 
 bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py and the faults, results into benchmarks/results
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; PYTHONPATH=. $(BIN)/python "$$file" || exit 1; done

@@ -25,7 +25,7 @@ def labels_and_curve() -> None:
     g = torch.Generator().manual_seed(5)
     wrong = torch.rand(1797, generator=g) < 0.1
     y = torch.where(wrong, (split.y + torch.randint(1, 10, split.y.shape, generator=g)) % 10, split.y)
-    found = suspect_labels(split.x, y)
+    found = suspect_labels((split.x, y))
     figure = plt.figure(figsize=(11, 4.2), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=(1.1, 1))
     for place, i in zip(left.subplots(3, 6).flat, found.ranked[:18], strict=True):
@@ -75,9 +75,9 @@ def turns() -> None:
     net = nn.Sequential(
         nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(256, 10)
     )  # fmt: skip
-    plain = gnomon.train(net, x, split.y, optimizer=Adam(3e-3), steps=300, batch=64, record=300).model
+    plain = gnomon.train(net, (x, split.y), optimizer=Adam(3e-3), steps=300, batch=64, record=300).model
     averaged = gnomon.train(
-        OrbitAverage(net, quarter_turns()), x, split.y, optimizer=Adam(3e-3), steps=300, batch=64, record=300
+        OrbitAverage(net, quarter_turns()), (x, split.y), optimizer=Adam(3e-3), steps=300, batch=64, record=300
     ).model
     figure, (a, b) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
     angles = torch.linspace(0, torch.pi, 25).tolist()

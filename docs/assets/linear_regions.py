@@ -53,7 +53,7 @@ def main():
     torch.manual_seed(0)
     x, y = half_circles(200)
     net = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 2))
-    trained = gnomon.train(net, x, y, optimizer=Adam(0.02), steps=250).model
+    trained = gnomon.train(net, (x, y), optimizer=Adam(0.02), steps=250).model
     figure, axes = plt.subplots(1, 2, figsize=(9.4, 4.4), layout="constrained")
     draw(axes[0], net, x, y, "At the start")
     shades = draw(axes[1], trained, x, y, "Trained")

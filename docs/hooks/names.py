@@ -1,44 +1,99 @@
-"""Public names on pages.
+"""Public names and their pages.
 
-The line ``::: gnomon.<part>`` becomes the part's opening sentence, its files and public names, or those of one file;
-each name is asked for where it is defined: ``gnomon.kernels.limit`` alone would mean the file, not the function. The
-line ``::: public`` becomes a table of every name of ``gnomon`` itself.
+Every page of ``docs/reference`` asks for one part of the package with the line ``::: gnomon.<part>``. It becomes a
+table of its public names, and each name gets a page of its own, ``reference/<part>/<name>``. The line ``::: public``
+becomes a table of every name of ``gnomon`` itself.
 """
 
 import ast
 import importlib
 import inspect
 import re
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 LINE = re.compile(r"^::: (gnomon(?:\.\w+)+)$", re.MULTILINE)
 PUBLIC = re.compile(r"^::: public$", re.MULTILINE)
-SOURCE = Path(__file__).parents[2] / "src"
-CHARTER = "\n    options:\n      members: false\n      show_root_heading: false\n"
-FILE = "\n    options:\n      members: false\n      show_root_full_path: true\n      show_root_toc_entry: false\n"
-NAME = "\n    options:\n      heading_level: 3\n"
-REPEATED = f"{NAME}      skip_local_inventory: true\n"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src"
+REFERENCE = ROOT / "docs" / "reference"
 
 
-def expanded(room: str, source: Path = SOURCE) -> str:
-    """A part's opening sentence; then file by file its docstring, where the equations are, and its public names.
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A public name: the part that exports it, the file that defines it, and the records that its page also shows."""
 
-    A name that several parts export has an entry on the page of each. Links lead to the first of these pages in
-    alphabetical order.
-    """
-    place = source.joinpath(*room.split("."))
-    body, names = _exports(place / "__init__.py" if place.is_dir() else place.with_suffix(".py"))
-    lines = [f"::: {room}{CHARTER}", *(f"::: {room}.{name}{NAME}" for name in names if name not in _imported(body))]
-    for origin in dict.fromkeys(_imported(body).values()):
-        inside = [name for name in names if _imported(body).get(name) == origin]
-        if inside:
-            options = NAME if room == _first_room(origin, inside, room, source) else REPEATED
-            inside += [
-                name for name in _classes(origin, source) if name not in inside and origin.startswith(f"{room}.")
-            ]
-            lines += [f"::: {origin}{FILE}", *(f"::: {origin}.{name}{options}" for name in inside)]
-    return "\n".join(lines)
+    part: str
+    name: str
+    origin: str
+    records: tuple[str, ...] = ()
+    slug: str = ""
+
+    @property
+    def public(self) -> str:
+        """As users write it."""
+        return f"{self.part}.{self.name}"
+
+    @property
+    def defined(self) -> str:
+        """By the file that defines it: ``gnomon.kernels.limit`` alone would mean the file, not the function."""
+        return f"{self.origin}.{self.name}"
+
+    @property
+    def page(self) -> str:
+        """Its page, relative to the folder of pages."""
+        return f"reference/{self.part.removeprefix('gnomon.')}/{self.slug or self.name}.md"
+
+
+def parts() -> list[str]:
+    """The parts of the package that pages of the reference ask for."""
+    return [part for page in sorted(REFERENCE.glob("*.md")) for part in LINE.findall(page.read_text("utf-8"))]
+
+
+@cache
+def names() -> tuple[Name, ...]:
+    """All public names; a name that several parts export belongs to the part that defines it, or to the first."""
+    found: dict[str, Name] = {}
+    for part in sorted(parts(), key=str.lower):
+        for name in names_of(part):
+            inside = name.origin.startswith(f"{part}.")
+            if name.defined not in found or inside and len(part) > len(found[name.defined].part):
+                found[name.defined] = name
+            elif inside and not found[name.defined].origin.startswith(f"{found[name.defined].part}."):
+                found[name.defined] = name
+    return tuple(found.values())
+
+
+def names_of(part: str, source: Path = SOURCE) -> list[Name]:
+    """The names that a part exports, in its order."""
+    place = source.joinpath(*part.split("."))
+    body, exported = _exports(place / "__init__.py" if place.is_dir() else place.with_suffix(".py"))
+    origins = {name: _imported(body).get(name, part) for name in exported}
+    shown: set[str] = set()
+    found = []
+    for name in exported:
+        others = [
+            r for r in _classes(origins[name], source) if r not in exported and f"{origins[name]}.{r}" not in shown
+        ]
+        records = tuple(others) if origins[name].startswith(f"{part}.") else ()
+        shown |= {f"{origins[name]}.{record}" for record in records}
+        twins = [other for other in exported if other != name and other.lower() == name.lower()]
+        slug = f"{name}-class" if twins and name[:1].isupper() else name
+        found.append(Name(part, name, origins[name], records, slug))
+    return found
+
+
+def table_of(part: str) -> str:
+    """A part's opening sentence and a table of its names."""
+    pages = {name.defined: name for name in names()}
+    rows = []
+    for name in names_of(part):
+        page = pages[name.defined].page.removeprefix("reference/")
+        rows.append(f"| [`{name.name}`]({page}) | {sentence(getattr(importlib.import_module(part), name.name))} |")
+    charter = f"::: {part}\n    options:\n      members: false\n      show_root_heading: false\n"
+    return "\n".join([charter, "| name | is |", "|---|---|", *sorted(rows, key=str.lower)])
 
 
 def public() -> str:
@@ -46,26 +101,33 @@ def public() -> str:
     front = importlib.import_module("gnomon")
     values = {name: getattr(front, name) for name in front.__all__}
     errors = [name for name, value in values.items() if inspect.isclass(value) and issubclass(value, Exception)]
-    parts = [name for name, value in values.items() if isinstance(value, ModuleType)]
-    calls = [name for name in values if name not in errors and name not in parts]
-    tables = [("Functions and records", calls), ("Parts of the package", parts), ("Errors", errors)]
+    modules = [name for name, value in values.items() if isinstance(value, ModuleType)]
+    calls = [name for name in values if name not in errors and name not in modules]
+    tables = [("Functions and records", calls), ("Parts of the package", modules), ("Errors", errors)]
     return "\n\n".join(f"## {title}\n\n{_table(names, values)}" for title, names in tables)
 
 
+def sentence(value: object) -> str:
+    """The first paragraph of a docstring; nothing for a value that has none of its own."""
+    documented = inspect.isclass(value) or inspect.isroutine(value) or isinstance(value, ModuleType)
+    text = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split()) if documented else ""
+    return re.sub(r"<(?=\w)", "&lt;", (text[:1].upper() + text[1:]).replace("|", r"\|"))
+
+
 def _table(names: list[str], values: dict[str, object]) -> str:
-    rows = [f"| {_link(name, values[name])} | {_sentence(values[name])} |" for name in sorted(names, key=str.lower)]
+    rows = [f"| {_link(name, values[name])} | {sentence(values[name])} |" for name in sorted(names, key=str.lower)]
     return "\n".join(["| name | is |", "|---|---|", *rows])
 
 
 def _link(name: str, value: object) -> str:
     if isinstance(value, ModuleType):
         return f"[`gnomon.{name}`](reference/{name}.md)"
-    return f"[`gnomon.{name}`][{value.__module__}.{value.__qualname__}]"
+    return f"[`gnomon.{name}`]({page_of(value)})"
 
 
-def _sentence(value: object) -> str:
-    text = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
-    return (text[:1].upper() + text[1:]).replace("|", r"\|")
+def page_of(value: object) -> str:
+    """The page of a function or class, whichever part exports it."""
+    return next(n.page for n in names() if getattr(importlib.import_module(n.origin), n.name) is value)
 
 
 def _exports(file: Path) -> tuple[list[ast.stmt], list[str]]:
@@ -79,24 +141,11 @@ def _exports(file: Path) -> tuple[list[ast.stmt], list[str]]:
 def _classes(module: str, source: Path) -> list[str]:
     """Public classes that a file defines, such as the records that its functions return."""
     file = source.joinpath(*module.split(".")).with_suffix(".py")
-    if not file.exists():
+    if not file.exists() or "__all__" not in file.read_text(encoding="utf-8"):
         return []
     body = ast.parse(file.read_text(encoding="utf-8")).body
-    if "__all__" not in file.read_text(encoding="utf-8"):
-        return []
     defined = {statement.name for statement in body if isinstance(statement, ast.ClassDef)}
     return [name for name in _exports(file)[1] if name in defined]
-
-
-def _first_room(origin: str, names: list[str], room: str, source: Path) -> str:
-    """The first part that exports these names of a file; ``room`` itself if the file lies inside it."""
-    if origin.startswith(f"{room}."):
-        return room
-    for file in sorted(source.glob("gnomon/*/__init__.py")):
-        body, exported = _exports(file)
-        if any(name in exported and _imported(body).get(name) == origin for name in names):
-            return f"gnomon.{file.parent.name}"
-    return room
 
 
 def _imported(body: list[ast.stmt]) -> dict[str, str]:

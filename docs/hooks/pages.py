@@ -12,11 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import citations
+import claims
 import commands
 import equations
+import links
 import names
+import outputs
+import reference
+import search
+import tables
 import tags
+import tutorials
 from latex2mathml.converter import convert
+from mkdocs.plugins import event_priority
 
 LOG = logging.getLogger("mkdocs.hooks.pages")  # a warning below "mkdocs" fails a strict build
 GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
@@ -25,15 +33,42 @@ INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
 
 
-def on_page_markdown(markdown: str, **_: object) -> str:
+def on_config(config: Any) -> Any:
+    """Called first: the navigation lists the tutorials."""
+    config["nav"] = [
+        {"Tutorials": tutorials.navigation()} if "Tutorials" in entry else entry for entry in config["nav"]
+    ]
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Called with the list of files: pages that are made from scripts are added."""
+    tutorials.add_files(files, config)
+    reference.add_files(files, config)
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
     """Called with the text of every page."""
+    markdown = outputs.shown(markdown, page.file)
+    if page.file.src_uri == tutorials.GALLERY:
+        markdown = tutorials.gallery(markdown)
     if markdown.strip() == "::: contributing":
         markdown = GUIDE.read_text(encoding="utf-8").replace("](docs/", "](../")
-    text = citations.replaced(equations.replaced(markdown))
+    search.set_boost(page)
+    place = page.file.src_uri
+    text = tables.GLOSSARY_LINE.sub(lambda _: tables.glossary(), markdown)
+    text = tables.SCOREBOARD_LINE.sub(lambda _: tables.scoreboard(), text)
+    text = tables.ATLAS_LINE.sub(lambda _: tables.atlas(), text)
+    if not place.startswith("reference/"):
+        text = links.linked(text, place)
+    text = citations.replaced(equations.replaced(claims.linked(text, place)))
     text = citations.LINE.sub(lambda _: citations.bibliography(), text)
     text = commands.LINE.sub(lambda _: commands.commands(), text)
     text = names.PUBLIC.sub(lambda _: names.public(), text)
-    return names.LINE.sub(lambda match: names.expanded(match[1]), text)
+    if place.count("/") > 1 and place.startswith("reference/"):
+        return text
+    return names.LINE.sub(lambda match: names.table_of(match[1]), text)
 
 
 def on_page_content(html: str, page: Any, **_: object) -> str:
@@ -47,9 +82,16 @@ def on_page_content(html: str, page: Any, **_: object) -> str:
     return INLINE.sub(lambda match: _mathml(match[1], "inline"), html)
 
 
+def on_post_page(output: str, **_: object) -> str:
+    """Called with every finished page: the dialog of the search gets a name."""
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
+
+
+@event_priority(-200)  # after the index of the search is written, and made a script for pages from disk
 def on_post_build(config: Any, **_: object) -> None:
-    """Called when the pages are written: the playground is copied beside them."""
+    """Called when the pages are written: the playground is copied beside them, and the search finds claims."""
     shutil.copy(PLAYGROUND, Path(config["site_dir"]) / PLAYGROUND.name)
+    search.add_claims(Path(config["site_dir"]))
 
 
 def _mathml(tex: str, display: str) -> str:

@@ -1,0 +1,80 @@
+"""The look of pictures on the pages: the palette of the report, and the same figure recolored for dark pages."""
+
+from typing import Any
+
+LIGHT = {
+    "ground": "#fdfcf9", "text": "#22242a", "soft": "#6a6f7a", "line": "#dedbd2", "panel": "#f4f1e9",
+    "first": "#b5367a", "second": "#2f62a8", "third": "#b57508", "fourth": "#2f7d4b", "fifth": "#6a6f7b",
+}  # fmt: skip
+"""Colors of the light page by role; the five series colors are `gnomon.core.results.drawing.COLORS`."""
+DARK = {
+    "ground": "#16181d", "text": "#e6e4de", "soft": "#9aa0ab", "line": "#333842", "panel": "#1e2129",
+    "first": "#f06fae", "second": "#7fb0f5", "third": "#e8b04a", "fourth": "#74c690", "fifth": "#9aa0ac",
+}  # fmt: skip
+BLACK = "#000000"
+WHITE = "#ffffff"
+GRAYS = {BLACK: DARK["text"], "#808080": DARK["soft"], "#d3d3d3": DARK["line"], WHITE: DARK["ground"]}
+"""Colors that are not in the palette and would not be readable on a dark page."""
+
+
+def rc_parameters() -> dict[Any, Any]:
+    """Returns the settings of matplotlib for a picture on a light page."""
+    from cycler import cycler
+
+    series = [LIGHT[name] for name in ("first", "second", "third", "fourth", "fifth")]
+    ink = {
+        key: LIGHT["text"] for key in ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    }
+    return {
+        **ink,
+        "figure.figsize": (7.0, 3.8), "figure.facecolor": LIGHT["ground"], "axes.facecolor": LIGHT["ground"],
+        "savefig.facecolor": "auto", "axes.prop_cycle": cycler(color=series), "font.family": "sans-serif",
+        "font.size": 11, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
+        "grid.color": LIGHT["line"], "grid.linewidth": 0.7, "axes.axisbelow": True, "axes.titlelocation": "left",
+        "axes.titleweight": "bold", "axes.titlesize": 11.5, "legend.frameon": False, "lines.linewidth": 2.0,
+        "lines.markersize": 5, "axes.linewidth": 0.8, "image.cmap": "magma", "svg.fonttype": "none",
+        "svg.hashsalt": "gnomon",
+    }  # fmt: skip
+
+
+def recolor(figure: Any) -> None:
+    """Gives every artist of a figure its color of the dark page; colors of color maps and images stay."""
+    from matplotlib.collections import Collection
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from matplotlib.text import Text
+
+    figure.draw_without_rendering()  # creates the ticks that are drawn
+    for artist in figure.findobj():
+        if isinstance(artist, Text):
+            artist.set_color(dark(artist.get_color()))
+            if (box := artist.get_bbox_patch()) is not None:
+                box.set(facecolor=dark(box.get_facecolor()), edgecolor=dark(box.get_edgecolor()))
+        elif isinstance(artist, Line2D):
+            for name in ("color", "markerfacecolor", "markeredgecolor"):
+                getattr(artist, f"set_{name}")(dark(getattr(artist, f"get_{name}")()))
+        elif isinstance(artist, Patch):
+            face, edge = artist.get_facecolor(), artist.get_edgecolor()
+            artist.set(facecolor=dark(face), edgecolor=dark(edge))
+        elif isinstance(artist, Collection) and artist.get_array() is None:
+            faces, edges = artist.get_facecolor(), artist.get_edgecolor()
+            artist.set_facecolor([dark(color) for color in faces] or "none")
+            artist.set_edgecolor([dark(color) for color in edges] or "none")
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        axis.set_tick_params(which="both", color=DARK["text"], labelcolor=DARK["text"], grid_color=DARK["line"])
+
+
+def dark(color: Any) -> Any:
+    """The color of the dark page for a color of the light page, with the same transparency.
+
+    >>> from matplotlib.colors import to_hex
+    >>> to_hex(dark(LIGHT["first"])), to_hex(dark("black")), dark("none")
+    ('#f06fae', '#e6e4de', 'none')
+    """
+    from matplotlib.colors import to_hex, to_rgba
+
+    if isinstance(color, str) and color in ("none", "auto"):
+        return color
+    pairs = {LIGHT[name]: DARK[name] for name in LIGHT} | GRAYS | {"#6a6f7a": DARK["soft"]}
+    alpha = to_rgba(color)[3]
+    return to_rgba(pairs.get(to_hex(color), to_hex(color)), alpha)
