@@ -43,7 +43,7 @@ def category_code_findings(
     """A finding for the column of codes with the largest difference of (1) and (2), if it is large.
 
     ``y`` are classes (n,), or numbers (n,) or (n, k) if ``classes`` is 0.
-    False alarms: none of 1,000 whole-number columns, unrelated to the target or related by a smooth function.
+    False alarms: none of 80 whole-number columns, unrelated to the target or related by a smooth function.
     Cost: six least-squares fits of at most seven coefficients for each column.
 
     >>> import torch

@@ -67,7 +67,7 @@ def whole_numbers_from(y: Tensor) -> tuple[int, int] | None:
 def class_number_findings(x: Inputs, y: Float[Tensor, "n *k"], *, seed: int = 0) -> tuple[Finding, ...]:
     """A finding if the numbers in ``y`` are names of classes, by equations (1) and (2).
 
-    False alarms: none of 300 tables with counts, grades or rounded sums as targets.
+    False alarms: none of 20 tables with counts or grades as targets.
     Cost: an eigendecomposition of 300 to 450 features.
 
     >>> class_number_findings(torch.zeros(200, 2), torch.rand(200, 1))          # no whole numbers
