@@ -24,7 +24,12 @@ MAX_CONFUSED_CLASSES = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PositionDecisions(Record):
-    """Labels, answers and cross-entropies (n, positions); labels that are ignored have cross-entropy 0."""
+    """Labels, answers and cross-entropies (n, positions); labels that are ignored have cross-entropy 0.
+
+    >>> one = torch.ones(1, 2)
+    >>> PositionDecisions(one.long(), one.long(), 3 * one, one.bool()).error()
+    tensor([3.])
+    """
 
     labels: Tensor
     answers: Tensor
