@@ -68,7 +68,8 @@ control = partial(influence_on_root, linked=True)  # With an edge from the root 
 CLAIM = Claim(
     id="gnn-oversquashing",
     question="How much does a leaf of a tree influence its root?",
-    equation=r"|\partial h_i / \partial x_j| \propto (M^k)_{i j}, \quad (M^k)_{root, leaf} = 4^{2 - k} / \sqrt{96}",
+    equation=r"|\partial h_i / \partial x_j| \propto (M^k)_{i j}, "
+    r"\quad (M^k)_{\text{root}, \text{leaf}} = 4^{2 - k} / \sqrt{96}",
     axes=("node of the tree, then a leaf at depth 2, 3, ...", "influence on the root"),
     source=Source("theorem", "topping2022understanding"),
     premises=(Premise("messages pass only along the edges of the tree"),),
