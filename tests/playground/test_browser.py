@@ -125,7 +125,7 @@ def test_run_asks_for_a_guess_first(browser):
     resize(browser, 1400)
     visit(browser, "lesson=stable-rate")
     browser.find_element(By.CSS_SELECTOR, ".run").click()
-    assert "Guess first" in browser.find_element(By.CSS_SELECTOR, ".live").text
+    until(browser, "return document.querySelector('.live').textContent.includes('Guess first')")
     assert not browser.execute_script("return playground.report.running || playground.guess.locked")
 
 
