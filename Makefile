@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo atlas playground test test-full test-processors test-lowest lint docs tutorials bench mutate clean
+.PHONY: help demo atlas playground test test-full test-processors test-lowest lint docs tutorials bench mutate release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -68,6 +68,10 @@ mutate: .venv/.dev ## plant numerical errors (PACKAGE=, SEED=, COUNT=) and count
 	OMP_NUM_THREADS=1 $(BIN)/python -m tools.mutate --workers $(WORKERS) --seed $(SEED) --count $(COUNT) \
 		$(addprefix --package ,$(PACKAGE)) $(OPTIONS)
 
+# Answers to `make release OPTIONS=...`: --allow-cuda, --skip-docs.
+release: .venv/.release ## build the archives, check them, try them in fresh environments, build versioned docs, into dist
+	$(BIN)/python -m tools.release $(OPTIONS)
+
 clean: ## remove environments, build and caches
 	rm -rf .venv .venv-lowest benchmarks/peers/.venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis __pycache__
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -80,6 +84,10 @@ clean: ## remove environments, build and caches
 
 .venv/.base: .venv/.python pyproject.toml constraints.txt
 	$(INSTALL) --editable .
+	@touch $@
+
+.venv/.release: .venv/.dev
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt build twine 'readme_renderer[md]'
 	@touch $@
 
 .venv/.dev: .venv/.python pyproject.toml constraints.txt

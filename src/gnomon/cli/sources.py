@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
 from gnomon.cli import tables
+from gnomon.cli.archives import check_unpacked_size
 from gnomon.cli.encoding import list_classes
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs.arrays import Array, as_array, as_tensor
@@ -255,6 +256,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     if not zipfile.is_zipfile(path):
         raise InputError(f"{path} is not an npz file", accepted="arrays saved by np.savez", fix=fix)
     try:
+        check_unpacked_size(path)
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except ValueError as reason:
@@ -262,7 +264,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
             what = f"{path} holds arrays of Python objects, which cannot be read without executing code"
             raise InputError(what, accepted="plain arrays", fix=f"{fix}, padded to one length") from None
         words = str(reason).splitlines()[0]
-    except (OSError, KeyError, zipfile.BadZipFile, EOFError) as reason:
+    except (OSError, KeyError, zipfile.BadZipFile, EOFError, MemoryError) as reason:
         words = str(reason).splitlines()[0] if str(reason) else type(reason).__name__
     raise InputError(f"{path} cannot be read ({words})", accepted="arrays saved by np.savez", fix=fix)
 

@@ -1,0 +1,26 @@
+"""Refuses archives of arrays that would not fit into memory, before anything is unpacked."""
+
+import zipfile
+from pathlib import Path
+
+from gnomon.core.errors import InputError
+from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
+
+__all__ = ["check_unpacked_size"]
+
+
+def check_unpacked_size(path: Path) -> None:
+    """Raises InputError if the arrays of an npz file need more than half of the free memory.
+
+    A small file can unpack to terabytes. The sizes are those of the table of contents: zipfile stops reading a member
+    at the size that is stated there.
+    """
+    with zipfile.ZipFile(path) as file:
+        needed = sum(member.file_size for member in file.infolist())
+    limit = int(SHARE_OF_FREE_MEMORY * free_bytes())
+    if needed > limit:
+        raise InputError(
+            f"{path} has {format_bytes(path.stat().st_size)} and unpacks to {format_bytes(needed)}",
+            accepted=f"at most {format_bytes(limit)}, half of the free memory",
+            fix="Save fewer examples, or use a machine with more memory",
+        )

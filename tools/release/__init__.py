@@ -1,0 +1,1 @@
+"""Builds a release and tries it as a user would: archives, fresh environments, README, versioned documentation."""
