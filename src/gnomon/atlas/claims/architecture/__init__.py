@@ -1,1 +1,1 @@
-"""What architectures can express: regions on which a network is linear, and functions it comes near to."""
+"""Architecture claims: which functions networks can represent, and how closely they approximate others."""

@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Equation (1), then its second sum alone."""
+    """Returns the number of parameters of all layers by equation (1), then of the dense layers alone."""
     kernels = ((11, 3, 64), (5, 64, 192), (3, 192, 384), (3, 384, 256), (3, 256, 256))
     dense = ((9216, 4096), (4096, 4096), (4096, 1000))
     in_dense = sum((i + 1) * o for i, o in dense)
@@ -25,7 +25,7 @@ def predicted():
 
 
 def count_parameters(side):
-    """Number of parameters of the network in torch.nn, and of its dense layers; ``side`` of the last pooling."""
+    """Counts the parameters of a torch.nn AlexNet that pools to ``side`` x ``side``: all, then dense layers."""
     with torch.device("meta"):
         net = nn.Sequential(
             nn.Conv2d(3, 64, 11, stride=4, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2),
@@ -39,8 +39,8 @@ def count_parameters(side):
     return np.array([total, sum(in_dense)], float)
 
 
-observed = partial(count_parameters, side=6)  # The published network pools to 6 x 6.
-control = partial(count_parameters, side=1)  # Global average pooling instead.
+observed = partial(count_parameters, side=6)  # AlexNet as published: the last pooling returns 6 x 6.
+control = partial(count_parameters, side=1)  # Pools to 1 x 1, so the first dense layer has fewer weights.
 
 CLAIM = Claim(
     id="alexnet-example",

@@ -1,4 +1,4 @@
-"""The logits of a bag of patches are the mean of the logits of its patches, wherever the patches are.
+"""A bag-of-patches network returns the mean of the logits of all patches, wherever the patches are.
 
     f(x) = (1 / P) sum_p g(patch p)                                                                           (1)
 
@@ -13,14 +13,14 @@ from gnomon.models.vision import BagOfPatches
 
 
 def problem(patch, side, seed):
-    """A bag of patches, and two random images."""
+    """Returns a random bag-of-patches network and two random images."""
     torch.manual_seed(seed)
     x = torch.randn(2, 1, side, side, generator=torch.Generator().manual_seed(seed)).double()
     return BagOfPatches(patch=patch, width=8).double(), x
 
 
 def predicted(patch, side, seed):
-    """The mean of (1), patch by patch; again for the images with their halves exchanged."""
+    """Returns the mean of the patch logits, for each image and for each image with its halves exchanged."""
     bag, x = problem(patch, side, seed)
     corners = range(0, side, patch)
     with torch.no_grad():
@@ -30,18 +30,18 @@ def predicted(patch, side, seed):
 
 
 def outputs(net, x, side):
-    """Logits for the images, and for the images with their halves exchanged."""
+    """Returns the logits of each image, and of each image with its upper and lower half exchanged."""
     with torch.no_grad():
         return torch.cat([net(x), net(x.roll(side // 2, 2))])
 
 
 def observed(patch, side, seed):
-    """Outputs of the module."""
+    """Returns the logits that the bag-of-patches network computes."""
     return outputs(*problem(patch, side, seed), side)
 
 
 def control(patch, side, seed):
-    """Each patch also gets its vertical position, added to its pixels."""
+    """Adds its vertical position to each pixel, so that exchanging the halves changes the logits."""
     bag, x = problem(patch, side, seed)
     place = torch.linspace(-1, 1, side, dtype=x.dtype)[:, None].expand(side, side)
     return outputs(lambda z: bag(z + place), x, side)
@@ -56,5 +56,5 @@ CLAIM = Claim(
     premises=(Premise("each patch is processed without its position"),),
     parameters={"patch": 2, "side": 8},
     covers=("bagnet-evidence-map",),
-    judge=equals(rounding=1000),  # means of some dozen outputs of sums of 8 terms
+    judge=equals(rounding=1000),  # sums of 8 terms, averaged over 16 patches: 1000 times machine precision
 )

@@ -1,4 +1,4 @@
-"""Units drawn one from each cell of parameter space approximate at rate m^(-1/2 - 1/d), faster than independent draws.
+"""Random ReLU units, one drawn in each cell of parameter space, approximate with an error of order m^(-1/2 - 1/d).
 
     f = nu mean over P of a(w, b)(w.x - b)_+,    sup |f - f_m| <= c nu sqrt(d + log m) m^(-1/2 - 1/d)         (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The power of m in (1), for two inputs."""
+    """Returns the exponent of m in equation (1) for d = 2 inputs."""
     return -1.0
 
 
 def mean_of(units, x):
-    """Mean of the units with parameters (angle, bias) in the unit square, at the points x."""
+    """Returns the mean output of ReLU units, given by (angle, bias) in the unit square, at points x."""
     angle, bias = units[:, 0], units[:, 1]
     w = np.stack([angle, 1 - angle], 1)  # |w|_1 = 1
     sign = np.sin(2 * np.pi * angle) + np.cos(3 * bias)
@@ -28,13 +28,13 @@ def mean_of(units, x):
 
 
 def cells(side, generator):
-    """One random point of each of side^2 cells, or their centers without a generator."""
+    """Returns a random point in each of side^2 square cells; the centers of the cells without a generator."""
     corner = np.stack(np.meshgrid(np.arange(side), np.arange(side)), -1).reshape(-1, 2)
     return (corner + (0.5 if generator is None else generator.uniform(size=corner.shape))) / side
 
 
 def errors(stratified, repeats, seed):
-    """The largest error on a grid of points, for 16 to 1,024 units."""
+    """Returns the largest approximation error on a grid of inputs for 16, 64, 256 and 1,024 units."""
     rng = np.random.default_rng(seed)
     grid = np.linspace(0, 1, 16)
     x = np.stack(np.meshgrid(grid, grid), -1).reshape(-1, 2)

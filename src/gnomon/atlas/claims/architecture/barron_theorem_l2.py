@@ -1,4 +1,4 @@
-"""Units chosen for the function approximate it with squared error V^2 / (m + 1), in any number of dimensions.
+"""Step units picked greedily for the target approximate it with squared error at most V^2 / (m + 1) in any dimension.
 
 The target f = sum_i c_i u_i is a sine along one direction, written as a sum of step units u_i with coefficients c_i.
 The approximation f_m adds one unit at a time and refits all coefficients:
@@ -20,7 +20,7 @@ MAX_UNITS = 48
 
 
 def problem(d, points, seed):
-    """Values of all step units at random points of the unit ball, and their coefficients in f."""
+    """Returns the outputs of all step units at random points of the unit ball, and the target's coefficients."""
     rng = np.random.default_rng([seed, d])
     x = rng.normal(size=(points, d))
     x *= (rng.uniform(size=(points, 1)) ** (1 / d)) / np.linalg.norm(x, axis=1, keepdims=True)
@@ -30,12 +30,12 @@ def problem(d, points, seed):
     )
     thresholds = (np.arange(WAVE_UNITS) + 0.5) * 2 / WAVE_UNITS - 1
     units = (x @ directions.T > np.concatenate([thresholds, rng.uniform(-0.5, 0.5, size=RANDOM_UNITS)])).astype(float)
-    slopes = 2 * np.cos(2 * thresholds) * 2 / WAVE_UNITS  # of sin(2 t), for each step
+    slopes = 2 * np.cos(2 * thresholds) * 2 / WAVE_UNITS  # coefficients of the steps that add up to sin(2 t)
     return units - units.mean(0), np.concatenate([slopes, np.zeros(RANDOM_UNITS)])
 
 
 def predicted(dimensions, points, seed):
-    """Equation (1) for 1 to 48 units, in every dimension."""
+    """Returns the bound (1) for 1 to 48 units, for each number of inputs."""
     rows = []
     for d in dimensions:
         units, c = problem(d, points, seed)
@@ -44,7 +44,7 @@ def predicted(dimensions, points, seed):
 
 
 def errors(chosen, d, points, seed):
-    """Mean squared error after each unit: the best of all units is added, or the next one of random direction."""
+    """Returns the mean squared error after each added unit: the best unit if ``chosen``, else the next random one."""
     units, c = problem(d, points, seed)
     residual, candidates = units @ c, units[:, 0 if chosen else WAVE_UNITS :]
     squared_errors = []
@@ -59,12 +59,12 @@ def errors(chosen, d, points, seed):
 
 
 def observed(dimensions, points, seed):
-    """The best unit is added each time."""
+    """Returns the errors if the unit that reduces the error most is added each time."""
     return np.array([errors(True, d, points, seed) for d in dimensions])
 
 
 def control(dimensions, points, seed):
-    """Units of random direction are added in a fixed order."""
+    """Returns the errors if units of random direction are added in a fixed order, whatever the target is."""
     return np.array([errors(False, d, points, seed) for d in dimensions])
 
 

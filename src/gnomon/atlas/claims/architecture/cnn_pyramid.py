@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(kernels, strides, side):
-    """Equation (1): side of the receptive field and side of the output, for each layer."""
+    """Returns the side of the receptive field and of the output by equation (1), for each layer."""
     reach, jump, rows = 1, 1, []
     for k, s in zip(kernels, strides, strict=True):
         reach, jump, side = reach + (k - 1) * jump, jump * s, (side - k) // s + 1
@@ -23,7 +23,7 @@ def predicted(kernels, strides, side):
 
 
 def receptive_fields(kernels, strides, side):
-    """The same by gradients: the number of image rows that the middle of each output depends on."""
+    """Measures the receptive field by gradients: how many image rows influence the middle of each output."""
     net, rows = [], []
     for i, (k, s) in enumerate(zip(kernels, strides, strict=True)):
         net += [nn.Conv2d(2**i, 2 ** (i + 1), k, stride=s).double()]
@@ -36,11 +36,11 @@ def receptive_fields(kernels, strides, side):
     return np.array(rows, dtype=float)
 
 
-observed = receptive_fields  # The strides of the prediction.
+observed = receptive_fields  # Measured with the strides of the formula.
 
 
 def control(kernels, side):
-    """All strides are 1."""
+    """Measures the receptive fields of a network whose strides are all 1."""
     return receptive_fields(kernels, (1,) * len(kernels), side)
 
 

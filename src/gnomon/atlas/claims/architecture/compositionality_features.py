@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """From the smaller error to the larger one."""
+    """Returns the names of the two networks, the one with the smaller test error first."""
     return ("deep", "shallow")
 
 
 def tree(x):
-    """The target of equation (1), with h(a, b) = tanh(2 a b + a - b)."""
+    """Returns the target of equation (1), with h(a, b) = tanh(2 a b + a - b)."""
     while x.shape[1] > 1:
         a, b = x[:, ::2], x[:, 1::2]
         x = torch.tanh(2 * a * b + a - b)
@@ -29,12 +29,12 @@ def tree(x):
 
 
 def across(x):
-    """A sum of products of inputs that belong to different halves of the tree."""
+    """Returns another target: a sum of products of inputs that are far apart in the tree."""
     return (x[:, :4] * x[:, 4:]).sum(1, keepdim=True) / 2
 
 
 def error(net, target, examples, steps):
-    """Test error after training with Adam, relative to the variance of the target."""
+    """Trains with Adam and returns the test error divided by the variance of the target."""
     x, t = torch.randn(examples, 8), torch.randn(1000, 8)
     y, z = target(x), target(t)
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
@@ -62,7 +62,7 @@ class Tree(nn.Module):
 
 
 def errors(target, examples, steps, repeats, seed):
-    """Test errors of both networks; each has about 300 parameters."""
+    """Returns the test errors of the deep network and of the shallow one, which gets three times the examples."""
     found = {"deep": [], "shallow": []}
     for i in range(repeats):
         torch.manual_seed(seed + i)
@@ -72,8 +72,8 @@ def errors(target, examples, steps, repeats, seed):
     return {name: np.array(values) for name, values in found.items()}
 
 
-observed = partial(errors, target=tree)  # The target is built from parts of parts.
-control = partial(errors, target=across)  # The target has another structure.
+observed = partial(errors, target=tree)  # The target is composed like the deep network.
+control = partial(errors, target=across)  # The target has another structure than the deep network.
 
 CLAIM = Claim(
     id="compositionality-features",

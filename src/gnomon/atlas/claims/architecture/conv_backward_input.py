@@ -15,14 +15,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(side, kernel, seed):
-    """A kernel, and the gradient of the output."""
+    """Returns a random kernel and a random gradient of the loss with respect to the output."""
     rng = np.random.default_rng(seed)
     out = side - kernel + 1
     return rng.normal(size=(kernel, kernel)), rng.normal(size=(out, out))
 
 
 def predicted(side, kernel, seed):
-    """The gradient by automatic differentiation."""
+    """Returns the gradient with respect to the input by automatic differentiation."""
     w, delta = (torch.from_numpy(a) for a in problem(side, kernel, seed))
     x = torch.zeros(side, side, dtype=torch.float64, requires_grad=True)
     out = torch.nn.functional.conv2d(x[None, None], w[None, None])[0, 0]
@@ -30,7 +30,7 @@ def predicted(side, kernel, seed):
 
 
 def full_convolution(turn, side, kernel, seed):
-    """Equation (1): adds each output gradient times the kernel; ``turn`` rotates the kernel by 180 degrees."""
+    """Adds up each output gradient times the kernel, equation (1); ``turn`` rotates the kernel by 180 degrees."""
     w, delta = problem(side, kernel, seed)
     w = w[::-1, ::-1] if turn else w
     found = np.zeros((side, side))

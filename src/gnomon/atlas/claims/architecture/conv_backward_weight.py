@@ -15,14 +15,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(side, kernel, seed):
-    """An image, a kernel, and the gradient of the output."""
+    """Returns a random image, a random kernel, and a random gradient with respect to the output."""
     rng = np.random.default_rng(seed)
     out = side - kernel + 1
     return rng.normal(size=(side, side)), rng.normal(size=(kernel, kernel)), rng.normal(size=(out, out))
 
 
 def predicted(side, kernel, seed):
-    """The gradient by automatic differentiation."""
+    """Returns the gradient with respect to the kernel by automatic differentiation."""
     x, w, delta = (torch.from_numpy(a) for a in problem(side, kernel, seed))
     w.requires_grad_()
     out = torch.nn.functional.conv2d(x[None, None], w[None, None])[0, 0]
@@ -30,7 +30,7 @@ def predicted(side, kernel, seed):
 
 
 def correlate(turn, side, kernel, seed):
-    """Equation (1) in a loop; ``turn`` rotates the output gradient by 180 degrees."""
+    """Computes equation (1) with a loop; ``turn`` rotates the output gradient by 180 degrees."""
     x, _, delta = problem(side, kernel, seed)
     delta = delta[::-1, ::-1] if turn else delta
     size = len(delta)

@@ -1,4 +1,4 @@
-"""torch's conv2d is the convolution of analysis with a flipped kernel, with one channel or many.
+"""torch's conv2d is the mathematical convolution with a flipped kernel, with one channel or several.
 
     y[c, i, j] = sum over r, k, l of w[c, r, k, l] x[r, i - k, j - l]  =  conv2d(x, w flipped)                (1)
 
@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(channels, outputs, side, kernel, seed):
-    """A random image and random kernels."""
+    """Returns a random image and random kernels."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(channels, side, side)), rng.normal(size=(outputs, channels, kernel, kernel))
 
 
 def sums(channels, outputs, side, kernel, seed):
-    """Equation (1), at pixels for which all its terms exist."""
+    """Computes the sums of equation (1) at all pixels at which the kernel is inside the image."""
     x, w = inputs(channels, outputs, side, kernel, seed)
     out = side - kernel + 1
     y = np.zeros((outputs, out, out))
@@ -32,12 +32,12 @@ def sums(channels, outputs, side, kernel, seed):
 
 
 def layer(flipped, channels, outputs, side, kernel, seed):
-    """The output of torch's layer, with the kernel flipped or not."""
+    """Returns the output of torch's conv2d with the kernel flipped or not."""
     x, w = (torch.from_numpy(a) for a in inputs(channels, outputs, side, kernel, seed))
     return torch.nn.functional.conv2d(x[None], w.flip(2, 3) if flipped else w)[0].numpy()
 
 
-ROWS = (  # id, title, question, input and output channels
+ROWS = (  # id, title, question, number of input channels, number of output channels
     ("cnn-layer", "torch's convolution layer sums over input channels the convolutions with flipped kernels",
      "What does a convolution layer with several channels compute?", 2, 3),
     ("conv-2d", "torch's conv2d is a cross-correlation: a convolution with the flipped kernel",

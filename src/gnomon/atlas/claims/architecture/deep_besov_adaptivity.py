@@ -1,4 +1,4 @@
-"""For a function with jumps, fitted jump positions give a better error rate than any linear method.
+"""For a function with jumps, an estimator that fits the jump positions has a better error rate than any linear method.
 
     mean square error ~ n^(-1) with jumps that are searched for,   ~ n^(-1/2) for kernel ridge regression     (1)
 
@@ -17,12 +17,12 @@ NOISE_STD = 0.5
 
 
 def predicted():
-    """The difference of the two exponents."""
+    """Returns 1/2, the difference of the two exponents of n in equation (1)."""
     return 0.5
 
 
 def kernel_error(f):
-    """Expected error of ridge regression on a circle (shrinkage 1 / (1 + ridge k^2)) at its best ridge."""
+    """Returns the expected error of ridge regression on a circle (shrinkage 1 / (1 + ridge k^2)) at its best ridge."""
     power = np.abs(np.fft.fft(f) / len(f)) ** 2
     k = np.abs(np.fft.fftfreq(len(f)) * len(f))
     keep = 1 / (1 + np.logspace(-6, 2, 161)[:, None] * k**2)
@@ -30,7 +30,7 @@ def kernel_error(f):
 
 
 def network_error(f, rng):
-    """Squared error of the best function with two levels; both jumps are searched over all pairs."""
+    """Returns the squared error of the best fit with two levels, over all pairs of jump positions."""
     y, n = f + NOISE_STD * rng.normal(size=len(f)), len(f)
     total = np.concatenate([[0.0], y.cumsum()])
     i, j = np.triu_indices(n, 1)
@@ -43,7 +43,7 @@ def network_error(f, rng):
 
 
 def error_ratios(target, sizes, groups, repeats, seed):
-    """The kernel's error divided by the network's mean error in each group of data sets, for each n."""
+    """Returns the kernel's error divided by the mean error of the jump fit, for each n and group of data sets."""
     rng, columns = np.random.default_rng(seed), []
     for n in sizes:
         f = target((np.arange(n) + 0.5) / n)

@@ -1,4 +1,4 @@
-"""A memory with energy of order k stores about d^(k - 1) patterns, and one with exponential energy far more.
+"""A memory with energy of order k stores about d^(k - 1) patterns of d bits; with exponential energy, far more.
 
     E(s) = -sum_t (x_t.s)^k,    n at one wrong bit in a hundred  =  d^(k-1) / (2.33^2 (2k-3)!!)               (1)
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SIZES = {2: (96, 192, 384), 3: (24, 48, 96), 4: (24, 36, 54)}  # numbers of units d, for at most a few thousand patterns
-CHANGES = {  # change of energy when a bit flips, from its overlap z: (z + 1)^k - (z - 1)^k, or e^z up to a factor
+SIZES = {2: (96, 192, 384), 3: (24, 48, 96), 4: (24, 36, 54)}  # numbers of bits d; a few thousand patterns suffice
+CHANGES = {  # energy change if one bit flips, for overlap z: (z + 1)^k - (z - 1)^k, or proportional to e^z
     0: np.exp,
     2: lambda z: 4 * z,
     3: lambda z: 6 * z * z + 2,
@@ -23,24 +23,24 @@ ROOM = {2: 1.0, 3: 3.0, 4: 15.0}  # (2k - 3)!!
 
 
 def predicted():
-    """The powers k - 1 of d for k = 2, 3 and 4; then zero wrong bits with exponential energy."""
+    """Returns the exponents k - 1 of d for k = 2, 3 and 4, then 0 % wrong bits for the exponential energy."""
     return [1.0, 2.0, 3.0, 0.0]
 
 
 def share_of_wrong_bits(order, units, patterns, rng):
-    """Share of bits of stored patterns that one update flips; order 0 stands for the exponential energy."""
+    """Returns the share of bits of stored patterns that one update flips; order 0 means exponential energy."""
     x = rng.choice([-1.0, 1.0], size=(patterns, units))
     rest = x[:8] @ x.T
     field = np.zeros((8, units))
-    for t in range(8):  # a few patterns are enough
-        overlap = rest[t][:, None] - x * x[t]  # of each pattern with the state, without unit i
+    for t in range(8):  # 8 patterns are enough to estimate the share
+        overlap = rest[t][:, None] - x * x[t]  # overlap of each pattern with the state, without bit i
         change = CHANGES[order](overlap)
         field[t] = (x * change).sum(0)
     return float((field * x[:8] < 0).mean())
 
 
 def slope(order, repeats, rng):
-    """Power of d in the number of patterns at 1 % wrong bits, interpolated between the loads that were tried."""
+    """Measures the exponent of d in the number of patterns that can be stored with 1 % wrong bits."""
     loads, found = np.array([0.6, 0.85, 1.2, 1.7]), []
     for d in SIZES[order]:
         top = d ** (order - 1) / (2.326**2 * ROOM[order])
@@ -52,14 +52,14 @@ def slope(order, repeats, rng):
 
 
 def powers_and_wrong_bits(orders, repeats, seed):
-    """Powers for three energies, then the percentage of wrong bits among 1000 patterns of 40 units."""
+    """Returns the measured exponents, then the percentage of wrong bits for 1000 patterns of 40 bits."""
     rng = np.random.default_rng(seed)
     *powers, last = orders
     return [*(slope(k, repeats, rng) for k in powers), 100 * share_of_wrong_bits(last, 40, 1000, rng)]
 
 
-observed = partial(powers_and_wrong_bits, orders=(2, 3, 4, 0))  # Orders two, three and four, and exponential energy.
-control = partial(powers_and_wrong_bits, orders=(2, 2, 2, 2))  # Order two throughout: the classical Hopfield network.
+observed = partial(powers_and_wrong_bits, orders=(2, 3, 4, 0))  # Orders 2, 3 and 4, then exponential energy.
+control = partial(powers_and_wrong_bits, orders=(2, 2, 2, 2))  # Order 2 throughout: the classical Hopfield network.
 
 CLAIM = Claim(
     id="dense-associative-memory",

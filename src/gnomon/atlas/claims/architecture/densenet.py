@@ -1,4 +1,4 @@
-"""A dense block adds a constant number of channels per layer, and its Jacobian never shrinks a vector.
+"""Each layer of a dense block adds the same number of channels, and the block's Jacobian never shrinks a vector.
 
     channels after l layers = c_0 + l growth,    |J v| >= |v|                                                  (1)
 
@@ -15,24 +15,24 @@ from gnomon.models import DenseBlock
 
 
 def predicted(depth, growth, start):
-    """Equation (1): numbers of channels, then the lower bound 1 on the smallest singular value."""
+    """Returns the number of channels at each depth by equation (1), then the bound 1 on each singular value."""
     return [*(float(start + i * growth) for i in range(1, depth + 1)), *[1.0] * depth]
 
 
 def channels_and_singular_values(block, depth, start, seed):
-    """Output channels and the smallest singular value of the Jacobian, for blocks of every depth."""
+    """Returns the number of output channels and the smallest singular value of the Jacobian, for each depth."""
     x = torch.randn(start, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     jacobians = [torch.autograd.functional.jacobian(block(i).double(), x) for i in range(1, depth + 1)]
     return [*(float(len(j)) for j in jacobians), *(float(torch.linalg.svdvals(j)[-1]) for j in jacobians)]
 
 
 def observed(depth, growth, start, seed):
-    """Dense blocks of every depth."""
+    """Measures dense blocks of every depth."""
     return channels_and_singular_values(lambda i: DenseBlock(start, growth=growth, depth=i), depth, start, seed)
 
 
 def control(depth, growth, start, seed):
-    """Each layer replaces its input instead of being concatenated with it; the widths are the same."""
+    """Measures plain networks of the same widths, whose layers drop their input instead of keeping it."""
 
     def plain(layers):
         sizes = [start + i * growth for i in range(layers + 1)]

@@ -12,24 +12,24 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(depth):
-    """The number of pieces at each depth."""
+    """Returns the number of linear pieces, 2^k, for each depth k."""
     return 2.0 ** np.arange(1, depth + 1)
 
 
 def pieces(function):
-    """Number of linear pieces: changes of slope on a fine grid, plus one."""
+    """Counts the linear pieces of a function on [0, 1]: changes of slope on a fine grid, plus one."""
     x = torch.linspace(0, 1, 2**14 + 1, dtype=torch.float64)
     slopes = torch.diff(function(x)) * 2**14
     return float((torch.diff(slopes).abs() > 1e-6).sum() + 1)
 
 
 def tent(x):
-    """The tent map, as two ReLU units."""
+    """Returns the tent map as a sum of two ReLU units."""
     return 2 * torch.relu(x) - 4 * torch.relu(x - 0.5)
 
 
 def observed(depth):
-    """Pieces of composed tent maps."""
+    """Counts the pieces of the tent map composed with itself, for each depth."""
     found, f = [], tent
     for _ in range(depth):
         found.append(pieces(f))
@@ -38,7 +38,7 @@ def observed(depth):
 
 
 def control(depth):
-    """Pieces of one hidden layer with as many units in total."""
+    """Counts the pieces of a single hidden layer with the same total number of units."""
     found = []
     for k in range(1, depth + 1):
         places = torch.arange(2 * k, dtype=torch.float64) / (2 * k)

@@ -16,19 +16,19 @@ from gnomon.models import HopfieldNetwork
 
 
 def problem(units, patterns, seed):
-    """Random patterns of +-1, and copies with a fifth of their bits flipped."""
+    """Returns random patterns of +-1, and copies in which each bit is flipped with probability 0.2."""
     rng = np.random.default_rng(seed)
     x = rng.choice([-1.0, 1.0], size=(patterns, units))
     return x, np.where(rng.uniform(size=x.shape) < 0.2, -x, x)
 
 
 def predicted():
-    """Lower bounds on the overlap after one update, and after recall from the damaged copies."""
+    """Returns lower bounds on the overlap after one update and on the overlap after recall from damaged copies."""
     return np.array([1.0, 0.99])
 
 
 def overlaps(times, units, patterns, seed):
-    """The two overlaps with ``times`` as many stored patterns."""
+    """Returns the overlap after one update and after recall, with ``times`` as many stored patterns."""
     x, noisy = problem(units, patterns * times, seed)
     net = HopfieldNetwork(torch.from_numpy(x))
     first, second = net.step(torch.from_numpy(x)), torch.from_numpy(noisy)
@@ -38,7 +38,7 @@ def overlaps(times, units, patterns, seed):
 
 
 observed = partial(overlaps, times=1)  # Few patterns.
-control = partial(overlaps, times=12)  # Twelve times as many.
+control = partial(overlaps, times=12)  # Twelve times as many patterns, too many to store.
 
 CLAIM = Claim(
     id="hebbian-learning",

@@ -22,21 +22,21 @@ START_DISTANCE = 0.01
 
 
 def problem(patterns, size, seed):
-    """Orthonormal patterns, random states, and one state near each pattern."""
+    """Returns orthonormal patterns, random states, and one state near each pattern."""
     rng = np.random.default_rng(seed)
     x = np.linalg.qr(rng.normal(size=(size, patterns)))[0].T
     return x, rng.normal(size=(5, size)), x + START_DISTANCE * rng.normal(size=x.shape) / size**0.5
 
 
 def predicted(patterns, size, seed):
-    """PyTorch's attention, whose b is 1 / sqrt(size), for (1); the patterns for (2); no increase of the energy."""
+    """Returns torch's attention for (1), the stored patterns for (2), and zeros: the energy must not increase."""
     x, states, _ = problem(patterns, size, seed)
     attention = torch.nn.functional.scaled_dot_product_attention(*(torch.from_numpy(a)[None] for a in (states, x, x)))
     return torch.cat((attention[0].flatten(), torch.from_numpy(x).flatten(), torch.zeros(len(states)).double()))
 
 
 def steps(well, patterns, size, seed):
-    """States after one gradient step on |s|^2 / 2 - well(b X s) / b, and the increase of the energy."""
+    """Returns the states after one gradient step on |s|^2 / 2 - well(b X s) / b, and the increase of the energy."""
     x, states, near = (torch.from_numpy(a) for a in problem(patterns, size, seed))
 
     def energy(s, b):
@@ -51,10 +51,8 @@ def steps(well, patterns, size, seed):
     return torch.cat((moved.flatten(), step(near, 50.0).flatten(), rise))
 
 
-observed = partial(
-    steps, well=lambda u: torch.logsumexp(u, 1)
-)  # Exponentials; with b = 50 the error (2) is about exp(-48).
-control = partial(steps, well=lambda u: (u**2).sum(1) / 2)  # Squares: the energy of the classical Hopfield network.
+observed = partial(steps, well=lambda u: torch.logsumexp(u, 1))  # At b = 50 the error (2) is about exp(-48).
+control = partial(steps, well=lambda u: (u**2).sum(1) / 2)  # Squares: the energy of a classical Hopfield network.
 
 CLAIM = Claim(
     id="hopfield-attention-link",

@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Overlap of at least 0.95 at load 0.12; loss of at least 0.4 at load 0.16."""
+    """Returns lower bounds: overlap 0.95 at load 0.12, and lost overlap 0.4 at load 0.16."""
     return np.array([0.95, 0.4])
 
 
 def overlap(load, units, rng):
-    """Mean overlap with 40 of the stored patterns after 60 synchronous updates without self-coupling."""
+    """Returns the mean overlap of 40 stored patterns with their states after 60 synchronous updates."""
     x = rng.choice(np.array([-1, 1], np.float32), size=(round(load * units), units))
     s = x[:40]
     for _ in range(60):
@@ -28,13 +28,13 @@ def overlap(load, units, rng):
 
 
 def kept_and_lost(loads, units, seed):
-    """Overlap at the first load, and lost overlap at the second."""
+    """Returns the overlap at the first load, and one minus the overlap at the second load."""
     rng = np.random.default_rng(seed)
     return np.array([overlap(loads[0], units, rng), 1 - overlap(loads[1], units, rng)])
 
 
-observed = partial(kept_and_lost, loads=(0.12, 0.16))  # Loads on both sides of the limit.
-control = partial(kept_and_lost, loads=(0.3, 0.05))  # Loads according to the inverted reading, units over patterns.
+observed = partial(kept_and_lost, loads=(0.12, 0.16))  # A load below the limit 0.138, and one above it.
+control = partial(kept_and_lost, loads=(0.3, 0.05))  # Loads that fit the inverted reading d / n = 0.138.
 
 CLAIM = Claim(
     id="hopfield-capacity-0138",

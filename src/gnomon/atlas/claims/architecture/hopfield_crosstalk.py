@@ -1,4 +1,4 @@
-"""A bit of a stored pattern flips with the probability of a Gaussian tail, set by patterns per unit.
+"""A bit of a stored pattern flips with a Gaussian tail probability that depends on the patterns per unit.
 
     P(flip) = (1 - erf(sqrt(d / (2 (n - 1))))) / 2                                                            (1)
 
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(units, loads):
-    """Equation (1)."""
+    """Returns the flip probability of equation (1) for each load n / d."""
     return np.array([(1 - erf(sqrt(units / (2 * (round(a * units) - 1))))) / 2 for a in loads])
 
 
 def flips(common, units, loads, repeats, seed):
-    """Share of bits that one update flips; a share ``common`` of the bits is equal in all patterns."""
+    """Returns the share of bits that one update flips; a share ``common`` of the bits is equal in all patterns."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(repeats):
         row = []

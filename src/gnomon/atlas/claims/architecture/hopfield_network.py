@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(units, networks):
-    """No increase; 1 is added because rounding is judged relative to it."""
+    """Returns the upper bound 1 on "1 + change of the energy" for each update: the energy may not increase."""
     return np.ones((networks, 3 * units))
 
 
 def energy_changes(skew, units, networks, seed):
-    """One plus the changes of the energy over three sweeps; ``skew`` makes the weights asymmetric."""
+    """Returns 1 + the change of the energy in each update; ``skew`` makes the weights asymmetric."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(networks):
         w = rng.normal(size=(units, units))

@@ -1,4 +1,4 @@
-"""Of d / (2 ln d) patterns in d Hopfield units, about a share 1 / sqrt(4 pi ln d) or less has a wrong bit.
+"""If d / (2 ln d) patterns are stored in d units, at most about a share 1 / sqrt(4 pi ln d) of them has a wrong bit.
 
     P(a pattern is not at rest) <= d P(S > d - 1),  S a sum of (n - 1)(d - 1) signs;  ~ 1 / sqrt(4 pi ln d)   (1)
 
@@ -17,14 +17,14 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def predicted(units):
-    """Equation (1): the union bound over bits with the exact binomial tail; ties do not flip."""
+    """Returns the bound (1): d times the exact binomial tail probability; a tie does not flip a bit."""
     n = int(units / (2 * log(units)))
     signs = (n - 1) * (units - 1)
     return units * float(binom.sf((signs + units - 1) // 2, signs, 0.5))
 
 
 def share_of_changed_patterns(factor, units, repeats, seed):
-    """Share of d / (factor ln d) patterns that one update changes, for each repetition."""
+    """Returns the share of d / (factor ln d) stored patterns that one update changes, per repetition."""
     rng, found, patterns = np.random.default_rng(seed), [], int(units / (factor * log(units)))
     for _ in range(repeats):
         x = rng.choice([-1.0, 1.0], size=(patterns, units))
@@ -34,8 +34,8 @@ def share_of_changed_patterns(factor, units, repeats, seed):
     return np.array(found)
 
 
-observed = partial(share_of_changed_patterns, factor=2)  # At the capacity.
-control = partial(share_of_changed_patterns, factor=1)  # With twice as many patterns.
+observed = partial(share_of_changed_patterns, factor=2)  # d / (2 ln d) patterns, the most that the claim allows.
+control = partial(share_of_changed_patterns, factor=1)  # Twice as many patterns as the claim allows.
 
 CLAIM = Claim(
     id="hopfield-sublinear-capacity",

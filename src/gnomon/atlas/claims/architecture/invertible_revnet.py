@@ -14,12 +14,12 @@ from gnomon.models import ReversibleNetwork
 
 
 def predicted():
-    """No reconstruction error and no change of volume."""
+    """Returns zeros: no reconstruction error and no change of volume."""
     return np.zeros(2)
 
 
 def observed(channels, depth, seed):
-    """Reconstruction error and log determinant of a chain of couplings."""
+    """Returns the reconstruction error and the log determinant of a chain of additive couplings."""
     torch.manual_seed(seed)
     net, x = ReversibleNetwork(channels, depth=depth, width=8).double(), torch.randn(channels).double()
     jacobian = torch.func.jacrev(net)(x).detach()
@@ -29,7 +29,7 @@ def observed(channels, depth, seed):
 
 
 def control(channels, depth, seed):
-    """The same maps, but each block changes both halves at once."""
+    """Changes both halves at once in each block, so that the inverse of the chain no longer fits."""
     torch.manual_seed(seed)
     net, x = ReversibleNetwork(channels, depth=depth, width=8).double(), torch.randn(channels).double()
 

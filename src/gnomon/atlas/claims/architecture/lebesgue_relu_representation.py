@@ -15,20 +15,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(pieces, seed):
-    """Knots, values at the knots, and points at which the function is evaluated."""
+    """Returns random knots, random values at the knots, and 400 points at which the function is evaluated."""
     rng = np.random.default_rng(seed)
     knots = np.linspace(-1, 1, pieces + 1) + rng.uniform(-0.8, 0.8, pieces + 1) / pieces
     return knots, rng.normal(size=pieces + 1), rng.uniform(knots[0], knots[-1], 400)
 
 
 def predicted(pieces, seed):
-    """Linear interpolation between the knots."""
+    """Returns the linear interpolation between the knots."""
     knots, values, x = problem(pieces, seed)
     return np.interp(x, knots, values)
 
 
 def network(jump, pieces, seed):
-    """The line and the ReLU units of (1), by torch; ``jump`` is added to the right of the middle knot."""
+    """Returns the line plus the ReLU units of (1); adds ``jump`` to the right of the middle knot."""
     knots, values, x = problem(pieces, seed)
     slopes = np.diff(values) / np.diff(knots)
     hidden = torch.relu(torch.from_numpy(x[:, None] - knots[1:-1]))
@@ -37,7 +37,7 @@ def network(jump, pieces, seed):
 
 
 observed = partial(network, jump=0.0)  # A continuous function.
-control = partial(network, jump=0.5)  # A function with a jump, which ReLU units cannot represent.
+control = partial(network, jump=0.5)  # A function with a jump, which no sum of ReLU units equals.
 
 CLAIM = Claim(
     id="lebesgue-relu-representation",
@@ -48,5 +48,5 @@ CLAIM = Claim(
     premises=(Premise("the function is continuous"),),
     parameters={"pieces": 12},
     full={"pieces": 200},
-    judge=equals(rounding=1e6),  # changes of slope cancel: 200 of up to 6 / 0.002 over values of about 3
+    judge=equals(rounding=1e6),  # slope changes of up to 6000 cancel to values of about 3, which amplifies rounding
 )

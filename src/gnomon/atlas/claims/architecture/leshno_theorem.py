@@ -1,4 +1,4 @@
-"""Units with a cubic activation only span cubic polynomials, so they cannot approximate every function.
+"""Units with a cubic activation only represent cubic polynomials, so they cannot approximate every function.
 
     span {phi(a x + b)} is dense  <=>  phi is not a polynomial                                                (1)
 
@@ -15,26 +15,26 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem():
-    """Points, and the target sin(5x)."""
+    """Returns 300 points in [-1, 1] and the target sin(5x) at these points."""
     x = np.linspace(-1, 1, 300)
     return x, np.sin(5 * x)
 
 
 def predicted():
-    """The error of the best cubic polynomial."""
+    """Returns the root mean squared error of the best cubic polynomial."""
     x, y = problem()
     return float(np.sqrt(np.mean((np.polynomial.Polynomial.fit(x, y, 3)(x) - y) ** 2)))
 
 
 def error(phi, units, seed):
-    """Error of the best linear combination of random units."""
+    """Returns the root mean squared error of the best linear combination of random units with activation ``phi``."""
     x, y = problem()
     rng = np.random.default_rng(seed)
     features = phi(np.outer(x, rng.normal(size=units) * 2) + rng.normal(size=units))
     return float(np.sqrt(np.mean((features @ np.linalg.lstsq(features, y, rcond=1e-12)[0] - y) ** 2)))
 
 
-observed = partial(error, phi=lambda z: z**3)  # Cubic activation.
+observed = partial(error, phi=lambda z: z**3)  # Units with the activation z^3.
 control = partial(error, phi=np.tanh)  # tanh.
 
 CLAIM = Claim(

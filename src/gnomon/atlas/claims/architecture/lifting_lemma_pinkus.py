@@ -1,4 +1,4 @@
-"""Powers of ridge functions span all homogeneous polynomials of several variables.
+"""Powers (w.x)^k in enough random directions w represent every homogeneous polynomial of degree k.
 
     span {(w_j.x)^k : j <= C(n+k-1, k)} = homogeneous polynomials of degree k in n variables                  (1)
 
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(variables, degree, seed):
-    """Points, and the values of a random homogeneous polynomial."""
+    """Returns random points, and the values of a random homogeneous polynomial at these points."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(400, variables))
     powers = [p for p in np.ndindex(*(degree + 1,) * variables) if sum(p) == degree]
@@ -24,19 +24,19 @@ def problem(variables, degree, seed):
 
 
 def predicted(variables, degree, seed):
-    """The polynomial itself."""
+    """Returns the values of the polynomial itself."""
     return problem(variables, degree, seed)[1]
 
 
 def fit_by_ridge_powers(missing, variables, degree, seed):
-    """Least-squares fit by powers of ridge functions, ``missing`` fewer than the space has dimensions."""
+    """Fits (w.x)^k for random w by least squares, with ``missing`` fewer directions than are needed."""
     x, y = problem(variables, degree, seed)
     rng = np.random.default_rng(seed + 1)
     ridges = (x @ rng.normal(size=(variables, comb(variables + degree - 1, degree) - missing))) ** degree
     return ridges @ np.linalg.lstsq(ridges, y, rcond=None)[0]
 
 
-observed = partial(fit_by_ridge_powers, missing=0)  # As many as the dimension of the space.
+observed = partial(fit_by_ridge_powers, missing=0)  # As many directions as the space has dimensions.
 control = partial(fit_by_ridge_powers, missing=1)  # One fewer.
 
 CLAIM = Claim(

@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(side, seed):
-    """An image, and the gradient of the output of 2 x 2 windows."""
+    """Returns a random image and a random gradient for the output of each 2 x 2 window."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(side, side)), rng.normal(size=(side // 2, side // 2))
 
 
 def predicted(side, seed):
-    """Automatic differentiation of PyTorch's max pooling."""
+    """Returns the gradient with respect to the image by automatic differentiation of torch's max pooling."""
     x, delta = (torch.from_numpy(a) for a in problem(side, seed))
     x.requires_grad_()
     out = torch.nn.functional.max_pool2d(x[None, None], 2)[0, 0]
@@ -28,7 +28,7 @@ def predicted(side, seed):
 
 
 def route_gradient(share, side, seed):
-    """Equation (1); a share ``share`` of each gradient goes equally to all four pixels instead."""
+    """Sends each gradient to the largest pixel, equation (1), except a share that all four pixels split equally."""
     x, delta = problem(side, seed)
     found = np.zeros_like(x)
     for i in range(side // 2):
@@ -40,8 +40,8 @@ def route_gradient(share, side, seed):
     return found
 
 
-observed = partial(route_gradient, share=0.0)  # All of it to the maximum.
-control = partial(route_gradient, share=1.0)  # Equally to all four pixels, as for mean pooling.
+observed = partial(route_gradient, share=0.0)  # The whole gradient goes to the largest pixel.
+control = partial(route_gradient, share=1.0)  # Each pixel gets a quarter, as in mean pooling.
 
 CLAIM = Claim(
     id="max-pooling",

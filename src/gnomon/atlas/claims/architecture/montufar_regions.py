@@ -1,4 +1,4 @@
-"""L layers of m ReLU units that fold their input have (m + 1) m^(L - 1) linear pieces on a line.
+"""L layers of m ReLU units with suitable weights have (m + 1) m^(L - 1) linear pieces on a line.
 
     (m + 1) m^(L - 1)      pieces on a line, for L layers of m relu units that fold                           (1)
 
@@ -15,12 +15,12 @@ from gnomon.robustness import regions_on_line
 
 
 def predicted(widths, depths):
-    """Equation (1)."""
+    """Returns the number of pieces by equation (1) for each width and depth."""
     return np.array([float((m + 1) * m ** (depth - 1)) for m in widths for depth in depths])
 
 
 def pieces(folding, widths, depths, seed):
-    """Number of linear pieces on [0, 1], for networks with folding weights or with PyTorch's default ones."""
+    """Counts the linear pieces on [0, 1] of networks with folding weights, or with torch's default weights."""
     torch.manual_seed(seed)
     found = []
     for m in widths:

@@ -1,4 +1,4 @@
-"""The gradient of a neural ODE with respect to its parameters is an integral along the backward solution.
+"""The gradient of a neural ODE's loss is an integral over the adjoint, which is solved backward in time.
 
     da/dt = -a^T df/dh,    dL/dtheta = integral over [0, 1] of a^T df/dtheta dt                               (1)
 
@@ -14,32 +14,32 @@ from gnomon.models.ode import runge_kutta
 
 
 def net(width, seed):
-    """A smooth vector field."""
+    """Returns a random smooth vector field: a linear layer and tanh."""
     torch.manual_seed(seed)
     return torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.Tanh()).double()
 
 
 def inputs(width, seed):
-    """A starting point."""
+    """Returns a random starting state."""
     return torch.randn(1, width, generator=torch.Generator().manual_seed(seed)).double()
 
 
 def predicted(width, steps, seed):
-    """Backpropagation through the solver."""
+    """Returns the gradient of the weights by backpropagation through the solver's steps."""
     field = net(width, seed)
     end = runge_kutta(lambda t, h: field(h), inputs(width, seed), steps=steps)
     return torch.autograd.grad(end.square().sum(), field[0].weight)[0].numpy()
 
 
 def observed(width, steps, seed):
-    """The adjoint method of gnomon.models.NeuralODE."""
+    """Returns the gradient of the weights by the adjoint method of gnomon.models.NeuralODE."""
     field = net(width, seed)
     end = NeuralODE(field, integration_steps=steps)(inputs(width, seed))
     return torch.autograd.grad(end.square().sum(), field[0].weight)[0].numpy()
 
 
 def control(width, steps, seed):
-    """The adjoint is kept constant at its final value."""
+    """Computes the integral in (1) with the adjoint held constant at its final value."""
     field, h = net(width, seed), inputs(width, seed)
     states = [h]
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""A neural ODE on a line cannot learn x -> -x, because its paths do not cross; one in a plane can.
+"""A neural ODE whose state is one number cannot learn x -> -x, because its paths cannot cross.
 
     mean (f(x) + x)^2 >= var(x)   for every increasing f;    one further dimension is enough to do better     (1)
 
@@ -17,17 +17,17 @@ from gnomon.models.ode import runge_kutta
 
 
 def inputs(points):
-    """Evenly spaced points."""
+    """Returns evenly spaced points from -1 to 1."""
     return torch.linspace(-1, 1, points).double()
 
 
 def predicted(points):
-    """Equation (1)."""
+    """Returns var(x), the lower bound of equation (1) on the error."""
     return float(inputs(points).numpy().var())
 
 
 def train_to_negate(dimensions, points, steps, seeds, seed):
-    """Final errors of neural ODEs trained on x -> -x; additional coordinates of the state start at zero."""
+    """Trains neural ODEs on x -> -x and returns their final errors; extra coordinates start at zero."""
     found = []
     for i in range(seeds):
         torch.manual_seed(seed + i)
@@ -45,8 +45,8 @@ def train_to_negate(dimensions, points, steps, seeds, seed):
     return np.array(found)
 
 
-observed = partial(train_to_negate, dimensions=1)  # On a line.
-control = partial(train_to_negate, dimensions=2)  # In a plane.
+observed = partial(train_to_negate, dimensions=1)  # The state is one number.
+control = partial(train_to_negate, dimensions=2)  # The state has two coordinates, so paths can go around each other.
 
 CLAIM = Claim(
     id="neural-ode-claims",

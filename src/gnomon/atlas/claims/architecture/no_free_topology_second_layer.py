@@ -14,16 +14,16 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """No change."""
+    """Returns 0: the output does not change."""
     return 0.0
 
 
 def difference(follow, channels, seed):
-    """Largest change of the output after permuting the first layer's channels; ``follow`` also permutes the second."""
+    """Returns the largest output change if the first layer's channels are permuted, with ``follow`` both layers'."""
     torch.manual_seed(seed)
     a, b = (torch.nn.Conv2d(i, channels, 3).double() for i in (1, channels))
     x, order, p = torch.randn(2, 1, 8, 8).double(), torch.arange(channels), torch.randperm(channels)
-    order[p] = p.roll(1)  # one cycle, which leaves no channel in place
+    order[p] = p.roll(1)  # one cycle, so that no channel stays in place
     with torch.no_grad():
         before = b(torch.relu(a(x)))
         a.weight.copy_(a.weight[order])

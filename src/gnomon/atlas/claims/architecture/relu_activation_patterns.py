@@ -1,4 +1,4 @@
-"""A ReLU network is affine on each set of inputs that share an activation pattern, which is convex.
+"""A ReLU network is affine on each set of inputs that share an activation pattern, and each such set is convex.
 
     f(sum_i a_i x_i) = sum_i a_i f(x_i)      for x_i in one cell, a_i >= 0 of sum 1                           (1)
 
@@ -12,7 +12,7 @@ from gnomon.robustness import regions_in_plane
 
 
 def problem(widths, seed):
-    """A network with two inputs, the corners of all cells of a square, and weights of a mean for each cell."""
+    """Returns a random network, the corners of its linear regions in a square, and random weights of the corners."""
     torch.manual_seed(seed)
     layers = [p for a, b in zip((2, *widths), widths, strict=False) for p in (torch.nn.Linear(a, b), torch.nn.ReLU())]
     net = torch.nn.Sequential(*layers, torch.nn.Linear(widths[-1], 1)).double().requires_grad_(requires_grad=False)
@@ -21,19 +21,19 @@ def problem(widths, seed):
 
 
 def predicted(widths, seed):
-    """The right side of (1): the mean of the outputs at the corners."""
+    """Returns the right side of (1) in each region: the weighted mean of the outputs at its corners."""
     net, cells, weights = problem(widths, seed)
     return torch.stack([(w / w.sum()) @ net(cell)[:, 0] for cell, w in zip(cells, weights, strict=True)])
 
 
 def observed(widths, seed):
-    """The left side: the output at the mean of the corners."""
+    """Returns the left side of (1) in each region: the output at the weighted mean of its corners."""
     net, cells, weights = problem(widths, seed)
     return torch.stack([net(((w / w.sum()) @ cell)[None])[0, 0] for cell, w in zip(cells, weights, strict=True)])
 
 
 def control(widths, seed):
-    """A point halfway to the next cell instead."""
+    """Returns the output halfway between a point of each region and a point of the next region."""
     net, cells, weights = problem(widths, seed)
     moved = [cells[(i + 1) % len(cells)].mean(0) for i in range(len(cells))]
     points = [((w / w.sum()) @ cell + m) / 2 for cell, w, m in zip(cells, weights, moved, strict=True)]

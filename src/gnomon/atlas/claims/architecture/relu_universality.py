@@ -19,13 +19,13 @@ MIN_SHARE_OF_BOUND = 1 - 7**4 / (2 * 64**2 * 43)
 
 
 def predicted(widths):
-    """Equation (1) for f = sin 7x + x^3, whose second derivative is 6x - 49 sin 7x."""
+    """Returns the bound (1) for f = sin 7x + x^3, whose second derivative is 6x - 49 sin 7x."""
     x = np.linspace(0, 1, 1_000_001)
     return np.abs(6 * x - 49 * np.sin(7 * x)).max() / (8 * np.array(widths, float) ** 2)
 
 
 def errors(function, widths):
-    """The largest error of the ReLU network that interpolates a function at m + 1 knots of [0, 1]."""
+    """Returns the largest error of the ReLU network that interpolates a function at m + 1 knots, for each m."""
     x = np.linspace(0, 1, 20_011)
     found = []
     for m in widths:

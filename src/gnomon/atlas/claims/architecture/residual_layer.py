@@ -15,17 +15,17 @@ from gnomon.models import ResidualLayer
 
 
 def inputs(width, seed):
-    """Random points."""
+    """Returns ten random points."""
     return np.random.default_rng(seed).normal(size=(10, width))
 
 
 def predicted(width, seed):
-    """The inputs."""
+    """Returns the inputs: the layer must not change them."""
     return inputs(width, seed)
 
 
 def output(whole, width, seed):
-    """Output of a layer with a sigmoid and all parameters zero, or of its parts without subtracting phi(0)."""
+    """Returns the output of a residual layer with zero parameters; subtracts phi(0) only if ``whole``."""
     layer, x = ResidualLayer(width, torch.nn.Sigmoid()).double(), torch.from_numpy(inputs(width, seed))
     with torch.no_grad():
         for p in layer.parameters():

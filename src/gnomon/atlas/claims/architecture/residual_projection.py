@@ -14,17 +14,17 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(inputs, outputs, seed):
-    """The matrix V of the skip connection."""
+    """Returns a random matrix V for the skip connection."""
     return torch.from_numpy(np.random.default_rng(seed).normal(size=(outputs, inputs)))
 
 
 def predicted(inputs, outputs, seed):
-    """V itself."""
+    """Returns the matrix V."""
     return net(inputs, outputs, seed).numpy()
 
 
 def jacobian(skip, inputs, outputs, seed):
-    """Jacobian of the block at zero weights and random biases, by automatic differentiation."""
+    """Returns the Jacobian of the block at zero weights and fixed biases, by automatic differentiation."""
     v = net(inputs, outputs, seed)
     w, b = torch.zeros(outputs, inputs).double(), torch.linspace(-1, 1, outputs).double()
 

@@ -1,4 +1,4 @@
-"""Forty plain layers do not train, but forty residual layers do.
+"""A plain network with forty layers does not train, but the same network with skip connections does.
 
     loss of the plain network >= 12 x loss of the residual network, after the same training                   (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns 12, the lower bound of equation (1) on the ratio of the losses."""
     return 12.0
 
 
 def final_losses(skip, depth, width, steps, nets, seed):
-    """Training losses of several networks after Adam on all 200 examples; weights of hidden layers by He's rule."""
+    """Trains several networks with Adam on 200 digits and returns their final training losses."""
     torch.manual_seed(seed)
     data = digits(200, 10, seed=0)
     x, y = data.x.flatten(1).float().expand(nets, -1, -1), data.y.expand(nets, -1)
@@ -42,12 +42,12 @@ def final_losses(skip, depth, width, steps, nets, seed):
 
 
 def ratios(depth, width, steps, nets, seed):
-    """Loss of the plain network divided by loss of the residual network."""
+    """Returns the final loss of the plain network divided by the loss of the residual network."""
     return np.divide(*(final_losses(skip, depth, width, steps, nets, seed) for skip in (0, 1)))
 
 
 observed = ratios  # Deep networks.
-control = partial(ratios, depth=1)  # Networks with one such layer.
+control = partial(ratios, depth=1)  # Networks with one hidden layer, which train without skip connections.
 
 CLAIM = Claim(
     id="resnet-depth-benefit",

@@ -17,22 +17,22 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 RAMP_WIDTH = 1e-6  # d of (2)
 PLATEAU_SLOPE = 1e-3  # e of (2)
-SHIFT_DOWN = 3.0  # how far below the staircase the values are moved
+SHIFT_DOWN = 3.0  # all values are moved down by this, below the staircase
 
 
 def target(x):
-    """A triangle wave of slope +-8, the hardest function with this Lipschitz constant; |f| <= 1."""
+    """Returns a triangle wave with slopes +-8 and values in [-1, 1]."""
     return 2 * np.abs((4 * x) % 2 - 1) - 1
 
 
 def predicted(plateaus):
-    """Equation (2)."""
+    """Returns the bound (2) on the mean error for each number of plateaus."""
     n = np.array(plateaus, dtype=float)
     return 8 / (4 * n) + RAMP_WIDTH * n * (2 * n + 12) + PLATEAU_SLOPE * (n + 6) / n
 
 
 def apply_blocks(x, blocks, skip=1.0):
-    """Output of the blocks of equation (1), from h = e x."""
+    """Applies the residual blocks of equation (1) to h = e x and returns the output."""
     h = PLATEAU_SLOPE * x
     for v, c in blocks:
         h = skip * h + v * np.maximum(h - c, 0.0)
@@ -40,7 +40,7 @@ def apply_blocks(x, blocks, skip=1.0):
 
 
 def build_blocks(n):
-    """Pairs (v, c) that build the staircase, then the pairs that set its levels."""
+    """Returns the (v, c) of the blocks that build a staircase of n plateaus, then of those that set its heights."""
     knots = [k for i in range(1, n) for k in ((i / n - RAMP_WIDTH, 1 / RAMP_WIDTH), (i / n, PLATEAU_SLOPE))]
     slopes = [PLATEAU_SLOPE, *(slope for _, slope in knots)]
     blocks = [(slopes[i + 1] / slopes[i] - 1, PLATEAU_SLOPE * knots[i][0]) for i in reversed(range(len(knots)))]
@@ -53,7 +53,7 @@ def build_blocks(n):
 
 
 def errors(skip, plateaus):
-    """Mean absolute errors over [0, 1]."""
+    """Returns the mean absolute error over [0, 1] for each number of plateaus."""
     x = (np.arange(20000) + 0.5) / 20000
     return np.array([np.abs(apply_blocks(x, build_blocks(n), skip) + SHIFT_DOWN - target(x)).mean() for n in plateaus])
 

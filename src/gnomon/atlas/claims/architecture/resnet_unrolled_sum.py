@@ -13,18 +13,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(blocks, width, seed):
-    """The branches."""
+    """Returns the branches of a random residual network."""
     torch.manual_seed(seed)
     return [torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.Tanh()).double() for _ in range(blocks)]
 
 
 def inputs(width, seed):
-    """A random point."""
+    """Returns a random input vector."""
     return torch.randn(width, generator=torch.Generator().manual_seed(seed)).double()
 
 
 def predicted(blocks, width, seed):
-    """The recursion, block by block."""
+    """Returns the output computed block by block."""
     h = inputs(width, seed)
     with torch.no_grad():
         for f in net(blocks, width, seed):
@@ -33,7 +33,7 @@ def predicted(blocks, width, seed):
 
 
 def sum_of_branches(skips, blocks, width, seed):
-    """The input plus all branches, along a path with or without skip connections."""
+    """Returns the input plus all branch outputs; without ``skips``, each block sees only the branch before it."""
     h = inputs(width, seed)
     total = h.clone()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""N steep sigmoids approximate a continuous function within its change over a distance of 1 / 2N.
+"""A sum of N steep sigmoids approximates a continuous function; the error is the function's change over 1 / (2N).
 
     g(x) = f(0) + sum_j (f(j/N) - f((j-1)/N)) s(K (x - (j - 1/2)/N)),
     sup |f - g| <= w(1/2N) + N w(1/N) e^(-K/2N)                                                               (1)
@@ -16,18 +16,18 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def modulus(h):
-    """Modulus of continuity of sin(4 pi x), for h up to a quarter of its wavelength: 2 sin(2 pi h)."""
+    """Returns the largest change of sin(4 pi x) over a distance h <= 1/8, which is 2 sin(2 pi h)."""
     return 2 * np.sin(2 * np.pi * h)
 
 
 def predicted(units):
-    """Equation (1) with K = 80 N."""
+    """Returns the error bound (1) for each number of units N, with steepness K = 80 N."""
     n = np.array(units, dtype=float)
     return modulus(1 / (2 * n)) + n * modulus(1 / n) * np.exp(-40)
 
 
 def errors(unit, units):
-    """Largest errors of the sum of units, on a fine grid."""
+    """Returns the largest error of the sum of N units on a fine grid, for each N."""
     x, found = np.linspace(0, 1, 5001), []
     for n in units:
         knots = np.sin(4 * np.pi * np.arange(n + 1) / n)
@@ -36,9 +36,9 @@ def errors(unit, units):
     return np.array(found)
 
 
-# Sigmoids, written with tanh because exp overflows at large arguments.
+# Sigmoids, written with tanh because exp overflows for large arguments.
 observed = partial(errors, unit=lambda z: 0.5 * (1 + np.tanh(z / 2)))
-control = partial(errors, unit=lambda z: 0.5 * (1 + np.sin(z)))  # Waves instead of sigmoids.
+control = partial(errors, unit=lambda z: 0.5 * (1 + np.sin(z)))  # Sine waves, which do not rise from 0 to 1.
 
 CLAIM = Claim(
     id="universal-approximation-cybenko",

@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """From the lower accuracy to the higher one."""
+    """Returns the names of the two networks, the one with the lower test accuracy first."""
     return ("mlp", "cnn")
 
 
 def place_at_random(x, generator):
-    """Places digits at random positions of a larger image."""
+    """Places each 8 x 8 digit at a random position of a 13 x 13 image."""
     out = torch.zeros(len(x), 1, 13, 13)
     for image, (i, j) in zip(enumerate(x), torch.randint(6, (len(x), 2), generator=generator).tolist(), strict=True):
         out[image[0], :, i : i + 8, j : j + 8] = image[1].reshape(1, 8, 8)
@@ -30,7 +30,7 @@ def place_at_random(x, generator):
 
 
 def accuracy(net, train, test, steps):
-    """Test accuracy after Adam on all training examples."""
+    """Trains with Adam on all training examples and returns the test accuracy."""
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
     for _ in range(steps):
         loss = nn.functional.cross_entropy(net(train[0]), train[1])
@@ -42,7 +42,7 @@ def accuracy(net, train, test, steps):
 
 
 def accuracies(mixed, examples, steps, repeats, seed):
-    """Test accuracies of both networks, about 1,500 parameters each; ``mixed`` permutes the pixels."""
+    """Returns the test accuracies of an MLP and a CNN with about 1,500 parameters; ``mixed`` permutes the pixels."""
     found = {"mlp": [], "cnn": []}
     for i in range(repeats):
         torch.manual_seed(seed + i)
@@ -63,7 +63,7 @@ def accuracies(mixed, examples, steps, repeats, seed):
 
 
 observed = partial(accuracies, mixed=False)  # Shifted digits.
-control = partial(accuracies, mixed=True)  # Pixels in a random order, the same for all images.
+control = partial(accuracies, mixed=True)  # One random permutation of the pixels for all images, so neighbors are lost.
 
 CLAIM = Claim(
     id="weight-sharing-efficiency",

@@ -17,12 +17,12 @@ from gnomon.robustness import regions_in_plane
 
 
 def predicted(units):
-    """Equation (1) in two dimensions."""
+    """Returns the number of regions by equation (1), for each number of units."""
     return np.array([float(sum(comb(m, i) for i in range(3))) for m in units])
 
 
 def count_regions(spread, units, radius):
-    """Number of regions of a hidden layer whose lines have angles over ``spread`` of a half turn."""
+    """Counts the linear regions of a hidden layer whose lines spread over ``spread`` of a half turn."""
     found = []
     for m in units:
         net = torch.nn.Sequential(torch.nn.Linear(2, m), torch.nn.ReLU(), torch.nn.Linear(m, 1)).double()
@@ -34,7 +34,7 @@ def count_regions(spread, units, radius):
     return np.array(found)
 
 
-observed = partial(count_regions, spread=1.0)  # Lines at different angles; all crossings are inside the square.
+observed = partial(count_regions, spread=1.0)  # Lines at different angles; all their crossings are inside the square.
 control = partial(count_regions, spread=0.0)  # Parallel lines.
 
 CLAIM = Claim(

@@ -1,1 +1,1 @@
-"""Neurons, perceptrons, linear models, losses: the beginnings."""
+"""Basic claims: neurons, perceptrons, linear models and losses."""

@@ -17,19 +17,19 @@ STEP_SIZE = 1e-6
 
 
 def predicted(alphas):
-    """The slopes to the right and to the left of zero, equation (1)."""
+    """Returns the slopes to the right and to the left of zero by equation (1), for each alpha."""
     return [[1.0, alpha] for alpha in alphas]
 
 
 def slopes(alphas, place):
-    """One-sided difference quotients at ``place``."""
+    """Returns difference quotients to the right and to the left of ``place``, for each alpha."""
     at = torch.tensor([place, place + STEP_SIZE, place - STEP_SIZE], dtype=torch.float64)
     values = [torch.nn.ELU(alpha)(at).tolist() for alpha in alphas]
     return [[(right - here) / STEP_SIZE, (here - left) / STEP_SIZE] for here, right, left in values]
 
 
 observed = partial(slopes, place=0.0)  # At zero.
-control = partial(slopes, place=-1.0)  # At minus one, where the slope is alpha / e on both sides.
+control = partial(slopes, place=-1.0)  # At -1, with slope alpha / e on both sides.
 
 CLAIM = Claim(
     id="activation-elu",

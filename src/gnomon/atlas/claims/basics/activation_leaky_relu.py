@@ -10,18 +10,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(n, seed):
-    """Gaussian numbers."""
+    """Returns n Gaussian numbers."""
     return np.random.default_rng(seed).normal(size=n)
 
 
 def predicted(n, slope, seed):
-    """Values by (1); then the inputs themselves, which the inverse must recover."""
+    """Returns max(a x, x), then the inputs x, which the inverse must recover."""
     x = inputs(n, seed)
     return np.stack([np.maximum(slope * x, x), x])
 
 
 def leaky(n, slope, seed):
-    """Values of torch's module, and the inverse of (1) applied to them."""
+    """Returns the outputs of torch's LeakyReLU, then the inverse of (1) applied to these outputs."""
     y = torch.nn.LeakyReLU(slope)(torch.from_numpy(inputs(n, seed)))
     return torch.stack([y, torch.minimum(y / slope, y)])
 
@@ -30,7 +30,7 @@ observed = leaky  # The slope a.
 
 
 def control(n, slope, seed):
-    """The slope 1 / a, which is larger than 1."""
+    """Uses the slope 1 / a, which is larger than 1, so the maximum in (1) no longer holds."""
     return leaky(n, 1 / slope, seed)
 
 

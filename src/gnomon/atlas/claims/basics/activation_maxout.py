@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Zero minus the rounding error of numbers up to about 30; equation (1)."""
+    """Returns 0 minus the rounding error of numbers up to about 30, the lower bound of (1)."""
     return -1e-13
 
 
 def gaps(points, d, difference):
-    """Chord minus function at random points of random segments; minus the distances to ReLU and absolute value."""
+    """Returns chord minus function on random segments; then minus the errors of ReLU and |x| built as maxouts."""
     w, b = torch.randn(2, 2, d, dtype=torch.float64), torch.randn(2, 2, dtype=torch.float64)
     x, y = torch.randn(2, points, d, dtype=torch.float64)
     t = torch.rand(points, dtype=torch.float64)
@@ -38,7 +38,7 @@ def gaps(points, d, difference):
 
 
 observed = partial(gaps, difference=0.0)  # Maxout units.
-control = partial(gaps, difference=1.0)  # The difference of two units.
+control = partial(gaps, difference=1.0)  # The difference of two maxout units, which need not be convex.
 
 CLAIM = Claim(
     id="activation-maxout",

@@ -11,12 +11,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """The largest ratio of distances is 1, and the error of homogeneity is 0; equation (1)."""
+    """Returns 1, the largest ratio of distances, and 0, the error of pulling out a factor; equation (1)."""
     return [1.0, 0.0]
 
 
 def ratio_and_defect(pairs, factors):
-    """The largest |relu(a) - relu(b)| / |a - b|, and the largest |relu(c z) - c relu(z)|."""
+    """Returns the largest |relu(a) - relu(b)| / |a - b|, and the largest |relu(c z) - c relu(z)|."""
     a, b = torch.randn(2, pairs, dtype=torch.float64)
     c = factors(torch.randn(pairs, dtype=torch.float64))
     ratio = (a.relu() - b.relu()).abs() / (a - b).abs()
@@ -35,5 +35,5 @@ CLAIM = Claim(
     premises=(Premise("the factor is not negative"),),
     parameters={"pairs": 10_000},
     full={"pairs": 1_000_000},
-    judge=equals(rounding=0),  # the same subtraction and the same product on both sides
+    judge=equals(rounding=0),  # both sides make the same subtraction and product, so they agree exactly
 )

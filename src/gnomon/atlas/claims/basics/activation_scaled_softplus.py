@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(beta):
-    """Equation (1) by Gaussian quadrature of torch's module."""
+    """Returns the factor a of equation (1), by numerical integration over torch's Softplus."""
     return activation_gain(torch.nn.Softplus(beta, threshold=100)).gain
 
 
 def factors(beta, samples, repetitions, seed, scale):
-    """The factor from samples, one in each of many slices of equal probability, which reduces the noise."""
+    """Estimates the factor a from samples, one in each of many slices of equal probability, which reduces noise."""
     from scipy.stats import norm
 
     rng = np.random.default_rng(seed)
@@ -31,7 +31,7 @@ def factors(beta, samples, repetitions, seed, scale):
 
 
 observed = partial(factors, scale=1.0)  # Standard normal samples.
-control = partial(factors, scale=1.1**0.5)  # Ten percent more variance.
+control = partial(factors, scale=1.1**0.5)  # The input has ten percent more variance.
 
 CLAIM = Claim(
     id="activation-scaled-softplus",

@@ -18,17 +18,17 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(width, depth):
-    """A network with tanh after each layer."""
+    """Returns a network with tanh after each linear layer."""
     return nn.Sequential(*(m for _ in range(depth) for m in (nn.Linear(width, width), nn.Tanh()))).double()
 
 
 def problem(width, seed):
-    """An input and a target."""
+    """Returns a random input and a random target."""
     return torch.randn(2, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def predicted(width, depth, seed):
-    """The gradient by equations (1) and (2), parameter by parameter."""
+    """Returns the gradient of all parameters by equations (1) and (2)."""
     x, y = problem(width, seed)
     layers = net(width, depth)[::2]
     with torch.no_grad():
@@ -38,12 +38,12 @@ def predicted(width, depth, seed):
         error, gradient = (h[-1] - y) * (1 - h[-1] ** 2), []
         for i in reversed(range(depth)):
             gradient = [torch.outer(error, h[i]).flatten(), error, *gradient]  # (2)
-            error = (layers[i].weight.mT @ error) * (1 - h[i] ** 2)  # (1); not used below the first layer
+            error = (layers[i].weight.mT @ error) * (1 - h[i] ** 2)  # (1); its last value is not used
     return torch.cat(gradient)
 
 
 def differences(width, depth, seed, move):
-    """Central differences of the loss for each parameter, at the input plus ``move``."""
+    """Returns central differences of the loss for each parameter, at the input plus ``move``."""
     x, y = problem(width, seed)
     module, step = net(width, depth), 1e-5
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""A plane separates 2 d randomly labeled points in d dimensions with probability 1/2: two labels per weight.
+"""Random labels of n points in d dimensions can be separated by a plane with probability 1/2 if n = 2 d.
 
 Planes through the origin realize C(n, d) of the 2^n labelings of n points, so for coin-flip labels
 
@@ -15,19 +15,19 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(d, sizes):
-    """Equation (1)."""
+    """Returns the probability (1) that random labels are separable, for each number of points."""
     return [2 * sum(comb(n - 1, i) for i in range(d)) / 2**n for n in sizes]
 
 
 def separable(z):
-    """Whether 0 is outside the convex hull of the rows y_i x_i."""
+    """Returns whether a plane through the origin separates the points: 0 is outside the hull of the y_i x_i."""
     from scipy.optimize import nnls
 
     return nnls(np.vstack([z.T, np.ones(len(z))]), np.eye(z.shape[1] + 1)[-1])[1] > 1e-9
 
 
 def observed(d, sizes, draws, seed):
-    """Gaussian points with coin-flip labels."""
+    """Returns whether Gaussian points with coin-flip labels are separable, for each draw and number of points."""
     rng = np.random.default_rng(seed)
     return [
         [separable(rng.normal(size=(n, d)) * rng.choice((-1, 1), size=(n, 1))) for n in sizes] for _ in range(draws)
@@ -35,7 +35,7 @@ def observed(d, sizes, draws, seed):
 
 
 def control(d, sizes, draws, seed):
-    """Labels given by a plane, with one in ten flipped."""
+    """Uses labels given by a plane, with one in ten flipped, instead of coin flips."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(draws):

@@ -1,4 +1,4 @@
-"""Planes through the origin separate n points in d dimensions in C(n, d) ways, a sum of binomials.
+"""Planes through the origin can label n points in d dimensions in C(n, d) ways, a sum of binomials.
 
 A new point splits those labelings whose planes can pass through it, which are labelings by planes in one dimension
 less. So C(n+1, d) = C(n, d) + C(n, d-1), with C(1, d) = C(n, 1) = 2, and
@@ -16,18 +16,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(sizes, seed):
-    """Gaussian points, n of them in d dimensions, for sizes n1, d1, n2, d2, ..."""
+    """Returns sets of n Gaussian points in d dimensions, for sizes n1, d1, n2, d2, ..."""
     rng = np.random.default_rng(seed)
     return [rng.normal(size=(n, d)) for n, d in zip(sizes[::2], sizes[1::2], strict=True)]
 
 
 def predicted(sizes):
-    """Equation (1)."""
+    """Returns the number of labelings C(n, d) by equation (1), for each set of points."""
     return [2 * sum(comb(n - 1, i) for i in range(d)) for n, d in zip(sizes[::2], sizes[1::2], strict=True)]
 
 
 def count(x):
-    """Number of labelings for which 0 is outside the hull of the y_i x_i; the first label is fixed, so times 2."""
+    """Counts the separable labelings of the points; the first label is fixed, so the count is doubled."""
     from scipy.optimize import nnls
 
     n, d = x.shape
@@ -37,12 +37,12 @@ def count(x):
 
 
 def observed(sizes, seed):
-    """Tries every labeling."""
+    """Counts the separable labelings by trying every labeling of each set."""
     return [count(x) for x in problem(sizes, seed)]
 
 
 def control(sizes, seed):
-    """All points of a set lie in one plane: the first coordinate is 0."""
+    """Puts all points of a set into one plane: their first coordinate is 0."""
     return [count(x * (np.arange(x.shape[1]) > 0)) for x in problem(sizes, seed)]
 
 

@@ -13,25 +13,25 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(n, b, dimensions):
-    """Occupied bins by equation (1), as a share of min(number of bins, number of points)."""
+    """Returns the expected number of occupied bins (1), divided by the largest possible number min(B, n)."""
     bins = [b**d for d in dimensions]
     return [-count * np.expm1(n * np.log1p(-1 / count)) / min(count, n) for count in bins]
 
 
 def count_occupied_bins(points, b):
-    """The number of different bins that the points fall into."""
+    """Returns the number of different bins that the points fall into."""
     digits = np.minimum((points * b).astype(np.int64), b - 1)
     return len(np.unique(digits @ b ** np.arange(points.shape[1])))
 
 
 def observed(n, b, dimensions, repetitions, seed):
-    """Uniform points."""
+    """Returns the share of occupied bins for uniform points, for each repetition and dimension."""
     rng = np.random.default_rng(seed)
     return [[count_occupied_bins(rng.random((n, d)), b) / min(b**d, n) for d in dimensions] for _ in range(repetitions)]
 
 
 def control(n, b, dimensions, repetitions, seed):
-    """Points near the diagonal of the cube: one-dimensional data in a space of many dimensions."""
+    """Uses points near the diagonal of the cube: one-dimensional data in many dimensions."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(repetitions):

@@ -13,18 +13,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(width, depth):
-    """A network with tanh."""
+    """Returns a network with tanh after each hidden layer."""
     layers = [layer for _ in range(depth) for layer in (nn.Linear(width, width), nn.Tanh())]
     return nn.Sequential(*layers, nn.Linear(width, width)).double()
 
 
 def inputs(width, seed):
-    """Gaussian inputs."""
+    """Returns five Gaussian inputs."""
     return torch.randn(5, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def predicted(width, depth, seed):
-    """All hidden states x^l and the output, by equation (1)."""
+    """Returns all hidden states x^l and the output by equation (1)."""
     x, states = inputs(width, seed).numpy(), []
     layers = [m for m in net(width, depth) if isinstance(m, nn.Linear)]
     for i, layer in enumerate(layers):
@@ -35,7 +35,7 @@ def predicted(width, depth, seed):
 
 
 def record_states(module, x, depth):
-    """Outputs of the activations and of the whole module, recorded by hooks."""
+    """Runs the module and returns the outputs of its activations and of the whole module, recorded by hooks."""
     states = []
     for m in [*list(module)[1 : 2 * depth : 2], module]:
         m.register_forward_hook(lambda _, __, out: states.append(out.detach()))
@@ -44,12 +44,12 @@ def record_states(module, x, depth):
 
 
 def observed(width, depth, seed):
-    """The module, recorded by hooks."""
+    """Returns the states of the network, recorded by hooks."""
     return record_states(net(width, depth), inputs(width, seed), depth)
 
 
 def control(width, depth, seed):
-    """The same layers with the first two exchanged."""
+    """Returns the states of the same network with its first two linear layers exchanged."""
     layers = list(net(width, depth))
     return record_states(nn.Sequential(layers[2], layers[1], layers[0], *layers[3:]), inputs(width, seed), depth)
 
@@ -66,6 +66,6 @@ CLAIM = Claim(
     ),
     parameters={"width": 16, "depth": 3},
     full={"width": 128, "depth": 10},
-    judge=equals(rounding=1000),  # sums of `width` terms in each layer
+    judge=equals(rounding=1000),  # a sum of `width` terms in each layer loses up to `width` times machine precision
     remark="For W of shape (m, n) the bias has length m; lecture notes sometimes print n.",
 )

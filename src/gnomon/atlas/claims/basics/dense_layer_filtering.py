@@ -1,4 +1,4 @@
-"""Each unit of a dense layer takes one inner product and depends on its own weights only.
+"""The output of each unit of a dense layer depends on the weights of that unit only.
 
     y_i = s(<w_i, x> + b_i),    dy_i / dw_j = s'(<w_i, x> + b_i) x 1{i = j}                              (1)
 
@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, m, seed):
-    """Weights, biases and an input."""
+    """Returns random weights, biases and an input."""
     g = torch.Generator().manual_seed(seed)
     return [torch.randn(*shape, generator=g, dtype=torch.float64) for shape in ((m, n), (m,), (n,))]
 
 
 def predicted(n, m, seed):
-    """Outputs and their derivatives with respect to all weights, equation (1) with tanh."""
+    """Returns the outputs and their derivatives with respect to all weights, by equation (1) with tanh."""
     w, b, x = (t.numpy() for t in problem(n, m, seed))
     y = np.tanh([sum(w[i, j] * x[j] for j in range(n)) + b[i] for i in range(m)])
     slopes = np.einsum("i,ij,k->ijk", 1 - y**2, np.eye(m), x)
@@ -29,7 +29,7 @@ def predicted(n, m, seed):
 
 
 def layer(n, m, seed, activation):
-    """Outputs of nn.Linear followed by an activation, and the derivatives with respect to its weights."""
+    """Returns the outputs of nn.Linear and an activation, then their derivatives with respect to all weights."""
     w, b, x = problem(n, m, seed)
     module = nn.Sequential(nn.Linear(n, m), activation).double()
     with torch.no_grad():
@@ -51,5 +51,5 @@ CLAIM = Claim(
     premises=(Premise("the activation acts on each unit separately"),),
     parameters={"n": 7, "m": 5},
     full={"n": 100, "m": 50},
-    judge=equals(rounding=1000),  # sums of n terms, and one tanh
+    judge=equals(rounding=1000),  # a sum of n terms and a tanh lose up to a few n times machine precision
 )

@@ -1,4 +1,4 @@
-"""The error of a fixed classifier on fresh data is unbiased, with variance p (1 - p) / n.
+"""The error rate of a fixed classifier on n new points is unbiased, with variance p (1 - p) / n.
 
 If the classifier was fixed before the n points were drawn, mistakes are independent and happen with probability p:
 
@@ -20,7 +20,7 @@ TILT_ANGLE = 0.5  # angle between w and e, in radians
 
 
 def predicted():
-    """The true error and the scaled variance, equation (1)."""
+    """Returns the true error p and the scaled variance p (1 - p), equation (1)."""
     from scipy.stats import norm
 
     p = norm.cdf(-CLASS_MEAN * np.cos(TILT_ANGLE))
@@ -28,7 +28,7 @@ def predicted():
 
 
 def errors(n, repetitions, seed, candidates):
-    """Error rate of the best of some classifiers on pairs of samples: mean, and n / 2 times the squared difference."""
+    """Returns the mean error rate of the best candidate on two samples, and n / 2 times the squared difference."""
     rng = np.random.default_rng(seed)
     y = rng.choice((-1.0, 1.0), size=(2 * repetitions, n))
     z = rng.normal(size=(2, 2 * repetitions, n))
@@ -41,7 +41,7 @@ def errors(n, repetitions, seed, candidates):
 observed = partial(errors, candidates=[TILT_ANGLE])  # One fixed classifier.
 control = partial(
     errors, candidates=[TILT_ANGLE, -TILT_ANGLE]
-)  # The better of two with the same true error, chosen on the same data.
+)  # The better of two classifiers, chosen on the same data.
 
 CLAIM = Claim(
     id="expected-vs-empirical-risk",

@@ -1,4 +1,4 @@
-"""If the target depends on one direction, trained features have at most a fifth of the error of random ones.
+"""If the target depends on one direction, training the hidden layer leaves at most a fifth of the error.
 
 The target is relu(<a, x>) in d dimensions. One unit that turns to a is enough to represent it. Random units point
 elsewhere: they fit the nonlinear part of the target only if there are d^2 or more of them.
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def problem(nets, d, n, seed):
-    """Inputs, and targets relu(<a, x>) for unit vectors a, one for each network; training and test parts."""
+    """Returns training inputs and targets relu(<a, x>), then test inputs and targets, for each network."""
     g = torch.Generator().manual_seed(seed)
     x, a = torch.randn(nets, 2 * n, d, generator=g), torch.randn(nets, d, 1, generator=g)
     y = (x @ (a / a.norm(dim=1, keepdim=True))).relu()
@@ -25,12 +25,12 @@ def problem(nets, d, n, seed):
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns 0.2, the upper bound of equation (1)."""
     return 0.2
 
 
 def ratios(nets, d, n, width, steps, seed, learn):
-    """Test error of networks trained by Adam, divided by the error of ridge regression on their initial features."""
+    """Returns the test error of networks trained by Adam, divided by the error of ridge on the initial features."""
     x, y, test, target = problem(nets, d, n, seed)
     w, v = torch.randn(nets, d, width) / d**0.5, torch.randn(nets, width, 1) / width**0.5
     first, second = (x @ w).relu(), (test @ w).relu()

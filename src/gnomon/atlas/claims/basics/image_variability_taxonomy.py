@@ -1,4 +1,4 @@
-"""Random shifts add |m|^2 - |A m|^2 to the variance within a class of images with mean m.
+"""Random shifts add |m|^2 - |A m|^2 to the variance of a class of images with mean m and mean over shifts A m.
 
 Images x of a class have mean m and variance V. They are shifted circularly by a uniform g that does not depend on x.
 Norms stay, and the mean becomes A m, the average of m over all shifts. So the variance of the shifted images is
@@ -18,13 +18,13 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def inputs(seed):
-    """Digits of five classes, 100 or more each."""
+    """Returns the digit images of five classes, at least 100 of each."""
     split = data.digits(1200, 0, seed=seed)
     return [split.x[split.y == c, 0].double().numpy() for c in range(5)]
 
 
 def predicted(seed):
-    """For each class the variance added by shifts and the total variance, equation (1); A m is constant."""
+    """Returns the variance added by shifts and the total variance by equation (1), for each class."""
     parts = []
     for x in inputs(seed):
         mean = x.mean(0)
@@ -34,7 +34,7 @@ def predicted(seed):
 
 
 def variances(n, repetitions, seed, reach):
-    """For each class: variance with shifts minus variance without, and variance with shifts, from samples."""
+    """Measures the variance that shifts add and the total variance, for each class and repetition."""
     rng, rows = np.random.default_rng(seed), []
     images = inputs(seed)
     place = np.arange(8)

@@ -1,4 +1,4 @@
-"""The Gram matrix of a kernel that is an inner product of features has no negative eigenvalue.
+"""A kernel matrix whose entries are inner products of features has no negative eigenvalue.
 
 For any vector v,
 
@@ -17,28 +17,28 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def inputs(n, seed):
-    """Flattened images of digits."""
+    """Returns flattened images of digits."""
     return data.digits(n, 0, seed=seed).x.flatten(1).double()
 
 
 def predicted(n):
-    """Zero minus the rounding error of a symmetric eigenvalue problem, relative to the trace; (1)."""
+    """Returns 0 minus the rounding error of an eigenvalue relative to the trace, the lower bound of (1)."""
     return -n * np.finfo(float).eps
 
 
 def smallest(k):
-    """The smallest eigenvalue divided by the trace."""
+    """Returns the smallest eigenvalue of a matrix divided by its trace."""
     return np.linalg.eigvalsh(k)[0] / np.trace(k)
 
 
 def distances(x):
-    """Squared distances between all rows."""
+    """Returns the squared distances between all rows of x."""
     gram = (x @ x.T).numpy()
     return gram.diagonal()[:, None] + gram.diagonal() - 2 * gram
 
 
 def observed(n, seed):
-    """Inner products of pixels (some eigenvalues are 0), a Gaussian kernel, NNGP and NTK of a deep ReLU network."""
+    """Returns the smallest eigenvalue of four kernels: linear, Gaussian, and NNGP and NTK of a deep ReLU network."""
     x = inputs(n, seed)
     wide = limit(nn.Sequential(nn.Linear(64, 1), nn.ReLU(), nn.Linear(1, 1), nn.ReLU(), nn.Linear(1, 1)))
     kernels = [(x @ x.mT).numpy(), np.exp(-distances(x) / 30), wide.nngp(x).numpy(), wide.ntk(x).numpy()]
@@ -46,7 +46,7 @@ def observed(n, seed):
 
 
 def control(n, seed):
-    """Similarity 1 for near points and 0 for others, at four radii; it is not an inner product of features."""
+    """Uses similarity 1 for near points and 0 for others, which is not an inner product of features."""
     d = distances(inputs(n, seed))
     return [smallest((d <= np.quantile(d, q)).astype(float)) for q in (0.1, 0.2, 0.3, 0.4)]
 

@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem():
-    """Scikit-learn's diabetes data: 10 measurements of 442 patients as columns, and disease progression."""
+    """Returns the diabetes data: 10 measurements of 442 patients as columns, and the disease progression."""
     from sklearn.datasets import load_diabetes
 
     x, y = load_diabetes(return_X_y=True)
@@ -26,13 +26,13 @@ def problem():
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns the solution (1) of the normal equations."""
     x, y = problem()
     return np.linalg.solve(x @ x.T, x @ y)
 
 
 def descend(steps, decay):
-    """Gradient descent with momentum from zero, with gradients by autograd."""
+    """Returns the weights after gradient descent with momentum from zero, with gradients by autograd."""
     x, y = (torch.from_numpy(v) for v in problem())
     x = x.T.contiguous()
     w = torch.zeros(10, dtype=torch.float64, requires_grad=True)
@@ -47,7 +47,7 @@ def descend(steps, decay):
 
 
 observed = partial(descend, decay=0.0)  # No weight decay.
-control = partial(descend, decay=0.01)  # With weight decay.
+control = partial(descend, decay=0.01)  # Weight decay adds a penalty to the loss.
 
 CLAIM = Claim(
     id="least-squares-ols",

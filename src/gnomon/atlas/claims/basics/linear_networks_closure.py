@@ -1,4 +1,4 @@
-"""Linear layers one after another are equivalent to one linear layer.
+"""A chain of linear layers computes the same function as one linear layer.
 
     W_3 (W_2 (W_1 x + b_1) + b_2) + b_3 = W x + b,    W = W_3 W_2 W_1,  b = W_3 (W_2 b_1 + b_2) + b_3    (1)
 
@@ -13,18 +13,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(depth, width, between):
-    """Linear layers with the module ``between`` after each but the last."""
+    """Returns linear layers with the module ``between`` after each but the last."""
     layers = [module for _ in range(depth) for module in (nn.Linear(width, width), between)]
     return nn.Sequential(*layers[:-1]).double()
 
 
 def inputs(width, seed):
-    """Gaussian inputs."""
+    """Returns twenty Gaussian inputs."""
     return torch.randn(20, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def predicted(depth, width, seed):
-    """One matrix and one bias, equation (1)."""
+    """Returns the outputs of the single matrix and bias of equation (1)."""
     w, b = np.eye(width), np.zeros(width)
     for layer in net(depth, width, nn.Identity())[::2]:
         weight, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
@@ -33,12 +33,12 @@ def predicted(depth, width, seed):
 
 
 def observed(depth, width, seed):
-    """The deep network."""
+    """Returns the outputs of the deep linear network."""
     return net(depth, width, nn.Identity())(inputs(width, seed))
 
 
 def control(depth, width, seed):
-    """ReLUs between the same layers."""
+    """Puts a ReLU after each linear layer but the last."""
     return net(depth, width, nn.ReLU())(inputs(width, seed))
 
 
@@ -54,5 +54,5 @@ CLAIM = Claim(
     ),
     parameters={"depth": 4, "width": 10},
     full={"depth": 20, "width": 100},
-    judge=equals(rounding=10_000),  # sums of `width` terms in each of `depth` products, in another order
+    judge=equals(rounding=10_000),  # `depth` products with sums of `width` terms, multiplied in another order
 )

@@ -1,4 +1,4 @@
-"""The score of a linear unit divided by the norm of its weights is the signed distance to its boundary.
+"""The score of a linear unit divided by the norm of its weights is the signed distance to its decision boundary.
 
 The boundary is {z : <w, z> + b = 0}. The nearest boundary point z to x differs from x along w, x = z + t w / |w|, hence
 
@@ -13,19 +13,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Random planes and points."""
+    """Returns random planes (weights and biases) and a random point for each."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=(n, d))
 
 
 def predicted(n, d, seed):
-    """Equation (1)."""
+    """Returns the signed distance (1) for each plane and point."""
     w, b, x = problem(n, d, seed)
     return ((w * x).sum(1) + b) / np.linalg.norm(w, axis=1)
 
 
 def observed(n, d, seed):
-    """Distance to the nearest point of the plane, found by least squares, with the sign of the side."""
+    """Returns the distance to the nearest point of the plane, found by least squares, with the sign of the side."""
     distances = []
     for w, b, x in zip(*problem(n, d, seed), strict=True):
         axis = np.abs(w).argmax()
@@ -38,10 +38,10 @@ def observed(n, d, seed):
 
 
 def control(n, d, seed):
-    """The path to the plane may only follow a coordinate axis."""
+    """Returns the shortest distance to the plane along a coordinate axis."""
     distances = []
     for w, b, x in zip(*problem(n, d, seed), strict=True):
-        steps = (w @ x + b) / np.abs(w)  # with the sign of the side
+        steps = (w @ x + b) / np.abs(w)  # signed distances along each axis
         distances.append(steps[np.abs(steps).argmin()])
     return distances
 
@@ -55,5 +55,5 @@ CLAIM = Claim(
     premises=(Premise("distance is Euclidean"),),
     parameters={"n": 50, "d": 6},
     full={"n": 1000, "d": 30},
-    judge=equals(rounding=10_000),  # sums of d terms, a factorization of d columns, a foot up to a few times farther
+    judge=equals(rounding=10_000),  # sums of d terms, a factorization of d columns, and a `foot` far from x lose digits
 )

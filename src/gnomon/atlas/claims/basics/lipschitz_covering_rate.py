@@ -1,4 +1,4 @@
-"""To learn a 1-Lipschitz function of D variables to precision e takes about e^(-D) samples.
+"""To learn a 1-Lipschitz function of D variables to precision e takes about (1/e)^D samples.
 
 A function with |f(x) - f(y)| <= |x - y| is known on a grid of n points in [0, 1]^D and is continued by the value at the
 nearest grid point. The error is at most the distance to that point, half the diagonal of a cell. The distance to the
@@ -18,12 +18,12 @@ DIMENSIONS = (1, 2, 3)
 
 
 def predicted():
-    """The slope of (largest error)^D over n."""
+    """Returns -1, the exponent of n in (largest error)^D."""
     return -1.0
 
 
 def powers(sizes, functions, points, seed, function):
-    """Largest errors at random points, to the power D; one row for each function, in 1, 2 and 3 dimensions."""
+    """Returns (largest error)^D for each number of samples; one row for each function and dimension."""
     rng = np.random.default_rng(seed)
     rows = []
     for d in DIMENSIONS:
@@ -40,12 +40,12 @@ def powers(sizes, functions, points, seed, function):
 
 
 def cones(x, center, height):
-    """The smallest of ten cones of slope one."""
+    """Returns the smallest of ten cones of slope one, a 1-Lipschitz function."""
     return (np.linalg.norm(x[:, None] - center, axis=2) + height).min(1)
 
 
 def waves(x, center, height):
-    """Waves around ten centers, a thousand times as steep."""
+    """Returns waves around ten centers with slopes of up to 1000, so not 1-Lipschitz."""
     return np.sin(1000 * np.linalg.norm(x[:, None] - center, axis=2) + height).mean(1)
 
 

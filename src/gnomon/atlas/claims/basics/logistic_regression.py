@@ -19,7 +19,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem():
-    """Scikit-learn's breast cancer data, standardized, with 0-1 labels."""
+    """Returns scikit-learn's breast cancer data, standardized, with labels 0 and 1."""
     from sklearn.datasets import load_breast_cancer
 
     x, y = load_breast_cancer(return_X_y=True)
@@ -27,7 +27,7 @@ def problem():
 
 
 def predicted(ridge):
-    """Newton's method on (1), and the gradients of all points at w = 0."""
+    """Returns the weights by Newton's method on (1), then the gradient of each point at w = 0."""
     x, y = problem()
     w = np.zeros(x.shape[1])
     for _ in range(30):
@@ -38,7 +38,7 @@ def predicted(ridge):
 
 
 def descend(ridge, steps, loss):
-    """Accelerated gradient descent on a loss of torch, and its gradients for each point at w = 0."""
+    """Returns the weights after accelerated gradient descent, then autograd's gradient of each point at w = 0."""
     x, y = (torch.from_numpy(v) for v in problem())
     w = torch.zeros(x.shape[1], dtype=torch.float64, requires_grad=True)
     single = torch.autograd.functional.jacobian(lambda v: loss(x @ v, y, reduction="none"), w)
@@ -51,7 +51,7 @@ def descend(ridge, steps, loss):
 
 
 observed = partial(descend, loss=functional.binary_cross_entropy_with_logits)  # Cross-entropy.
-# Squared error of the probability instead.
+# The squared error of the probability instead of the cross-entropy.
 control = partial(descend, loss=lambda z, y, **options: functional.mse_loss(z.sigmoid(), y, **options))
 
 CLAIM = Claim(

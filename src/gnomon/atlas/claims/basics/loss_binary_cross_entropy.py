@@ -15,18 +15,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, seed):
-    """0-1 labels, about a third of them 1."""
+    """Returns random labels, about a third of them 1."""
     return (np.random.default_rng(seed).random(n) < 0.35).astype(float)
 
 
 def predicted(n, seed):
-    """The mean of the labels, and the loss (1) at it."""
+    """Returns the mean of the labels, and the loss (1) of this constant prediction."""
     m = problem(n, seed).mean()
     return [m, -m * np.log(m) - (1 - m) * np.log(1 - m)]
 
 
 def minimum(n, seed, loss):
-    """Where a loss of one constant for all labels is smallest, and its value there."""
+    """Returns the constant prediction with the smallest loss, and this loss."""
     from scipy.optimize import minimize_scalar
 
     y = torch.from_numpy(problem(n, seed))

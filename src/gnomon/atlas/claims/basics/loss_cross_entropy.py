@@ -15,20 +15,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, classes, seed):
-    """Scores and labels."""
+    """Returns random scores and labels."""
     rng = np.random.default_rng(seed)
     return 2 * rng.normal(size=(n, classes)), rng.integers(classes, size=n)
 
 
 def predicted(n, classes, seed):
-    """Losses from the class probabilities; gradients as probabilities minus one-hot labels; (1)."""
+    """Returns the loss of each point and its gradient by equation (1)."""
     z, y = problem(n, classes, seed)
     p = np.exp(z) / np.exp(z).sum(1, keepdims=True)
     return np.hstack([-np.log(p[np.arange(n), y])[:, None], p - np.eye(classes)[y]])
 
 
 def losses_and_gradients(n, classes, seed, before):
-    """torch's loss for each point and its gradient by automatic differentiation."""
+    """Returns torch's loss of each point and its gradient by automatic differentiation."""
     z, y = (torch.from_numpy(v) for v in problem(n, classes, seed))
     z.requires_grad_()
     losses = functional.cross_entropy(before(z), y, reduction="none")

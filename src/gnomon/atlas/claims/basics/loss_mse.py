@@ -15,19 +15,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Points, targets and weights."""
+    """Returns random points, targets and weights."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
 
 
 def predicted(n, d, seed):
-    """Both gradients, equation (1)."""
+    """Returns both gradients of equation (1)."""
     x, y, w = problem(n, d, seed)
     return np.stack([2 / n * x.T @ (x @ w - y), x.T @ (x @ w - y)])
 
 
 def gradients(n, d, seed, reduction):
-    """Gradients by automatic differentiation: of torch's loss, and of half the squared norm."""
+    """Returns the gradients of torch's MSE and of half the squared norm by automatic differentiation."""
     x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
     w.requires_grad_()
     losses = functional.mse_loss(x @ w, y, reduction=reduction), (x @ w - y).norm() ** 2 / 2
@@ -46,6 +46,6 @@ CLAIM = Claim(
     premises=(Premise("the loss is averaged over the points"),),
     parameters={"n": 30, "d": 5},
     full={"n": 10_000, "d": 50},
-    judge=equals(rounding=10_000),  # sums of n terms
+    judge=equals(rounding=10_000),  # a sum of n terms loses up to n times machine precision
     remark="The same learning rate moves the weights N / 2 times less with the first convention than with the second.",
 )

@@ -1,4 +1,4 @@
-"""The soft hinge is above the hinge by at most ln 2 / beta, reached at margin one.
+"""The soft hinge loss exceeds the hinge loss by at most ln 2 / beta; the largest gap is at margin one.
 
 sp(x) = ln(1 + e^{beta x}) / beta satisfies sp(x) - max(0, x) = ln(1 + e^{-beta |x|}) / beta, which is largest at x = 0:
 
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(sharpness):
-    """The largest gap and its margin for each sharpness, equation (1)."""
+    """Returns the largest gap and its margin by equation (1), for each sharpness."""
     return [[np.log(2) / beta, 1.0] for beta in sharpness]
 
 
 def gaps(sharpness, points, factor):
-    """The largest gap between the two losses on a grid of margins that contains 1, and its margin."""
+    """Returns the largest gap between both losses on a grid of margins, and its margin, for each sharpness."""
     u = torch.linspace(-4, 6, 2 * points + 1, dtype=torch.float64)
     found = []
     for beta in sharpness:

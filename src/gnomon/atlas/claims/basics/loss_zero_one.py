@@ -11,29 +11,29 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, seed):
-    """Labels and decisions in {0, 1}: all four pairs, then random ones."""
+    """Returns labels and decisions in {0, 1}: all four pairs, then random ones."""
     rng = np.random.default_rng(seed)
     return np.concatenate([[[0, 0, 1, 1], [0, 1, 0, 1]], rng.integers(2, size=(2, n))], 1)
 
 
 def predicted(n, seed):
-    """Mistakes by comparison, one for each pair, and their share."""
+    """Returns whether each label and decision differ, then the share of mistakes."""
     y, f = problem(n, seed)
     return [*(y != f), np.mean(y != f)]
 
 
 def products(y, f):
-    """The right sides of (1)."""
+    """Returns the right sides of (1): for each pair, then for all pairs."""
     return [*(1 - y * f) / 2, (1 - y @ f / len(y)) / 2]
 
 
 def observed(n, seed):
-    """Coded as -1 and +1."""
+    """Codes labels and decisions as -1 and +1."""
     return products(*(2 * problem(n, seed) - 1))
 
 
 def control(n, seed):
-    """Coded as 0 and 1."""
+    """Codes labels and decisions as 0 and 1."""
     return products(*problem(n, seed))
 
 

@@ -14,19 +14,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, seed):
-    """Three vectors and a matrix."""
+    """Returns three random vectors and a random matrix."""
     g = torch.Generator().manual_seed(seed)
     return [torch.randn(*shape, generator=g, dtype=torch.float64) for shape in ((n,), (n,), (n,), (n, n))]
 
 
 def predicted(n, seed):
-    """Equation (1), with A the matrix; all entries in a row."""
+    """Returns the entries of all five derivatives by equation (1), with A the matrix."""
     a, b, x, matrix = problem(n, seed)
     return torch.cat([x, *(m.flatten() for m in (matrix, torch.outer(a, b), torch.outer(b, a), torch.outer(a, a)))])
 
 
 def derivatives(n, seed):
-    """Derivatives by automatic differentiation, which keeps output axes before input axes."""
+    """Returns the five derivatives by automatic differentiation, with output axes before input axes."""
     a, b, x, matrix = problem(n, seed)
     return [
         jacobian(lambda w: w @ x, a),
@@ -38,12 +38,12 @@ def derivatives(n, seed):
 
 
 def observed(n, seed):
-    """Row i for output i."""
+    """Returns the derivatives with row i for output i."""
     return torch.cat([d.flatten() for d in derivatives(n, seed)])
 
 
 def control(n, seed):
-    """Row i for input i."""
+    """Returns the derivatives with row i for input i."""
     first, *others = derivatives(n, seed)
     return torch.cat([first, *(d.T.flatten() for d in others)])
 

@@ -1,4 +1,4 @@
-"""A neuron with weights +1 and -1 computes n 2^n + 2 Boolean functions, and XOR needs two layers.
+"""A neuron whose n weights are +1 or -1 can compute n 2^n + 2 Boolean functions, but not XOR.
 
 f(x) = 1{<s, x> >= theta} with inputs x in {0, 1}^n, weights s in {-1, +1}^n and threshold theta. Flipping the inputs
 with s_i = -1 turns f into "at least k inputs are on". k = 1 ... n gives n functions for each of the 2^n choices of s,
@@ -18,26 +18,26 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(largest):
-    """Equation (1) for n = 1, 2, ...; then XOR by one neuron: no; by two layers: yes."""
+    """Returns the number of functions (1) for each n, then 0 (one neuron cannot compute XOR) and 1 (two layers can)."""
     return [n * 2**n + 2 for n in range(1, largest + 1)] + [0, 1]
 
 
 def functions(n, strengths):
-    """Truth tables of all neurons with n inputs."""
+    """Returns the truth tables of all neurons with n inputs and weights from ``strengths``."""
     x = np.array(list(product((0, 1), repeat=n)))
     thresholds = np.arange(-n * max(strengths), n * max(strengths) + 2) - 0.5
     return {tuple(x @ s >= t) for s in product(strengths, repeat=n) for t in thresholds}
 
 
 def counts(largest, strengths):
-    """Number of functions for each n, whether one neuron computes XOR, and whether two layers do."""
+    """Returns the number of functions for each n, whether one neuron computes XOR, and whether two layers do."""
     two, xor = functions(2, strengths), (False, True, True, False)
     rows = [tuple(2 * a + b for a, b in zip(f, g, strict=True)) for f in two for g in two]
     layered = {tuple(h[i] for i in row) for row in rows for h in two}
     return [len(functions(n, strengths)) for n in range(1, largest + 1)] + [xor in two, xor in layered]
 
 
-observed = partial(counts, strengths=(-1, 1))  # All neurons with half-integer thresholds.
+observed = partial(counts, strengths=(-1, 1))  # Weights -1 and 1 with all half-integer thresholds.
 control = partial(counts, strengths=(-1, 0, 1))  # A weight may also be 0.
 
 CLAIM = Claim(

@@ -15,20 +15,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Training inputs, targets, and test inputs, all Gaussian."""
+    """Returns Gaussian training inputs, targets and test inputs."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=(20, d))
 
 
 def predicted(n, d, ridge, seed):
-    """The right side of (1) with the kernel (1 + <x, x'>)^2."""
+    """Returns the predictions of kernel regression, the right side of (1), with the kernel (1 + <x, x'>)^2."""
     x, y, test = problem(n, d, seed)
     kernel = (1 + x @ x.T) ** 2
     return (1 + test @ x.T) ** 2 @ np.linalg.solve(kernel + ridge * np.eye(n), y)
 
 
 def fit(n, d, ridge, seed, weight):
-    """The left side of (1): features 1, coordinates, squares, and products times ``weight``."""
+    """Returns the predictions of ridge regression, the left side of (1); ``weight`` multiplies products of inputs."""
     x, y, test = problem(n, d, seed)
     i, j = np.triu_indices(d, 1)
 
@@ -39,8 +39,8 @@ def fit(n, d, ridge, seed, weight):
     return features(test) @ np.linalg.solve(f.T @ f + ridge * np.eye(f.shape[1]), f.T @ y)
 
 
-observed = partial(fit, weight=2**0.5)  # The features of this kernel: products have the weight sqrt(2).
-control = partial(fit, weight=1.0)  # Products with weight 1: the same span, but another kernel.
+observed = partial(fit, weight=2**0.5)  # The features whose inner product is this kernel.
+control = partial(fit, weight=1.0)  # Products with weight 1: the same functions, but another kernel.
 
 CLAIM = Claim(
     id="model-ladder-linear-feature-kernel",

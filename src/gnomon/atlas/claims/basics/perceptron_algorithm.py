@@ -1,4 +1,4 @@
-"""Perceptron weights are a sum of misclassified points; it ends on separable data and cycles on XOR.
+"""Perceptron weights are a sum of misclassified points; learning ends on separable data and cycles on XOR.
 
 Each update adds y_i x_i, so from w_0 = 0, with a_i the number of mistakes on point i (label y_i),
 
@@ -16,12 +16,12 @@ XOR = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])  # y (x, 1)
 
 
 def problem(n, d, seed):
-    """Fewer points than dimensions, which some plane always separates; rows y_i x_i."""
+    """Returns label times point, y_i x_i, for fewer points than dimensions, which some plane always separates."""
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def predicted(n, d, seed):
-    """Weights from counts of mistakes on the Gram matrix, (1); then zero errors, and a repeated state on XOR."""
+    """Returns the weights (1) from counted mistakes, then 0 errors, and 1: the state on XOR repeats."""
     z = problem(n, d, seed)
     gram, counts, clean = z @ z.T, np.zeros(n), False
     while not clean:
@@ -33,7 +33,7 @@ def predicted(n, d, seed):
 
 
 def run_perceptron(z, w):
-    """Weights after passes until one has no mistakes or repeats an earlier state; and whether it repeated."""
+    """Returns the final weights, and whether the perceptron returned to an earlier state."""
     seen = set()
     while tuple(w) not in seen:
         seen.add(tuple(w))
@@ -47,14 +47,14 @@ def run_perceptron(z, w):
 
 
 def observed(n, d, seed):
-    """The algorithm on weights."""
+    """Returns the weights of the perceptron, the number of errors left, and whether it cycles on XOR."""
     z = problem(n, d, seed)
     w = run_perceptron(z, np.zeros(d))[0]
     return [*w, (z @ w <= 0).sum(), run_perceptron(XOR, np.zeros(3))[1]]
 
 
 def control(n, d, seed):
-    """Random initial weights."""
+    """Starts from random weights instead of zero."""
     z = problem(n, d, seed)
     w = run_perceptron(z, np.random.default_rng(seed + 1).normal(size=d))[0]
     return [*w, (z @ w <= 0).sum(), run_perceptron(XOR, np.zeros(3))[1]]
@@ -72,5 +72,5 @@ CLAIM = Claim(
     ),
     parameters={"n": 10, "d": 15},
     full={"n": 60, "d": 80},
-    judge=equals(rounding=1000),  # one addition for each mistake
+    judge=equals(rounding=1000),  # each mistake adds one vector, so about 1000 additions
 )

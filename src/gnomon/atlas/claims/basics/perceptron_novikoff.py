@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(sets, n, gap, seed):
-    """Sixteen orthogonal points, which reach the bound; then Gaussian points that keep a distance to a plane."""
+    """Yields sixteen orthogonal points, which reach the bound, then Gaussian points away from a plane."""
     rng = np.random.default_rng(seed)
     yield np.eye(16), np.ones(16), np.ones(16) / 4
     for k in range(sets):
@@ -26,12 +26,12 @@ def problem(sets, n, gap, seed):
 
 
 def predicted(sets, n, gap, seed):
-    """R^2 / gamma^2 with the margin of the plane that made the labels, which is at most the largest margin."""
+    """Returns the bound (1) with the margin of the plane that made the labels."""
     return [np.floor((x**2).sum(1).max() / (y * (x @ w)).min() ** 2) for x, y, w in problem(sets, n, gap, seed)]
 
 
 def updates(x, y, most=3_000):
-    """Number of mistakes of the perceptron until it makes none, at most ``most``."""
+    """Returns the number of updates of the perceptron until it makes no mistake, at most ``most``."""
     w, t, clean = np.zeros(x.shape[1]), 0, False
     while not clean and t < most:
         clean = True
@@ -42,12 +42,12 @@ def updates(x, y, most=3_000):
 
 
 def observed(sets, n, gap, seed):
-    """Updates until all points are classified correctly."""
+    """Returns the number of updates until all points are classified correctly, for each set."""
     return [updates(x, y) for x, y, _ in problem(sets, n, gap, seed)]
 
 
 def control(sets, n, gap, seed):
-    """One label of each set is flipped, so no plane separates the points and mistakes never end."""
+    """Flips one label of each set, so no plane separates the points and updates never end."""
     flipped = (
         (x, np.where(np.arange(len(y)) == np.abs(x @ w).argmax(), -y, y)) for x, y, w in problem(sets, n, gap, seed)
     )

@@ -1,4 +1,4 @@
-"""A kernel machine is a network with one fixed hidden layer, which has a unit for each data point.
+"""A kernel machine is a network with one fixed hidden layer that has a unit for each data point.
 
 Hidden unit i has the output K(x, x_i). The output weights c minimize |K c - y|^2 / 2 + (r / 2) c^T K c, which is convex
 with gradient K (K c - y + r c). For an invertible kernel matrix K, targets y and ridge r, the minimum is
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, seed):
-    """A grid of n x n points in the unit square, each moved by up to half a step; targets; test points."""
+    """Returns a grid of n x n points, each moved at random, their targets, and test points."""
     g = torch.Generator().manual_seed(seed)
     x, test = (torch.rand(m, 2, generator=g, dtype=torch.float64) for m in (n**2, 20))
     places = torch.cartesian_prod(torch.arange(n), torch.arange(n))
@@ -24,7 +24,7 @@ def problem(n, seed):
 
 
 def predicted(n, width, ridge, seed):
-    """Equation (1)."""
+    """Returns the predictions (1) of the kernel machine at the test points."""
     x, y, test = problem(n, seed)
     kernel = torch.exp(-(((n / width) * torch.cdist(x, x)) ** 2))
     near = torch.exp(-(((n / width) * torch.cdist(test, x)) ** 2))
@@ -32,7 +32,7 @@ def predicted(n, width, ridge, seed):
 
 
 class Network(nn.Module):
-    """Gaussian units at centers, and output weights."""
+    """A hidden layer of Gaussian units at given centers, and trainable output weights."""
 
     def __init__(self, centers, width):
         super().__init__()
@@ -41,13 +41,13 @@ class Network(nn.Module):
         self.width = width
 
     def forward(self, x):
-        """Weighted sum of the hidden units."""
+        """Returns the weighted sum of the hidden units."""
         square = ((x[:, None] - self.centers) ** 2).sum(-1)
         return torch.exp(-square / self.width**2) @ self.out
 
 
 def train(n, width, ridge, seed, parameters):
-    """Test outputs after training the named parameters with L-BFGS until the loss stops falling."""
+    """Trains the named parameters with L-BFGS until the loss stops falling, and returns the test outputs."""
     x, y, test = problem(n, seed)
     net = Network(x, width / n)
     chosen = [getattr(net, name) for name in parameters]

@@ -19,12 +19,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """From the smallest disagreement (1) to the largest."""
+    """Returns the names of the two representations, the one with the smaller disagreement first."""
     return ("network", "pixels")
 
 
 def disagreements(n, steps, repetitions, seed):
-    """Disagreement (1) on test images, by class probabilities of a network and by pixels, for several splits."""
+    """Returns the disagreement (1) on test images, by network outputs and by pixels, for several splits."""
     found = {"network": [], "pixels": []}
     for k in range(repetitions):
         split = data.digits(n, 400, seed=repetitions * seed + k)

@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, seed):
-    """Pairs of digits; in the first half of the pairs, the second image is the first one shifted at random."""
+    """Returns pairs of digits; in the first half of the pairs, the second is a shifted copy of the first."""
     images = data.digits(2 * n, 0, seed=seed).x[:, 0].double().numpy()
     rng = np.random.default_rng(seed)
     x, y = images[:n], images[n:].copy()
@@ -28,14 +28,14 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """The distance at the best of all 64 shifts, (1), plus a rounding error."""
+    """Returns the distance at the best of all 64 shifts, the bound (1), plus a rounding error."""
     x, y = problem(n, seed)
     aligned = [np.linalg.norm(x - np.roll(y, (i, j), (1, 2)), axis=(1, 2)) for i in range(8) for j in range(8)]
     return np.min(aligned, axis=0) + 100 * np.finfo(float).eps * np.linalg.norm(x, axis=(1, 2))
 
 
 def distances(n, seed, representation):
-    """Distances of pairs in a representation."""
+    """Returns the distance between the two images of each pair in a representation."""
     x, y = (representation(torch.from_numpy(v)) for v in problem(n, seed))
     return (x - y).flatten(1).norm(dim=1)
 

@@ -1,4 +1,4 @@
-"""Eight trained hidden units separate two circles, which no line can.
+"""Eight trained hidden units separate two concentric circles, which no line can.
 
 f(x) = <v, s(W x + b)> + c with trained weights W, v, biases b, c and activation s: the units become lines around the
 inner circle. With radii 1/2 and 1 the best line, tangent to the inner circle, is right on 2/3 of the points. Its error:
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def problem(n, seed):
-    """Points of two circles with radii 0.5 and 1, and a little noise."""
+    """Returns noisy points of two circles with radii 0.5 and 1, and their labels."""
     g = torch.Generator().manual_seed(seed)
     y = (torch.arange(n) % 2).float()
     angle = 2 * torch.pi * torch.rand(n, generator=g)
@@ -24,12 +24,12 @@ def problem(n, seed):
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns 0.02, the upper bound of equation (1)."""
     return 0.02
 
 
 def errors(nets, units, steps, seed, activation):
-    """Test errors of several networks, trained in parallel by Adam on the logistic loss.
+    """Trains several networks in parallel by Adam on the logistic loss and returns their test errors.
 
     One error is added to each, because the judge would treat rates of exactly 0 and 1 as single events.
     """

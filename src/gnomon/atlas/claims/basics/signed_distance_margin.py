@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(sets, n, seed):
-    """Points y_i x_i of two Gaussian classes in the plane, reflected to one side."""
+    """Yields sets of separable points in the plane: points times labels, y_i x_i, all on one side of a line."""
     rng = np.random.default_rng(seed)
     for _ in range(sets):
         center = rng.normal(size=2)
@@ -22,7 +22,7 @@ def problem(sets, n, seed):
 
 
 def predicted(sets, n, seed):
-    """The shortest weights as a least-distance program, solved by non-negative least squares; equation (1)."""
+    """Returns the right side of (1) for each set, by non-negative least squares."""
     from scipy.optimize import nnls
 
     margins = []
@@ -34,7 +34,7 @@ def predicted(sets, n, seed):
 
 
 def largest_margin(z):
-    """The smallest signed distance to a line through the origin, at the best angle (grid refined five times)."""
+    """Returns the largest margin over all lines through the origin, on a grid of angles refined five times."""
     center, reach = 0.0, np.pi
     for _ in range(6):
         angles = center + np.linspace(-reach, reach, 1001)
@@ -44,12 +44,12 @@ def largest_margin(z):
 
 
 def observed(sets, n, seed):
-    """The best of all directions."""
+    """Returns the left side of (1), the largest margin, for each set."""
     return [largest_margin(z) for z in problem(sets, n, seed)]
 
 
 def control(sets, n, seed):
-    """One label of each set is flipped."""
+    """Flips one label of each set, so no line through the origin separates the points."""
     return [largest_margin(np.vstack([z[:-1], -z[-1:]])) for z in problem(sets, n, seed)]
 
 

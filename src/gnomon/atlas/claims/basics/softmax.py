@@ -14,19 +14,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(k, seed):
-    """The scores of the example, then random ones."""
+    """Returns the scores of the example, then k random scores."""
     return np.concatenate([[1.1, 2.2, 0.2, -1.7], np.random.default_rng(seed).normal(size=k)])
 
 
 def predicted(k, seed):
-    """Values, values after a shift, and the Jacobian, by equation (1)."""
+    """Returns the softmax, the softmax after a shift, and its Jacobian, by equation (1)."""
     z = inputs(k, seed)
     s = np.exp(z) / np.exp(z).sum()
     return np.stack([s, s, *(np.diag(s) - np.outer(s, s))])
 
 
 def values_and_jacobian(k, seed, function):
-    """Values, values after a shift by 3, and the Jacobian by automatic differentiation."""
+    """Returns the values, the values after a shift by 3, and the Jacobian by automatic differentiation."""
     z = torch.from_numpy(inputs(k, seed))
     return torch.cat([function(z)[None], function(z + 3)[None], torch.autograd.functional.jacobian(function, z)])
 

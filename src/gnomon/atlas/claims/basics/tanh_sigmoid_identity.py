@@ -1,4 +1,4 @@
-"""A network with sigmoids equals one with tanh whose weights are halved and whose output bias is shifted.
+"""A sigmoid network equals a tanh network with halved weights and a shifted output bias.
 
 From s(z) = (1 + tanh(z / 2)) / 2,
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(seed):
-    """Gaussian inputs."""
+    """Returns fifty Gaussian inputs."""
     return torch.randn(50, 6, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def net(width):
-    """A sigmoid network with weights of order one."""
+    """Returns a sigmoid network with weights of order one."""
     module = nn.Sequential(nn.Linear(6, width), nn.Sigmoid(), nn.Linear(width, 1)).double()
     with torch.no_grad():
         module[0].weight.normal_()
@@ -27,7 +27,7 @@ def net(width):
 
 
 def predicted(width, seed):
-    """The right side of (1)."""
+    """Returns the outputs of the tanh network, the right side of (1)."""
     with torch.no_grad():
         first, _, last = net(width)
         hidden = torch.tanh((inputs(seed) @ first.weight.mT + first.bias) / 2)
@@ -35,12 +35,12 @@ def predicted(width, seed):
 
 
 def observed(width, seed):
-    """The network with sigmoids."""
+    """Returns the outputs of the sigmoid network."""
     return net(width)(inputs(seed))
 
 
 def control(width, seed):
-    """Doubled inputs, which undo the halving of the weights."""
+    """Doubles the inputs, which undoes the halving of the hidden weights but not of the biases."""
     return net(width)(2 * inputs(seed))
 
 
@@ -53,5 +53,5 @@ CLAIM = Claim(
     premises=(Premise("the weights and biases of the hidden layer are halved"),),
     parameters={"width": 30},
     full={"width": 1000},
-    judge=equals(rounding=1000),  # sums of `width` terms
+    judge=equals(rounding=1000),  # a sum of `width` terms loses up to `width` times machine precision
 )

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def problem(n, rng):
-    """Points and labels: inside +1, outside -1."""
+    """Returns random points and their labels: +1 inside the circle, -1 outside."""
     inside = np.arange(n) % 2 == 0
     radius = np.where(inside, 2.5 * rng.random(n), 3.5 + 1.5 * rng.random(n))
     angle = 2 * np.pi * rng.random(n)
@@ -24,12 +24,12 @@ def problem(n, rng):
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns 0.3, the upper bound of equation (1)."""
     return 0.3
 
 
 def failures(nets, epochs, seed, activation, slope):
-    """Whether the test loss is above 0.05, for several networks trained in parallel."""
+    """Returns whether the test loss is above 0.05, for several networks trained in parallel."""
     rng = np.random.default_rng(seed)
     (x, y), (test, labels) = problem(250, rng), problem(250, rng)
     sizes = (2, 4, 2, 1)

@@ -1,4 +1,4 @@
-"""A separating plane exists exactly if the hulls of the two classes are disjoint; more points leave fewer planes.
+"""A separating plane exists exactly if the hulls of both classes are disjoint; more points leave fewer planes.
 
 V(S) = {(w, b) : y_i (<w, x_i> + b) > 0 for all i} is the set of separating planes, half-spaces intersected. By Gordan,
 
@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(sets, n, d, seed):
-    """Sets of Gaussian points with coin-flip labels; with n = 2 (d + 1) half of them are separable."""
+    """Returns sets of Gaussian points with coin-flip labels; about half of the sets are separable."""
     rng = np.random.default_rng(seed)
     return [(rng.normal(size=(n, d)), rng.choice((-1.0, 1.0), size=n)) for _ in range(sets)]
 
 
 def predicted(sets, n, d, seed):
-    """Whether the hulls are disjoint, by the distance of 0 to the hull of the y_i (x_i, 1), (1); then: V never grew."""
+    """Returns whether the hulls are disjoint, by (1), for each set; then 0: the set of planes never grows."""
     from scipy.optimize import nnls
 
     apart = []
@@ -31,14 +31,14 @@ def predicted(sets, n, d, seed):
 
 
 def feasible(z):
-    """Whether some v has <v, z_i> >= 1 for all i, by linear programming."""
+    """Returns whether some v has <v, z_i> >= 1 for all i, by linear programming."""
     from scipy.optimize import linprog
 
     return linprog(np.zeros(z.shape[1]), A_ub=-z, b_ub=-np.ones(len(z)), bounds=(None, None)).status == 0
 
 
 def growths(sets, n, d, seed):
-    """How often the share of 1000 random planes that are right on the first k points grows with k."""
+    """Counts how often the share of 1000 random planes that are right on the first k points grows with k."""
     planes = np.random.default_rng(seed + 1).normal(size=(d + 1, 1000))
     total = 0
     for x, y in problem(sets, n, d, seed):
@@ -48,14 +48,14 @@ def growths(sets, n, d, seed):
 
 
 def observed(sets, n, d, seed):
-    """Existence by linear programming, and the sampled volume of V."""
+    """Returns whether a plane exists by linear programming, then how often the set of planes grew."""
     ones = np.ones((n, 1))
     found = [feasible(y[:, None] * np.hstack([x, ones])) for x, y in problem(sets, n, d, seed)]
     return [*found, growths(sets, n, d, seed)]
 
 
 def control(sets, n, d, seed):
-    """Only planes through the origin."""
+    """Allows only planes through the origin."""
     return [*(feasible(y[:, None] * x) for x, y in problem(sets, n, d, seed)), 0]
 
 

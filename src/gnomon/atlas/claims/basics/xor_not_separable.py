@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns the best accuracies of equation (1): 3/4 and 1."""
     return [3 / 4, 1.0]
 
 
 def best_accuracies(y, units, seed):
-    """Best accuracy on the four points: of random lines, and of random pairs of lines combined by a random line."""
+    """Returns the best accuracy of random lines, then of random pairs of lines combined by a random line."""
     rng = np.random.default_rng(seed)
     corners = np.array([[0, 0, 1], [1, 1, 1], [0, 1, 1], [1, 0, 1]])
     lines = np.sign(corners @ rng.normal(size=(3, units)))  # (corner, unit)

@@ -1,1 +1,1 @@
-"""Posteriors, Markov chains, Langevin dynamics, Gaussian processes."""
+"""Bayesian claims: posteriors, Markov chains, Langevin dynamics and Gaussian processes."""

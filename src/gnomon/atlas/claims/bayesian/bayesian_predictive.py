@@ -16,14 +16,14 @@ NOISE_STD = 0.5
 
 
 def problem(n, seed):
-    """Points on a sphere, noisy targets, and three new points."""
+    """Returns points on a sphere, noisy targets, and three new points."""
     generator = torch.Generator().manual_seed(seed)
     x, new = sphere(n, 3, seed=seed), sphere(3, 3, seed=seed + 1)
     return x, x[:, 0] + NOISE_STD * torch.randn(n, generator=generator, dtype=torch.float64), new
 
 
 def predicted(n, seed):
-    """Means and mean squares at the new points in closed form, for a linear model with prior N(0, I)."""
+    """Returns the mean and mean square at each new point in closed form, for a linear model with prior N(0, I)."""
     x, y, new = problem(n, seed)
     precision = x.T @ x / NOISE_STD**2 + torch.eye(3, dtype=torch.float64)
     mean = new @ torch.linalg.solve(precision, x.T @ y) / NOISE_STD**2
@@ -31,13 +31,13 @@ def predicted(n, seed):
 
 
 def moments(weights, new):
-    """Mean and mean square of the outputs in each chain."""
+    """Returns the mean and the mean square of the outputs in each chain."""
     f = weights @ new.T
     return torch.cat([f.mean(1), f.square().mean(1)], 1)
 
 
 def observed(n, draws, seed):
-    """Sixteen chains of Hamiltonian Monte Carlo."""
+    """Draws weights from the posterior with sixteen chains of Hamiltonian Monte Carlo."""
     x, y, new = problem(n, seed)
     posterior = module_posterior(nn.Linear(3, 1, bias=False).double(), (x, y), noise=NOISE_STD)
     result = sample(posterior, torch.zeros(3), chains=16, draws=draws, warmup=200, seed=seed)
@@ -45,7 +45,7 @@ def observed(n, draws, seed):
 
 
 def control(n, draws, seed):
-    """Weights from the prior."""
+    """Draws weights from the prior instead of the posterior."""
     generator = torch.Generator().manual_seed(seed)
     weights = torch.randn(16, draws, 3, generator=generator, dtype=torch.float64)
     return moments(weights, problem(n, seed)[2])

@@ -13,17 +13,17 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(states, seed):
-    """A random distribution."""
+    """Returns a random distribution over the states."""
     return torch.rand(states, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).softmax(0)
 
 
 def predicted(states, seed):
-    """The distribution itself; equation (1)."""
+    """Returns the distribution itself, which the chain must leave unchanged."""
     return problem(states, seed)
 
 
 def step(states, seed, accept):
-    """Distribution after one Metropolis-Hastings step from q, with a random symmetric proposal; rejections stay."""
+    """Returns the distribution after one Metropolis-Hastings step from q with a random symmetric proposal."""
     q, generator = problem(states, seed), torch.Generator().manual_seed(seed + 1)
     proposal = torch.rand(states, states, generator=generator, dtype=torch.float64)
     proposal = (proposal + proposal.T) / (2 * states)
@@ -32,7 +32,7 @@ def step(states, seed, accept):
     return q @ (moves + (1 - moves.sum(1)).diag())
 
 
-observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))  # Acceptance min(1, q(j) / q(i)).
+observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))  # Accepts by min(1, q(j) / q(i)).
 control = partial(step, accept=lambda q: torch.ones_like(q[None, :] / q[:, None]))  # Always accepted.
 
 CLAIM = Claim(
@@ -44,6 +44,6 @@ CLAIM = Claim(
     premises=(Premise("the chain is in detailed balance with the distribution"),),
     parameters={"states": 12},
     full={"states": 300},
-    judge=equals(rounding=100),  # sums of a dozen terms (three hundred at full scale, whose errors grow as the root)
+    judge=equals(rounding=100),  # rounding errors of sums of `states` terms
     remark="It is the only stationary distribution if the chain reaches every state and has no period.",
 )

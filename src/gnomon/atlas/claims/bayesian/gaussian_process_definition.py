@@ -15,24 +15,24 @@ from gnomon.program import Law
 
 
 def network(width):
-    """A ReLU network with one hidden layer."""
+    """Returns a ReLU network with one hidden layer."""
     return nn.Sequential(nn.Linear(3, width, bias=False), nn.ReLU(), nn.Linear(width, 1, bias=False))
 
 
 def inputs(seed):
-    """Two points of a sphere at an angle of 60 degrees, at which the covariance is far from zero."""
+    """Returns two points of a sphere at an angle of 60 degrees, so that the covariance is far from zero."""
     a, b = sphere(2, 3, seed=seed)
     b = b - a * (a @ b) / (a @ a)
     return torch.stack([a, a / 2 + 3**0.5 / 2 * b * a.norm() / b.norm()])
 
 
 def predicted(seed):
-    """The kernel of infinitely wide networks at two points, in closed form."""
+    """Returns the kernel of the infinitely wide network at the two points, in closed form."""
     return kernels.limit(network(8), init=Law(2**0.5, 0.0)).nngp(inputs(seed)).flatten()
 
 
 def outputs(width, networks, seed):
-    """Outputs of random networks at the two points, drawn without the package."""
+    """Returns the outputs of random networks at the two points, without the package."""
     generator = torch.Generator().manual_seed(seed)
     x = inputs(seed)
     first = torch.randn(networks, 3, width, generator=generator, dtype=torch.float64) * (2 / 3) ** 0.5
@@ -41,13 +41,13 @@ def outputs(width, networks, seed):
 
 
 def observed(width, networks, seed):
-    """Products of the two outputs of each network."""
+    """Returns the products of the two outputs of each network."""
     f = outputs(width, networks, seed)
     return (f[:, :, None] * f[:, None, :]).flatten(1)
 
 
 def control(width, networks, seed):
-    """Products of outputs of two different networks."""
+    """Returns the products of outputs of two different networks."""
     f = outputs(width, networks, seed)
     f = torch.stack([f[:, 0], f[:, 1].roll(1)], 1)
     return (f[:, :, None] * f[:, None, :]).flatten(1)

@@ -1,4 +1,4 @@
-"""The posterior of a Gaussian process covers the truth as often as it says.
+"""The 95 % intervals of Gaussian process regression contain the truth in 95 % of cases, if the kernel is right.
 
     f(x) | y ~ N(k^T (K + s^2)^-1 y,  k(x, x) - k^T (K + s^2)^-1 k)     (1)
 
@@ -16,12 +16,12 @@ NOISE_STD = 0.3
 
 
 def predicted():
-    """How often the truth is within two standard deviations, and the mean squared z-score; equation (1)."""
+    """Returns the probability to be within two standard deviations, and 1, the mean squared z-score."""
     return [0.9544997361036416, 1.0]
 
 
 def scores(functions, n, gamma, seed):
-    """For many functions from the kernel exp(-2 r^2): whether a new value is within two deviations, and its z^2."""
+    """Returns for each function whether a new value is within two standard deviations, and its squared z-score."""
     generator = torch.Generator().manual_seed(seed)
     rows = []
     for _ in range(functions):
@@ -38,7 +38,7 @@ def scores(functions, n, gamma, seed):
 
 
 observed = partial(scores, gamma=2.0)  # The true kernel.
-control = partial(scores, gamma=0.1)  # A kernel that is far too smooth.
+control = partial(scores, gamma=0.1)  # A kernel of much smoother functions than the data.
 
 CLAIM = Claim(
     id="gp-regression",

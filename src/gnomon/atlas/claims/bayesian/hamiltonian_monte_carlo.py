@@ -15,22 +15,22 @@ STEP_SIZES = (0.2, 0.1, 0.05, 0.025)
 
 
 def energy(x, v):
-    """Energy of the potential x^4 / 4 + x^2 / 2."""
+    """Returns the energy of a particle with velocity v in the potential x^4 / 4 + x^2 / 2."""
     return v**2 / 2 + x**4 / 4 + x**2 / 2
 
 
 def log_density(x):
-    """Log density of the potential."""
+    """Returns the log density that belongs to the potential x^4 / 4 + x^2 / 2."""
     return -(x**4 / 4 + x**2 / 2).sum()
 
 
 def predicted():
-    """The power of the step size; equation (1)."""
+    """Returns 2, the exponent of the step size in equation (1)."""
     return 2.0
 
 
 def error(paths, time, seed, advance):
-    """The largest energy error along several paths, for each step size."""
+    """Returns the largest energy error along each path, for each step size."""
     start = 1 + 0.3 * torch.rand(2, paths, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     worst = []
     for step in STEP_SIZES:
@@ -44,13 +44,13 @@ def error(paths, time, seed, advance):
 
 
 def observed(paths, time, seed):
-    """Leapfrog."""
+    """Moves the particle with the leapfrog integrator."""
     p, one = LogDensityWithGradient(log_density, True), torch.ones(1, dtype=torch.float64)
     return error(paths, time, seed, lambda x, v, step: leapfrog(p, x, v, p(x)[1], step, one, 1)[:2])
 
 
 def control(paths, time, seed):
-    """Explicit Euler, as sometimes printed: its energy grows."""
+    """Moves the particle with explicit Euler steps, as some texts print, which make the energy grow."""
     p = LogDensityWithGradient(log_density, True)
     return error(paths, time, seed, lambda x, v, step: ((x + step * v).clamp(-50, 50), v + step * p(x)[1]))
 

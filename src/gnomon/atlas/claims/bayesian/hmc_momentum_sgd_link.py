@@ -11,14 +11,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(seed):
-    """A random quadratic energy and a starting point."""
+    """Returns the matrix of a random quadratic energy, and a starting point."""
     generator = torch.Generator().manual_seed(seed)
     a = torch.randn(4, 4, generator=generator, dtype=torch.float64)
     return a @ a.T / 4, torch.randn(4, generator=generator, dtype=torch.float64)
 
 
 def predicted(step, friction, steps, seed):
-    """The final point of damped dynamics from rest, with the velocity updated first."""
+    """Returns the final point of the damped dynamics (1), started at rest."""
     a, x = problem(seed)
     v = torch.zeros_like(x)
     for _ in range(steps):
@@ -28,7 +28,7 @@ def predicted(step, friction, steps, seed):
 
 
 def descend(step, momentum, steps, seed):
-    """The final point of torch's SGD with lr = step^2."""
+    """Returns the final point of torch's SGD with momentum and lr = step^2."""
     a, x = problem(seed)
     x = x.clone().requires_grad_()
     optimizer = torch.optim.SGD([x], lr=step**2, momentum=momentum)
@@ -40,12 +40,12 @@ def descend(step, momentum, steps, seed):
 
 
 def observed(step, friction, steps, seed):
-    """Momentum 1 - step * friction."""
+    """Uses the momentum 1 - step * friction of equation (1)."""
     return descend(step, 1 - step * friction, steps, seed)
 
 
 def control(step, friction, steps, seed):
-    """Momentum exp(-friction), as if a step were a unit of time."""
+    """Uses the momentum exp(-friction), as if each step lasted a unit of time."""
     return descend(step, 2.718281828459045**-friction, steps, seed)
 
 
@@ -60,5 +60,5 @@ CLAIM = Claim(
         Premise("the steps are stable", lambda step: step < 0.3),
     ),
     parameters={"step": 0.1, "friction": 2.0, "steps": 50},
-    judge=equals(rounding=1000),  # fifty steps of a stable recursion
+    judge=equals(rounding=1000),  # fifty steps, each with a few rounding errors
 )

@@ -15,12 +15,12 @@ STEP_SIZE = 0.1
 
 
 def predicted():
-    """Mean squares of position and velocity for a harmonic energy; equation (1)."""
+    """Returns the mean squares of position and velocity by (1) for the energy x^2 / 2: both are 1."""
     return [1.0, 1.0]
 
 
 def squares(share, chains, draws, friction, seed):
-    """Time averages of x^2 and v^2 in each chain; friction and noise are solved exactly between the other steps."""
+    """Returns the time averages of x^2 and v^2 in each chain; ``share`` scales the variance of the noise."""
     rng = np.random.default_rng(seed)
     x, v, total = np.zeros(chains), np.zeros(chains), np.zeros((2, chains))
     kept = np.exp(-friction * STEP_SIZE)
@@ -34,8 +34,8 @@ def squares(share, chains, draws, friction, seed):
     return (total / draws).T
 
 
-observed = partial(squares, share=1.0)  # Noise that balances the friction.
-control = partial(squares, share=0.5)  # Half of its variance.
+observed = partial(squares, share=1.0)  # The noise balances the friction.
+control = partial(squares, share=0.5)  # The noise has half of the variance it needs.
 
 CLAIM = Claim(
     id="langevin-dynamics",

@@ -16,27 +16,27 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(rows):
-    """Scikit-learn's diabetes data, standardized."""
+    """Returns rows of scikit-learn's diabetes data, standardized."""
     x, y = load_diabetes(return_X_y=True)
     x, y = torch.from_numpy(x[:rows]), torch.from_numpy(y[:rows])
     return (x - x.mean(0)) / x.std(0), (y - y.mean()) / y.std()
 
 
 def predicted(rows, prior, noise):
-    """Ridge regression with penalty noise^2 / prior^2; equation (1)."""
+    """Returns the weights of ridge regression with penalty noise^2 / prior^2, equation (1)."""
     x, y = problem(rows)
     return torch.linalg.solve(x.T @ x + (noise / prior) ** 2 * torch.eye(10, dtype=x.dtype), x.T @ y)
 
 
 def most_probable(rows, prior, noise):
-    """The maximum of the log posterior by one Newton step, which is exact because it is quadratic."""
+    """Returns the maximum of the log posterior by a Newton step, which is exact for a quadratic function."""
     posterior = module_posterior(nn.Linear(10, 1, bias=False).double(), problem(rows), prior_std=prior, noise=noise)
     zero = torch.zeros(10, dtype=torch.float64)
     slope = torch.func.grad(posterior)(zero)
     return -torch.linalg.solve(torch.autograd.functional.hessian(posterior, zero), slope)
 
 
-observed = most_probable  # The noise of the prediction.
+observed = most_probable  # The noise of the ridge penalty.
 # Noise of variance one, which the usual loss |y - X w|^2 / 2 assumes.
 control = partial(most_probable, noise=1.0)
 
@@ -48,6 +48,6 @@ CLAIM = Claim(
     source=Source("derived"),
     premises=(Premise("both sides use the same noise"), Premise("prior and noise are Gaussian")),
     parameters={"rows": 100, "prior": 0.5, "noise": 3.0},
-    judge=equals(rounding=1e4),  # two solutions of a system of condition below 100 in ten unknowns
+    judge=equals(rounding=1e4),  # two solutions of systems with condition number below 100 in ten unknowns
     covers=("gaussian-prior-weight-decay", "gaussian-noise-mse"),
 )

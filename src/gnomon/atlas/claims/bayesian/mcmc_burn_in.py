@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def chains(count, n, rho, start, seed):
-    """Autoregressions x' = rho x + sqrt(1 - rho^2) z, with stationary distribution N(0, 1)."""
+    """Returns chains x' = rho x + sqrt(1 - rho^2) z, whose stationary distribution is N(0, 1)."""
     z = torch.randn(n + 1, count, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     x, rows = z[0] + start, []
     for t in range(n):
@@ -24,18 +24,18 @@ def chains(count, n, rho, start, seed):
 
 
 def predicted():
-    """The squared error divided by the predicted one; equation (1)."""
+    """Returns 1, the squared error divided by variance / ESS."""
     return 1.0
 
 
 def ratios(start, count, n, rho, seed):
-    """Squared error of each chain's mean divided by variance / ESS; ESS of one chain, from 200 chains together."""
+    """Returns the squared error of each chain's mean divided by variance / ESS, with the ESS from 200 chains."""
     x = chains(count, n, rho, start, seed)
     return x.mean(1)[:, 0].square() * float(effective_sample_size(x[:200])) / 200
 
 
-observed = partial(ratios, start=0.0)  # Chains that start in their stationary distribution.
-control = partial(ratios, start=30.0)  # Chains that start thirty standard deviations away, with their burn-in.
+observed = partial(ratios, start=0.0)  # Chains start in their stationary distribution.
+control = partial(ratios, start=30.0)  # Chains start 30 standard deviations away and keep their burn-in.
 
 CLAIM = Claim(
     id="mcmc-burn-in",

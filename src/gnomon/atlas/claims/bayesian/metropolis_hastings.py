@@ -1,4 +1,4 @@
-"""Metropolis-Hastings samples from a distribution that is known up to a factor, with any proposal.
+"""Metropolis-Hastings samples from a distribution with unknown normalization, also with an asymmetric proposal.
 
     accept i -> j with probability min(1, p(j) R(j, i) / (p(i) R(i, j)))     (1)
 
@@ -16,12 +16,12 @@ PROPOSE_UP = 0.8
 
 
 def predicted():
-    """The normalized weights."""
+    """Returns the probability of each state: the weights divided by their sum."""
     return WEIGHTS / WEIGHTS.sum()
 
 
 def shares(chains, steps, seed, back, forth):
-    """Share of time of each chain in each of five states on a circle; up is proposed more often than down."""
+    """Returns the share of time of each chain in each of five states; steps up are proposed more often."""
     generator = torch.Generator().manual_seed(seed)
     state, seen = torch.randint(5, (chains,), generator=generator), torch.zeros(chains, 5, dtype=torch.float64)
     for t in range(steps):
@@ -34,7 +34,7 @@ def shares(chains, steps, seed, back, forth):
     return seen / seen.sum(1, keepdim=True)
 
 
-observed = partial(shares, back=1 - PROPOSE_UP, forth=PROPOSE_UP)  # With the ratio R(j, i) / R(i, j).
+observed = partial(shares, back=1 - PROPOSE_UP, forth=PROPOSE_UP)  # The acceptance includes R(j, i) / R(i, j).
 control = partial(shares, back=1.0, forth=1.0)  # Without it.
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""The acceptance of random-walk Metropolis falls with the scale of the proposal, as (2 / pi) arctan(2 / s).
+"""Random-walk Metropolis accepts a share (2 / pi) arctan(2 / s) of proposals of scale s for a Gaussian target.
 
     P(accept) = 2 / pi arctan(2 / s)   for the target N(0, 1) and proposals x + s z     (1)
 
@@ -17,12 +17,12 @@ PROPOSAL_SCALES = (0.2, 1.0, 2.4, 10.0)
 
 
 def predicted():
-    """Equation (1): the angle between the half planes in which a Gaussian pair is accepted."""
+    """Returns the acceptance probability (1) for each proposal scale."""
     return [2 / math.pi * math.atan(2 / s) for s in PROPOSAL_SCALES]
 
 
 def acceptance(log_density, draws, seed):
-    """Mean acceptance of sixty-four chains for each scale."""
+    """Returns the mean acceptance of 64 chains for each proposal scale."""
     start = torch.randn(64, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     methods = [Metropolis(scale, adapt=False) for scale in PROPOSAL_SCALES]
     return [

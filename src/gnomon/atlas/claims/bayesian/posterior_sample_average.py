@@ -11,22 +11,22 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(mean):
-    """The mean of w^2 under the posterior N(mean, 1)."""
+    """Returns the mean of w^2 under the posterior N(mean, 1)."""
     return mean**2 + 1.0
 
 
 def draws(mean, samples, seed):
-    """Forty repetitions of a sample from the posterior."""
+    """Returns forty samples from the posterior, each of ``samples`` weights."""
     return mean + torch.randn(40, samples, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def observed(mean, samples, seed):
-    """Unweighted means of w^2."""
+    """Returns the mean of w^2 with equal weights, for each sample."""
     return draws(mean, samples, seed).square().mean(1)
 
 
 def control(mean, samples, seed):
-    """Means weighted by the density, as sometimes printed."""
+    """Weights each draw by its posterior density, as some texts print."""
     w = draws(mean, samples, seed)
     weight = (-(w - mean).square() / 2).softmax(1)
     return (weight * w.square()).sum(1)

@@ -1,4 +1,4 @@
-"""Functions drawn with the kernel exp(-g |x - x'|^2) cross zero sqrt(2 g) / pi times per unit length.
+"""Random functions with the kernel exp(-g |x - x'|^2) cross zero sqrt(2 g) / pi times per unit length.
 
     E[crossings] = length * sqrt(-k''(0) / k(0)) / pi = length * sqrt(2 g) / pi     (1)
 
@@ -11,12 +11,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(gamma):
-    """Crossings per unit length; equation (1)."""
+    """Returns the expected number of zero crossings per unit length, equation (1)."""
     return (2 * gamma) ** 0.5 / torch.pi
 
 
 def crossings(kernel, points, functions, seed):
-    """Sign changes per unit length of functions drawn on a fine grid of [0, 4]."""
+    """Returns the number of sign changes per unit length of each function drawn on a fine grid of [0, 4]."""
     x = torch.linspace(0, 4, points, dtype=torch.float64)
     values, vectors = torch.linalg.eigh(kernel((x[:, None] - x).abs()))
     z = torch.randn(functions, points, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
@@ -25,12 +25,12 @@ def crossings(kernel, points, functions, seed):
 
 
 def observed(gamma, points, functions, seed):
-    """The kernel exp(-g r^2)."""
+    """Draws functions with the kernel exp(-g r^2)."""
     return crossings(lambda r: (-gamma * r**2).exp(), points, functions, seed)
 
 
 def control(gamma, points, functions, seed):
-    """The kernel exp(-sqrt(2 g) r), which has a kink at zero and much rougher functions."""
+    """Draws functions with the kernel exp(-sqrt(2 g) r), which has a kink at zero and rougher functions."""
     return crossings(lambda r: (-((2 * gamma) ** 0.5) * r).exp(), points, functions, seed)
 
 

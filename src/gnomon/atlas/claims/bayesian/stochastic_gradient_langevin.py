@@ -1,4 +1,4 @@
-"""Langevin steps without rejection sample a density whose variance is too large in proportion to the step size.
+"""Langevin steps without rejection sample a variance that is too large, by an amount proportional to the step size.
 
     var = 1 / (h (1 - e h / 4)) = 1 / h + e / 4 + O(e^2)   for a Gaussian of precision h     (1)
 
@@ -12,13 +12,13 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(step, n):
-    """The variance for the posterior of a mean, with precision h = n + 1; equation (1)."""
+    """Returns the variance (1) for the posterior of a mean of n values, with precision h = n + 1."""
     h = n + 1
     return 1 / (h * (1 - step * h / 4))
 
 
 def variances(method, n, chains, draws, seed):
-    """Variance of each chain around the exact mean, for targets 1 and 3 in turn."""
+    """Returns the variance of each chain around the exact mean, for targets that are 1 and 3 in turn."""
     x = torch.ones(n, 1).double()
     y = torch.tensor([1.0, 3.0] * (n // 2)).double()
     net = torch.nn.Linear(1, 1, bias=False).double()
@@ -30,12 +30,12 @@ def variances(method, n, chains, draws, seed):
 
 
 def observed(step, n, chains, draws, seed):
-    """Full batches."""
+    """Computes gradients on all data."""
     return variances(Langevin(step, None), n, chains, draws, seed)
 
 
 def control(step, n, chains, draws, seed):
-    """Batches of one example, whose noise widens the density."""
+    """Computes gradients on one example at a time, whose noise makes the variance larger."""
     return variances(StochasticGradient(step, batch=1), n, chains, draws, seed)
 
 

@@ -1,1 +1,1 @@
-"""Laws from data: sparse equations, what noise does to them, and what they are worth outside the data."""
+"""Discovery claims: finding equations in data, the effect of noise, and predictions outside the data."""

@@ -1,4 +1,4 @@
-"""Outside its data a network fails, but a law found from the same data still holds.
+"""Outside the range of its training data a network fails, but a law found from the same data still holds.
 
     |law(x) - y| / |y| <= 1 %    and    |network(x) - y| / |y| >= 10 %    outside the data              (1)
 
@@ -16,26 +16,26 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Whether the law is within 1 %, and whether the network is off by at least 10 %."""
+    """Returns 1 twice: the law is within 1 %, and the network is off by at least 10 %."""
     return [1.0, 1.0]
 
 
 class MeasuredQuantity(nn.Module):
-    """The measured quantity, as a function."""
+    """Computes the measured quantity y = 0.5 x^2 - 0.3 x."""
 
     def forward(self, x):
-        """y = 0.5 x^2 - 0.3 x."""
+        """Returns y = 0.5 x^2 - 0.3 x."""
         return 0.5 * x**2 - 0.3 * x
 
 
 def measure(width, steps, seed, far):
-    """Compares a network trained on [-1, 1] and the law found there, on the interval from ``far``."""
+    """Trains a network on [-1, 1] and compares it with the law found there, between ``far`` and ``far`` + 2."""
     torch.manual_seed(seed)
     x = torch.linspace(-1, 1, 200)[:, None]
     y = MeasuredQuantity()(x)
     net = nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, 1))
     optimizer = torch.optim.Adam(net.parameters(), 1e-2)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)  # otherwise Adam's loss sometimes jumps
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)  # Adam's loss jumps without a schedule
     for _ in range(steps):
         optimizer.zero_grad()
         (net(x) - y).square().mean().backward()

@@ -17,12 +17,12 @@ DICTIONARY_TERMS = ["1", "u", "u^2", "u_x", "u_x^2", "u*u_x", "u_xx", "u_xx^2", 
 
 
 def predicted(diffusion):
-    """Coefficients divided by the diffusion: one for u_xx, zero for all others; clean and noisy."""
+    """Returns coefficients divided by the diffusion: 1 for u_xx and 0 for the others, clean and noisy."""
     return [[float(term == "u_xx") for term in DICTIONARY_TERMS]] * 2
 
 
 def measure(points, diffusion, share, seed, terms):
-    """The coefficients that are found, divided by the diffusion."""
+    """Returns the coefficient that is found for each term, divided by the diffusion, without and with noise."""
     run = runs.heat(points=points, diffusion=diffusion, seed=seed)
     u, rows = run.fields["u"], []
     for noise in (0.0, share):
@@ -32,7 +32,7 @@ def measure(points, diffusion, share, seed, terms):
     return rows
 
 
-observed = partial(measure, terms=DICTIONARY_TERMS)  # The whole dictionary.
+observed = partial(measure, terms=DICTIONARY_TERMS)  # All terms of the dictionary.
 control = partial(measure, terms=[term for term in DICTIONARY_TERMS if term != "u_xx"])  # Without u_xx.
 
 CLAIM = Claim(

@@ -16,12 +16,12 @@ LIBRARY_TERMS = ["u", "u^2", "u_x", "u*u_x", "u_xx", "u*u_xx"]
 
 
 def predicted(diffusion, speed):
-    """The coefficient of u_xx and the number of other terms, for heat and for waves."""
+    """Returns the coefficient of u_xx and the number of other terms, for heat and for waves."""
     return [diffusion, 0.0, speed**2, 0.0]
 
 
 def measure(points, diffusion, speed, order):
-    """The same from both fields in closed form; ``order`` is the time derivative for waves."""
+    """Discovers the law of heat and of waves, and returns the coefficient of u_xx and the number of other terms."""
     x, t = np.linspace(0, 2 * np.pi, points, endpoint=False), np.linspace(0, 3, 120)
     parts = [(k, np.sin(k * x[:, None] + k * k) / k) for k in (1, 2, 3, 4)]
     heat = sum(np.exp(-diffusion * k * k * t) * s for k, s in parts)
@@ -33,8 +33,8 @@ def measure(points, diffusion, speed, order):
     return found
 
 
-observed = partial(measure, order=2)  # u_t for heat, u_tt for waves.
-control = partial(measure, order=1)  # u_t for both, although waves have no such law.
+observed = partial(measure, order=2)  # Left side u_t for heat, u_tt for waves.
+control = partial(measure, order=1)  # Left side u_t for both, but waves have no such law.
 
 CLAIM = Claim(
     id="heat-equation-example",

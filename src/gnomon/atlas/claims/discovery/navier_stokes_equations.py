@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Relative residuals of incompressibility and of momentum."""
+    """Returns 0 twice, the relative residuals of incompressibility and of momentum."""
     return [0.0, 0.0]
 
 
 def vortex(points, viscosity):
-    """Velocities and pressure in closed form."""
+    """Returns velocities, pressure, grid spacing and times of the Taylor-Green vortex."""
     x, t = np.linspace(0, 2 * np.pi, points, endpoint=False), np.linspace(0, 0.1, 25)
     a, b, c = x[:, None, None], x[None, :, None], np.exp(-2 * viscosity * t)
     flow = {"u": np.cos(a) * np.sin(b) * c, "v": -np.sin(a) * np.cos(b) * c}
@@ -27,7 +27,7 @@ def vortex(points, viscosity):
 
 
 def measure(points, viscosity, pressure):
-    """Residuals by derivatives of the fields on a grid."""
+    """Returns the relative residuals of both equations, with derivatives taken on the grid."""
     flow, dx, t = vortex(points, viscosity)
     right = f"{pressure}{viscosity}*u_xx + {viscosity}*u_yy"
     equations = "u_x + v_y = 0", f"u_t + u*u_x + v*u_y = {right}"
@@ -35,7 +35,7 @@ def measure(points, viscosity, pressure):
 
 
 observed = partial(measure, pressure="-1*p_x + ")  # The whole equation.
-control = partial(measure, pressure="")  # Without the pressure.
+control = partial(measure, pressure="")  # The pressure term is left out.
 
 CLAIM = Claim(
     id="navier-stokes-equations",

@@ -1,4 +1,4 @@
-"""A layer trained to map u to u_t of advection and diffusion can be written as these two operators.
+"""A convolution trained on advection and diffusion can be written as these two differential operators.
 
     argmin_c sum_i |f(x_i) - sum_j c_j theta_j(x_i)|^2,  few c_j nonzero                                     (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(advection, diffusion):
-    """Coefficients of u_x and u_xx divided by the true ones, other terms, and whether the fidelity is 0.98 or more."""
+    """Returns the ratios 1 and 1 of both coefficients to the truth, 0 other terms, and 1: fidelity is 0.98 or more."""
     return [1.0, 1.0, 0.0, 1.0]
 
 
 def measure(n, advection, diffusion, seed, steps):
-    """Trains one filter of seven taps by L-BFGS and distills it."""
+    """Trains a filter of seven taps by L-BFGS, writes it as an equation, and compares with the true coefficients."""
     draw = torch.Generator().manual_seed(seed)
     k, h = torch.arange(1, 9), 0.2
     x = torch.arange(n) * h

@@ -1,4 +1,4 @@
-"""Sparse regression finds seven equations of physics, with coefficients at least as accurate as published.
+"""Sparse regression finds seven equations of physics, with coefficient errors at most as large as the published ones.
 
     u_t = sum_k c_k term_k(u, u_x, u_xx, ...)    with few c_k that are not 0                                  (1)
 
@@ -24,12 +24,12 @@ TERMS_TWO_CHEMICALS = "u v u^2 u^3 u^2*v u*v^2 v^3 u_x u_xx u_yy v_xx v_yy"
 
 
 def published_errors(errors):
-    """No wrong terms, and the published relative error of the coefficients: clean, then with noise."""
+    """Returns 0 wrong terms and the published coefficient error, for clean data and for noisy data."""
     return [0.0, errors[0], 0.0, errors[1]]
 
 
 def measure(data, law, terms, left_out, points, times, share, seed):
-    """Wrong terms and mean relative coefficient error, clean and with noise, with one term left out."""
+    """Returns the number of wrong terms and the mean relative coefficient error, for clean and for noisy data."""
     fields, x, t, known = data(points, times)
     library = Library(only=[term for term in terms.split() if term != left_out], known=known)
     tried = [law_recovery(fields, x, t, law, library=library, noise=noise, seed=seed) for noise in (0.0, share)]
@@ -37,7 +37,7 @@ def measure(data, law, terms, left_out, points, times, share, seed):
 
 
 def from_simulation(simulation):
-    """A simulation of `gnomon.data.fields` as fields, positions, times and no known functions."""
+    """Returns a function that simulates a field and returns fields, grid spacing, times and no known functions."""
 
     def data(points, times):
         run = simulation(points=points, times=times)
@@ -47,7 +47,7 @@ def from_simulation(simulation):
 
 
 def oscillator(points, times):
-    """Three eigenstates of the harmonic oscillator in superposition, in closed form; V = x^2 / 2 is known."""
+    """Returns three eigenstates of the harmonic oscillator in superposition; its potential V = x^2 / 2 is known."""
     x, t = np.linspace(-6, 6, points), np.linspace(0, 4, times)
     states = [np.exp(-(x**2) / 2), x * np.exp(-(x**2) / 2), (2 * x**2 - 1) * np.exp(-(x**2) / 2)]
     parts = zip((1, 0.7, 0.3j), states, strict=True)
@@ -56,7 +56,7 @@ def oscillator(points, times):
 
 
 def breather(points, times):
-    """The solution that starts at 2 sech(x), by Strang splitting with eight steps between times."""
+    """Returns the solution that starts at 2 sech(x), by Strang splitting with eight steps between frames."""
     x, t = np.linspace(-5, 5, points, endpoint=False), np.linspace(0, np.pi, times)
     h = (t[1] - t[0]) / 8
     turn = np.exp(-0.5j * h * (2 * np.pi * np.fft.fftfreq(points, x[1] - x[0])) ** 2)
@@ -72,7 +72,7 @@ def breather(points, times):
 
 @dataclass(frozen=True)
 class KnownEquation:
-    """One equation: its data, the published errors, and the term that the control leaves out."""
+    """An equation, its data, the published coefficient errors, and the term that the control leaves out."""
 
     id: str
     name: str
@@ -138,7 +138,7 @@ EQUATIONS = (
 
 
 def claim(row):
-    """The claim of one equation."""
+    """Returns the claim that one equation is found."""
     given = {"data": row.data, "law": row.law, "terms": row.terms}
     return Claim(
         id=row.id,

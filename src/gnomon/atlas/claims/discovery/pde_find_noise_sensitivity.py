@@ -1,4 +1,4 @@
-"""The more derivatives an equation has, the more noise harms discovery by pointwise derivatives.
+"""The higher the derivatives in an equation, the more noise harms its discovery by pointwise derivatives.
 
     noise of size s in u is noise of size about s / h^k in its k-th derivative                              (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """The equations from the least to the most sensitive."""
+    """Returns the names of the equations, from the least to the most sensitive to noise."""
     return ("burgers", "kdv", "kuramoto")
 
 
 def measure(share, draws, seed, form):
-    """Log10 of the mean relative coefficient error on the true terms, for each draw of the noise."""
+    """Returns log10 of the mean relative error of the true coefficients, for each equation and draw of noise."""
     found = {}
     for name, run in (
         ("burgers", runs.burgers()),
@@ -38,9 +38,7 @@ def measure(share, draws, seed, form):
 
 
 observed = partial(measure, form=PointwiseForm(space=FiniteDifferences(2), time=FiniteDifferences(2)))
-control = partial(
-    measure, form=WeakForm()
-)  # The weak form differentiates smooth test functions instead, so the order disappears.
+control = partial(measure, form=WeakForm())  # The weak form does not differentiate the noisy data.
 
 CLAIM = Claim(
     id="pde-find-noise-sensitivity",

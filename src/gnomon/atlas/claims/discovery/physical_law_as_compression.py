@@ -1,4 +1,4 @@
-"""The information criterion is smallest at the true terms, except with a known small probability.
+"""The information criterion BIC is smallest at the true terms of a law, except with a known small probability.
 
     BIC(S) = m log RSS(S) + |S| log m,    smallest elsewhere with probability 1 - (1 - p)^k                   (1)
 
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(n):
-    """Equation (1), for five variables outside the law."""
+    """Returns the probability (1) that a wrong set of terms wins, for five variables outside the law."""
     from scipy.stats import t  # slow to import
 
     p = 2 * t.sf(((n - 5) * (n ** (1 / n) - 1)) ** 0.5, n - 5)
@@ -24,7 +24,7 @@ def predicted(n):
 
 
 def measure(n, draws, noise, seed, seen):
-    """Whether the smallest criterion is not at the true terms, for each draw."""
+    """Returns for each draw whether BIC is smallest at another set than the true terms."""
     wrong = []
     for k in range(draws):
         draw = np.random.default_rng([seed, k])
@@ -36,7 +36,7 @@ def measure(n, draws, noise, seed, seen):
 
 
 observed = partial(measure, seen=list(range(8)))  # All eight variables.
-control = partial(measure, seen=[0, 2, 3, 4, 5, 6, 7])  # Without the second.
+control = partial(measure, seen=[0, 2, 3, 4, 5, 6, 7])  # The second variable, which is in the law, is not measured.
 
 CLAIM = Claim(
     id="physical-law-as-compression",

@@ -1,4 +1,4 @@
-"""y' = y/x + y^2/x^3 becomes separable in r = y/x, s = -1/x and has the solutions y = x^2 / (1 + C x).
+"""The substitution r = y/x, s = -1/x solves y' = y/x + y^2/x^3: y = x^2 / (1 + C x).
 
     ds/dr = 1/r^2,    s = -1/r + C,    y = x^2 / (1 + C x)                                                   (1)
 
@@ -12,20 +12,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(c):
-    """The right side y/x + y^2/x^3 along the solution."""
+    """Returns the right side of the equation, y/x + y^2/x^3, along the solution."""
     x = np.linspace(1, 3, 401)
     y = x**2 / (1 + c * x)
     return y / x + y**2 / x**3
 
 
 def observed(c):
-    """The derivative of the solution by differences of sixth order."""
+    """Returns the derivative of the solution by finite differences of sixth order."""
     x = np.linspace(1, 3, 401)
     return FiniteDifferences(6)(x**2 / (1 + c * x), x[1] - x[0], 1)
 
 
 def control(c):
-    """The constant in another place."""
+    """Puts the constant elsewhere: y = x^2 / (1 + C x^2), which does not solve the equation."""
     x = np.linspace(1, 3, 401)
     return FiniteDifferences(6)(x**2 / (1 + c * x**2), x[1] - x[0], 1)
 

@@ -1,1 +1,1 @@
-"""Which of many solutions training finds: the start, the steps, the noise and the architecture decide."""
+"""Implicit bias claims: which of many solutions training finds, depending on start, steps, noise and architecture."""

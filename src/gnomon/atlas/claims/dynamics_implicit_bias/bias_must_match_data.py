@@ -17,26 +17,26 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(sets, n, rank, share, rng):
-    """Matrices of a rank, all with the same Frobenius norm, and which entries are seen."""
+    """Returns matrices of a given rank with equal Frobenius norm, and which of their entries are seen."""
     w = rng.normal(size=(sets, n, rank)) @ rng.normal(size=(sets, rank, n))
     return 2**0.5 * w / np.linalg.norm(w, axis=(1, 2), keepdims=True), rng.uniform(size=w.shape) < share
 
 
 def predicted():
-    """From the smallest to the largest, equation (1)."""
+    """Returns the names of errors and fixed levels, in increasing order by equation (1)."""
     return ("error at rank 2", "one half", "nine tenths", "error at full rank")
 
 
 def errors(depth, sets, n, share, size, steps, seed):
-    """Relative errors on unseen entries for a matrix of rank 2 and one of full rank."""
+    """Returns the relative errors on unseen entries for a matrix of rank 2 and one of full rank."""
     rng = np.random.default_rng(seed)
     low, full = (error(*problem(sets, n, rank, share, rng), depth, size, steps, rng) for rank in (2, n))
     marks = {"one half": np.full(sets, 0.5), "nine tenths": np.full(sets, 0.9)}
     return {"error at rank 2": low, "error at full rank": full} | marks
 
 
-observed = partial(errors, depth=2)  # A product of two factors from a small start.
-control = partial(errors, depth=1)  # The matrix itself, for which descent has no preference.
+observed = partial(errors, depth=2)  # A product of two factors, which start small.
+control = partial(errors, depth=1)  # The matrix itself, without a preference for low rank.
 
 CLAIM = Claim(
     id="bias-must-match-data",

@@ -16,18 +16,18 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(sets, n, rank, share, rng):
-    """Matrices of a rank with largest singular value about 1, and which entries are seen."""
+    """Returns matrices of a given rank with largest singular value about 1, and which of their entries are seen."""
     w = rng.normal(size=(sets, n, rank)) @ rng.normal(size=(sets, rank, n)) / n
     return w, rng.uniform(size=w.shape) < share
 
 
 def predicted():
-    """From the smallest error to the largest, equation (1)."""
+    """Returns the numbers of factors, from the smallest error on unseen entries to the largest; equation (1)."""
     return ("3 factors", "2 factors", "one half", "1 factor")
 
 
 def error(w, seen, depth, size, steps, rng):
-    """Relative error on the unseen entries, after descent on the seen ones."""
+    """Trains a product of ``depth`` factors on the seen entries and returns the relative error on the others."""
     n = w.shape[1]
     factors = [size ** (1 / depth) * np.broadcast_to(np.eye(n), w.shape) for _ in range(depth)]
     factors = [f + 0.01 * size ** (1 / depth) * rng.normal(size=f.shape) for f in factors]
@@ -51,7 +51,7 @@ def error(w, seen, depth, size, steps, rng):
 
 
 def errors(size, sets, n, share, steps, seed):
-    """Relative errors with one, two and three factors on the same matrices."""
+    """Returns the relative errors with one, two and three factors on the same matrices."""
     rng = np.random.default_rng(seed)
     w, seen = problem(sets, n, 2, share, rng)
     found = {f"{k} factor" + "s" * (k > 1): error(w, seen, k, size, steps, rng) for k in (1, 2, 3)}
@@ -59,7 +59,7 @@ def errors(size, sets, n, share, steps, seed):
 
 
 observed = errors  # From a small start.
-control = partial(errors, size=1.0)  # From factors as large as the matrix itself.
+control = partial(errors, size=1.0)  # The factors start as large as the matrix.
 
 CLAIM = Claim(
     id="deep-matrix-factorisation",

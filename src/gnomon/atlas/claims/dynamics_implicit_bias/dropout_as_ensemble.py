@@ -1,4 +1,4 @@
-"""Dropout at test time averages over an ensemble with one network for each mask.
+"""Dropout at test time averages the predictions of an ensemble that has one network for each mask.
 
     p(y | x) = sum_b P(b) p_b(y | x),    P(b) = prod_i k^b_i (1 - k)^(1 - b_i)                                (1)
 
@@ -17,14 +17,14 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(units, seed):
-    """One input, and the weights of a network with one hidden layer and three classes."""
+    """Returns hidden activations for one input, and the output weights of three classes."""
     rng = np.random.default_rng(seed)
     hidden = np.maximum(rng.normal(size=(units, 4)) @ rng.normal(size=4) + 1, 0) + 0.2
     return hidden, rng.normal(size=(3, units))
 
 
 def predicted(units, keep, seed):
-    """The sum over all masks of equation (1)."""
+    """Returns the class probabilities averaged over all masks, equation (1)."""
     hidden, out = problem(units, seed)
     masks = np.array(list(product((0.0, 1.0), repeat=units)))
     chance = np.prod(np.where(masks == 1, keep, 1 - keep), axis=1)
@@ -33,14 +33,14 @@ def predicted(units, keep, seed):
 
 
 def sample_predictions(units, keep, draws, seed, shared):
-    """Class probabilities with torch's dropout layer, one mask per draw."""
+    """Returns the class probabilities with torch's dropout layer, one mask per draw."""
     hidden, out = (torch.from_numpy(v) for v in problem(units, seed))
     mask = nn.Dropout(1 - keep)(torch.ones(draws, 1 if shared else units).double())
     return torch.softmax((mask * hidden) @ out.T, dim=1)
 
 
-observed = partial(sample_predictions, shared=False)  # An independent bit for each unit.
-control = partial(sample_predictions, shared=True)  # One bit for all units: the whole layer is dropped or kept.
+observed = partial(sample_predictions, shared=False)  # An independent mask bit for each unit.
+control = partial(sample_predictions, shared=True)  # One mask bit for all units: the whole layer is dropped or kept.
 
 CLAIM = Claim(
     id="dropout-as-ensemble",

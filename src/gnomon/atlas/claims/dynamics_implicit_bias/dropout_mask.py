@@ -15,26 +15,26 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(n, d, seed):
-    """Positive inputs and weights, so that inputs dropped together would be noticed, and targets."""
+    """Returns positive inputs and weights, so that inputs dropped together would show, and targets."""
     rng = np.random.default_rng(seed)
     return rng.uniform(0.5, 1.5, (n, d)), rng.normal(size=n), rng.uniform(0.5, 1, d)
 
 
 def predicted(n, d, p, seed):
-    """Equation (1)."""
+    """Returns the expected squared error by equation (1)."""
     x, y, w = problem(n, d, seed)
     return ((y - x @ w) ** 2).sum() + p / (1 - p) * (w**2 * (x**2).sum(0)).sum()
 
 
 def observed(n, d, p, draws, seed):
-    """torch's dropout, once for each draw."""
+    """Returns the squared error with torch's dropout on each input, for each draw."""
     x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
     dropped = functional.dropout(x.expand(draws, n, d), p, training=True)
     return ((y - dropped @ w) ** 2).sum(1)
 
 
 def control(n, d, p, draws, seed):
-    """One mask for all inputs of an example."""
+    """Drops all inputs of an example together, with one mask per example."""
     x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
     dropped = x * functional.dropout(torch.ones(draws, n, 1).double(), p, training=True)
     return ((y - dropped @ w) ** 2).sum(1)

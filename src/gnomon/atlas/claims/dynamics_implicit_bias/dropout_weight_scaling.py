@@ -1,4 +1,4 @@
-"""Scaling weights by the keep probability gives the normalized geometric mean of a softmax over all dropout masks.
+"""Scaling weights by the keep probability gives the geometric mean of the softmax outputs over all dropout masks.
 
 The log of a softmax is linear in the scores up to a constant for each mask, and scores are linear in the mask:
 
@@ -16,19 +16,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(units, classes, seed):
-    """Inputs, weights and biases of a softmax layer."""
+    """Returns inputs, weights and biases of a softmax layer."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=units), rng.normal(size=(classes, units)), rng.normal(size=classes)
 
 
 def predicted(units, classes, keep, seed):
-    """The right side of equation (1)."""
+    """Returns the class probabilities with scaled weights, the right side of (1)."""
     x, w, b = (torch.from_numpy(v) for v in problem(units, classes, seed))
     return torch.softmax(keep * (w @ x) + b, dim=0)
 
 
 def members(units, classes, keep, seed):
-    """The probability of each mask, and the class probabilities with it."""
+    """Returns the probability of each mask, and the class probabilities with this mask."""
     x, w, b = problem(units, classes, seed)
     masks = np.array(list(product((0.0, 1.0), repeat=units)))
     scores = np.exp((masks * x) @ w.T + b)
@@ -36,14 +36,14 @@ def members(units, classes, keep, seed):
 
 
 def observed(units, classes, keep, seed):
-    """The geometric mean over all masks, normalized."""
+    """Returns the normalized geometric mean of the class probabilities over all masks."""
     chance, p = members(units, classes, keep, seed)
     mean = np.exp(chance @ np.log(p))
     return mean / mean.sum()
 
 
 def control(units, classes, keep, seed):
-    """The arithmetic mean."""
+    """Returns the arithmetic mean of the class probabilities over all masks."""
     chance, p = members(units, classes, keep, seed)
     return chance @ p
 
@@ -60,6 +60,6 @@ CLAIM = Claim(
     ),
     parameters={"units": 10, "classes": 4, "keep": 0.5},
     full={"units": 16, "classes": 10},
-    judge=equals(rounding=100_000),  # sums over 2^16 masks
+    judge=equals(rounding=100_000),  # a sum over 2^16 masks loses up to 65,536 times machine precision
     remark="Dropout samples the arithmetic mean, which is another number; in deeper networks neither is exact.",
 )

@@ -1,4 +1,4 @@
-"""Stopping gradient descent after t steps of size r acts like an L2 penalty 1 / (r t), to within 0.2036.
+"""Stopping gradient descent after t steps of size r acts like an L2 penalty 1 / (r t), with weights equal to 0.2036.
 
 From zero, the mode of least squares with eigenvalue l is scaled by 1 - (1 - r l)^t = 1 - e^{-s} + O(1/t), s = l r t.
 The penalty a = 1 / (r t) scales it by l / (l + a) = s / (s + 1). The two differ by
@@ -14,20 +14,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, steps, seed):
-    """A Hessian with eigenvalues s at rate * steps = 1, its eigenvectors, the minimum (1 in each mode), the rate."""
+    """Returns a Hessian, its eigenvectors, the minimum (1 along each of them), and the step size."""
     s = np.geomspace(0.01, 50, d)
     q, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))
     return q * s @ q.T, q, q.sum(1), 1 / steps
 
 
 def predicted(d):
-    """The curve of equation (1), and its largest value."""
+    """Returns the difference -g(s) of equation (1) for each eigenvalue, then its largest absolute value."""
     s = np.geomspace(0.01, 50, d)
     return [*(1 / (s + 1) - np.exp(-s)), 0.2036]
 
 
 def gap(d, steps, seed, start):
-    """Weights of descent minus weights with the penalty 1 / (rate * steps) = 1, in each mode."""
+    """Returns the weights of descent minus the weights with penalty 1, along each eigenvector, then the largest."""
     h, q, best, rate = problem(d, steps, seed)
     w = start * q.sum(1)
     for _ in range(steps):
@@ -38,7 +38,7 @@ def gap(d, steps, seed, start):
 
 
 observed = partial(gap, start=0.0)  # From zero.
-control = partial(gap, start=0.5)  # From half the minimum.
+control = partial(gap, start=0.5)  # From halfway to the minimum.
 
 CLAIM = Claim(
     id="early-stopping-equals-l2",

@@ -1,4 +1,4 @@
-"""With noisy labels, stopping after p checks without progress keeps a better state than training to the end.
+"""With noisy labels, stopping after p checks without progress finds better weights than training to the end.
 
 The rule keeps the state with the best validation error so far and stops after p checks without a new best. With noisy
 labels and more weights than examples, the risk along descent falls and then rises as the noise is fitted, so
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(sets, n, d, noise, seed):
-    """Linear data sets with n training and n validation examples each, and the true weights."""
+    """Returns linear data sets with n training and n validation examples each, and the true weights."""
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=(sets, d)) / d**0.5
     x, check = rng.normal(size=(2, sets, n, d))
@@ -25,12 +25,12 @@ def problem(sets, n, d, noise, seed):
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns the names of the two states, the one with the smaller risk first."""
     return ("kept", "end")
 
 
 def risks(noise, sets, n, d, steps, patience, seed):
-    """Squared distance to the true weights (the excess risk) of the kept state and of the final one."""
+    """Returns the squared distance to the true weights (excess risk) of the kept state and of the final one."""
     truth, x, y, check, z = problem(sets, n, d, noise, seed)
     w, rate = np.zeros((sets, d)), 0.5 / (1 + (d / n) ** 0.5) ** 2
     best, waited, kept = np.full(sets, np.inf), np.zeros(sets), np.zeros((sets, d))

@@ -1,4 +1,4 @@
-"""The effective number of parameters of a wide network is set by its kernel, not by its number of weights.
+"""The effective number of parameters of a wide network depends on its kernel, not on its number of weights.
 
 Ridge regression on m random ReLU features / sqrt(m) has tr K_m (K_m + a I)^-1 degrees of freedom, with ridge a. K_m
 tends to a kernel with a closed form (arc-cosine of order 1), so the number saturates while m grows a hundredfold, up to
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(n, d, seed):
-    """Random inputs."""
+    """Returns n random inputs."""
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def predicted(n, d, widths, ridge, seed):
-    """Equation (1), the same for each width."""
+    """Returns the degrees of freedom (1) of the limit, which are the same for each width."""
     x = problem(n, d, seed)
     norm = np.linalg.norm(x, axis=1)
     t = np.arccos(np.clip(x @ x.T / np.outer(norm, norm), -1, 1))
@@ -31,7 +31,7 @@ def predicted(n, d, widths, ridge, seed):
 
 
 def degrees_of_freedom(n, d, widths, ridge, draws, seed, power):
-    """Degrees of freedom of random features: the trace of the hat matrix, extrapolated in the width."""
+    """Returns the trace of the hat matrix of random features, extrapolated in the width, for each draw."""
     x, rng = problem(n, d, seed), np.random.default_rng([seed, 1])
     rows = []
     for _ in range(draws):
@@ -41,7 +41,7 @@ def degrees_of_freedom(n, d, widths, ridge, draws, seed, power):
     return 2 * counts[:, 1::2] - counts[:, ::2]
 
 
-observed = partial(degrees_of_freedom, power=0.5)  # Divided by the square root of the width.
+observed = partial(degrees_of_freedom, power=0.5)  # Features divided by the square root of the width.
 control = partial(degrees_of_freedom, power=0.0)  # Not divided.
 
 CLAIM = Claim(

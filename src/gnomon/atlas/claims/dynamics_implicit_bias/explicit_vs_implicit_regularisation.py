@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, weights, starts, seed):
-    """Examples, targets and several starts."""
+    """Returns examples, targets and several starting weights."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, weights)), rng.normal(size=n), rng.normal(size=(starts, weights))
 
 
 def predicted(n, weights, starts, penalty, seed):
-    """Norms of the final weights from each start by equation (1), without and with penalty."""
+    """Returns the norm of the final weights from each start by (1), without and then with the penalty."""
     x, y, w0 = problem(n, weights, starts, seed)
     free = w0 + np.linalg.solve(x @ x.T, (y - w0 @ x.T).T).T @ x
     held = x.T @ np.linalg.solve(x @ x.T + penalty * np.eye(n), y)
@@ -29,7 +29,7 @@ def predicted(n, weights, starts, penalty, seed):
 
 
 def final_norms(x, y, w0, penalty, steps):
-    """Norms at the end of gradient descent, from all starts at once."""
+    """Returns the norms of the weights after gradient descent from each start."""
     x, y = torch.from_numpy(x), torch.from_numpy(y)
     w, rate = torch.from_numpy(w0).requires_grad_(), 1 / (torch.linalg.matrix_norm(x, 2) ** 2 + penalty)
     for _ in range(steps):
@@ -39,13 +39,13 @@ def final_norms(x, y, w0, penalty, steps):
 
 
 def observed(n, weights, starts, penalty, steps, seed):
-    """All weights are trained."""
+    """Trains all weights, which are more than the examples."""
     x, y, w0 = problem(n, weights, starts, seed)
     return torch.cat([final_norms(x, y, w0, p, steps) for p in (0.0, penalty)])
 
 
 def control(n, weights, starts, penalty, steps, seed):
-    """Fewer weights than examples, so the start no longer matters."""
+    """Trains fewer weights than examples, so the start no longer matters."""
     x, y, w0 = problem(n, weights, starts, seed)
     few = n // 2
     return torch.cat([final_norms(x[:, :few], y, w0[:, :few], p, steps) for p in (0.0, penalty)])

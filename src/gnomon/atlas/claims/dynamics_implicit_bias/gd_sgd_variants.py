@@ -1,4 +1,4 @@
-"""The noise of an averaged mini-batch gradient falls as one over the batch size.
+"""The variance of a mini-batch gradient is inversely proportional to the batch size.
 
 For B examples drawn with replacement, the mean g_B of their gradients g_i has mean g and
 
@@ -16,20 +16,20 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(n, d, seed):
-    """A regression problem, and weights that are not its minimum."""
+    """Returns a regression problem, and weights that are not its minimum."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
 
 
 def predicted(n, d, batches, seed):
-    """tr(S) for each batch size: equation (1) times B."""
+    """Returns tr(S) for each batch size: equation (1) times B."""
     x, y, w = problem(n, d, seed)
     g = (x @ w - y)[:, None] * x
     return [((g - g.mean(0)) ** 2).sum(1).mean()] * len(batches)
 
 
 def noise(n, d, batches, draws, seed, convention):
-    """B |g_B - g|^2 for random batches, by automatic differentiation."""
+    """Returns B |g_B - g|^2 for random batches of each size, with gradients by automatic differentiation."""
     x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
     columns = []
     for size in batches:
@@ -42,8 +42,8 @@ def noise(n, d, batches, draws, seed, convention):
     return torch.stack(columns, 1)
 
 
-observed = partial(noise, convention=lambda losses: losses.mean(1))  # The mean over the batch.
-control = partial(noise, convention=lambda losses: losses.sum(1))  # The sum over the batch.
+observed = partial(noise, convention=lambda losses: losses.mean(1))  # The loss is averaged over the batch.
+control = partial(noise, convention=lambda losses: losses.sum(1))  # The loss is summed over the batch.
 
 CLAIM = Claim(
     id="gd-sgd-variants",

@@ -1,4 +1,4 @@
-"""Gradient descent ends in the well on its side of the unstable stationary point.
+"""In one dimension, gradient descent with small steps never crosses a maximum of the loss.
 
 In one dimension the flow w' = -h'(w) cannot cross a zero of h'. For the tilted double well h = (w^2 - 1)^2 / 4 + c w
 
@@ -13,17 +13,17 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(tilts, seed):
-    """Tilts small enough for two wells."""
+    """Returns random tilts c, small enough to keep two wells."""
     return np.random.default_rng(seed).uniform(-0.3, 0.3, tilts)
 
 
 def predicted(tilts, seed):
-    """The middle roots of equation (1)."""
+    """Returns the middle root of w^3 - w + c for each tilt: the maximum between the wells."""
     return [np.sort(np.roots([1, 0, -1, c]).real)[1] for c in problem(tilts, seed)]
 
 
 def boundary(tilts, steps, seed, momentum, speed):
-    """The start that separates runs that end left from runs that end right, by bisection."""
+    """Returns the start that separates runs that end left from runs that end right, by bisection."""
     c = problem(tilts, seed)
     low, high = np.full(tilts, -1.0), np.full(tilts, 1.0)
     for _ in range(25):
@@ -37,7 +37,7 @@ def boundary(tilts, steps, seed, momentum, speed):
 
 
 observed = partial(boundary, momentum=0.0, speed=0.0)  # Small steps without momentum.
-# Momentum 0.9 and an initial speed, which carry descent over the top.
+# Momentum and an initial speed carry descent over the maximum.
 control = partial(boundary, momentum=0.9, speed=0.03)
 
 CLAIM = Claim(

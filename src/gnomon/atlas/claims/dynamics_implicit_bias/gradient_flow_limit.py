@@ -1,4 +1,4 @@
-"""Gradient descent for a fixed time T stays within O(step size) of gradient flow.
+"""Gradient descent for a fixed time T stays within O(step size) of the continuous gradient flow.
 
 Each step of size r has an error of O(r^2) compared with the flow w' = -grad C, and there are T / r steps:
 
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def problem(d, seed):
-    """The gradient of the loss (1/2)|u v^T - M|^2 of a two-layer linear network, and a start."""
+    """Returns the gradient of the loss (1/2)|u v^T - M|^2 of a two-layer linear network, and a start."""
     rng = np.random.default_rng(seed)
     target = rng.normal(size=(d, d)) / d**0.5
 
@@ -27,12 +27,12 @@ def problem(d, seed):
 
 
 def predicted():
-    """The order of equation (1)."""
+    """Returns 1, the exponent of the step size in equation (1)."""
     return 1.0
 
 
 def gap(d, time, counts, seed, momentum):
-    """Distance between descent and a Runge-Kutta solution of the flow."""
+    """Returns the distance between gradient descent and an accurate solution of the flow, for each step size."""
     gradient, start = problem(d, seed)
     flow = solve_ivp(lambda _, w: -gradient(w), (0, time), start, rtol=1e-10, atol=1e-12).y[:, -1]
     errors = []

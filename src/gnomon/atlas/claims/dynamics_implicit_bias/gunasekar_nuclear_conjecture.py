@@ -1,4 +1,4 @@
-"""Descent on two factors from a tiny start fits entries with nearly the smallest nuclear norm, for random matrices.
+"""From a tiny start, descent on two factors fits random entries with nearly the smallest nuclear norm.
 
     |W_descent|_* / min {|X|_* : X fits the seen entries}  ->  1   as the start goes to zero                   (1)
 
@@ -16,19 +16,19 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def problem(sets, n, share, seed):
-    """Matrices of rank 2 and norm 1, and which entries are seen."""
+    """Returns matrices of rank 2 and norm 1, which of their entries are seen, and the random generator."""
     rng = np.random.default_rng(seed)
     w = rng.normal(size=(sets, n, 2)) @ rng.normal(size=(sets, 2, n))
     return w / np.linalg.norm(w, ord=2, axis=(1, 2))[:, None, None], rng.uniform(size=w.shape) < share, rng
 
 
 def nuclear_norm(w):
-    """Nuclear norms: sums of singular values."""
+    """Returns nuclear norms: sums of singular values."""
     return np.linalg.svd(w, compute_uv=False).sum(-1)
 
 
 def smallest_nuclear_norm(w, seen, steps):
-    """The smallest nuclear norm that fits, by Douglas-Rachford splitting."""
+    """Returns the smallest nuclear norm that fits the seen entries, by Douglas-Rachford splitting."""
     z = np.zeros_like(w)
     for _ in range(steps):
         x = np.where(seen, w, z)
@@ -38,12 +38,12 @@ def smallest_nuclear_norm(w, seen, steps):
 
 
 def predicted():
-    """The norm is at most 5 percent above the smallest."""
+    """Returns 0.05: the norm is at most 5 % above the smallest one."""
     return 0.05
 
 
 def excess(size, sets, n, share, steps, seed):
-    """Nuclear norm of the fit by descent divided by the smallest, minus one."""
+    """Returns the nuclear norm of the fit by descent divided by the smallest, minus one."""
     w, seen, rng = problem(sets, n, share, seed)
     best = smallest_nuclear_norm(w, seen, 600)
     a, b = (size**0.5 * rng.normal(size=w.shape) / n**0.5 for _ in range(2))
@@ -56,7 +56,7 @@ def excess(size, sets, n, share, steps, seed):
 
 
 observed = excess  # From a very small start.
-control = partial(excess, size=1.0)  # From factors as large as the matrix.
+control = partial(excess, size=1.0)  # The factors start as large as the matrix.
 
 CLAIM = Claim(
     id="gunasekar-nuclear-conjecture",

@@ -1,4 +1,4 @@
-"""The gradient of the modified loss of gradient descent is the gradient of the loss half a step ago.
+"""Gradient descent with step r acts on a modified loss; its gradient is the loss gradient half a step earlier.
 
 w + (r/2) g is the point half a step earlier, with g the gradient of the loss C. By Taylor, g(w + (r/2) g) = g + (r/2) H
 g + O(r^2), and H g is half the gradient of |g|^2, so
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The order of the error of equation (1)."""
+    """Returns 2, the exponent of the step size in the error of equation (1)."""
     return 2.0
 
 
 def gap(points, d, rates, age):
-    """Error of equation (1) for a random smooth loss, by automatic differentiation."""
+    """Returns the error of equation (1) for a random smooth loss, for each step size; ``age`` replaces the half."""
     b, c = torch.randn(2 * d, d).double() / d**0.5, torch.randn(2 * d).double()
     loss = lambda w: (w**2).sum() / 2 + torch.cos(w @ b.T + c).sum()  # noqa: E731
     gradient = lambda w: torch.autograd.grad(loss(w), w, create_graph=True)[0]  # noqa: E731
@@ -30,8 +30,8 @@ def gap(points, d, rates, age):
     return rates, torch.stack(errors, 1)
 
 
-observed = partial(gap, age=0.5)  # Half a step ago.
-control = partial(gap, age=1.0)  # A whole step ago.
+observed = partial(gap, age=0.5)  # The gradient half a step ago.
+control = partial(gap, age=1.0)  # The gradient a whole step ago.
 
 CLAIM = Claim(
     id="half-step-stale-gradient",

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def problem(d, seed):
-    """Gradient and Hessian of C(w) = |w|^2 / 2 + sum_i cos(<b_i, w> + c_i), and a point."""
+    """Returns gradient and Hessian of C(w) = |w|^2 / 2 + sum_i cos(<b_i, w> + c_i), and a point."""
     rng = np.random.default_rng(seed)
     b, c = rng.normal(size=(2 * d, d)) / d**0.5, rng.uniform(0, 6.28, 2 * d)
     gradient = lambda w: w - b.T @ np.sin(b @ w + c)  # noqa: E731
@@ -25,12 +25,12 @@ def problem(d, seed):
 
 
 def predicted():
-    """The order of equation (1)."""
+    """Returns 3, the exponent of the step size in equation (1)."""
     return 3.0
 
 
 def gap(d, rates, seed, share):
-    """Distance between one step and the flow with ``share`` of the correction."""
+    """Returns the distance between one step and the flow with ``share`` of the correction, for each step size."""
     gradient, hessian, w = problem(d, seed)
     field = lambda _, v, r: -gradient(v) - share * r / 2 * hessian(v) @ gradient(v)  # noqa: E731
     flows = [solve_ivp(field, (0, r), w, args=(r,), rtol=1e-12, atol=1e-13, method="DOP853").y[:, -1] for r in rates]

@@ -1,4 +1,4 @@
-"""Noise on the inputs acts like an L2 penalty: on the weights of a linear unit, on the input gradient of a network.
+"""Noise on the inputs acts like a penalty: on the weights of a linear unit, on the input gradient of a network.
 
 With noise e on the input x, E e = 0 and Cov e = diag(s_i^2), the error against target t gains <w, e>, of mean zero:
 
@@ -20,20 +20,20 @@ NETWORK_NOISE_STD = 0.03
 
 
 def problem(n, d, seed):
-    """Examples, targets, positive weights, and the noise of each input."""
+    """Returns examples, targets, positive weights, and the noise of each input."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.uniform(0.5, 1, d), np.linspace(0.5, 1.5, d)
 
 
 def predicted(n, d, seed):
-    """Equation (1), and (2) divided by s^2, averaged over the examples."""
+    """Returns the expected loss (1) and the expected loss (2) / s^2, averaged over the examples."""
     x, t, w, s = problem(n, d, seed)
-    slopes = (1 - np.tanh(x * w) ** 2) * w  # of f(x) = sum_i tanh(w_i x_i)
+    slopes = (1 - np.tanh(x * w) ** 2) * w  # gradient of f(x) = sum_i tanh(w_i x_i)
     return [((x @ w - t) ** 2).mean() + (w**2 * s**2).sum(), (slopes**2).sum(1).mean()]
 
 
 def losses(n, d, draws, seed, shared):
-    """The mean loss over the examples for each draw of noise."""
+    """Returns the mean losses of the linear unit and of the network for each draw of noise."""
     x, t, w, s = problem(n, d, seed)
     e = np.random.default_rng([seed, 1]).normal(size=(draws, n, 1 if shared else d)) * s
     linear = (((x + e) @ w - t) ** 2).mean(1)

@@ -15,19 +15,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Inputs of a regression with exact targets, and the initial error."""
+    """Returns the inputs of a regression with exact targets, and the initial error of the weights."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=d)
 
 
 def predicted(n, d, seed):
-    """Equation (1) for the loss (1/2n) |X w - y|^2."""
+    """Returns the largest stable step size (1) for the loss (1/2n) |X w - y|^2."""
     x, _ = problem(n, d, seed)
     return 2 / np.linalg.eigvalsh(x.T @ x / n)[-1]
 
 
 def threshold(n, d, steps, seed, momentum, halvings=40):
-    """The step size between shrinking and growing errors, by bisection; rescales errors to avoid overflow."""
+    """Returns the step size at which errors begin to grow, by bisection; rescales errors to avoid overflow."""
     x, start = problem(n, d, seed)
     h = x.T @ x / n
     low, high = 0.0, 10.0
@@ -46,7 +46,7 @@ def threshold(n, d, steps, seed, momentum, halvings=40):
 
 
 observed = partial(threshold, momentum=0.0, halvings=40)  # Without momentum.
-# Momentum 0.5, which moves the threshold to 2 (1 + 0.5) / l_max.
+# Momentum 0.5 moves the limit to 2 (1 + 0.5) / l_max.
 control = partial(threshold, momentum=0.5, halvings=40)
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""For small steps only the sum of the step sizes matters: one over it is the strength of the implicit L2 penalty.
+"""For small steps only the sum of the step sizes matters: its inverse is the strength of the implicit L2 penalty.
 
 On a quadratic loss from zero, the mode with eigenvalue l is scaled by 1 - prod_t (1 - r_t l). With S = sum_t r_t,
 
@@ -15,21 +15,21 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, seed):
-    """A Hessian with eigenvalues from 0.05 to 5, and the minimum."""
+    """Returns a Hessian with eigenvalues from 0.05 to 5, and the minimum."""
     rng = np.random.default_rng(seed)
     q, _ = np.linalg.qr(rng.normal(size=(d, d)))
     return q * np.geomspace(0.05, 5, d) @ q.T, rng.normal(size=d) / d**0.5
 
 
 def predicted(d, total, seed):
-    """Equation (1), once for each of three schedules."""
+    """Returns the final weights by equation (1), the same for each of the three schedules."""
     h, best = problem(d, seed)
     values, q = np.linalg.eigh(h)
     return [q @ ((1 - np.exp(-values * total)) * (q.T @ best))] * 3
 
 
 def descend(d, total, steps, seed, equal):
-    """Descent with constant, step-decay and cosine schedules."""
+    """Returns the weights after descent with constant, step-decay and cosine schedules."""
     h, best = problem(d, seed)
     k = np.arange(steps) / steps
     ends = []
@@ -41,8 +41,8 @@ def descend(d, total, steps, seed, equal):
     return ends
 
 
-observed = partial(descend, equal=True)  # Schedules with the same sum.
-# Schedules that are not rescaled, so step decay has a smaller sum.
+observed = partial(descend, equal=True)  # All schedules have the same sum.
+# Schedules are not rescaled, so step decay has a smaller sum.
 control = partial(descend, equal=False)
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""A linear network of L convolutions converges to a stationary point of the 2/L-norm of its spectrum.
+"""A linear network of L convolutions converges to a filter whose Fourier coefficients have a stationary 2/L-norm.
 
     min sum_k |F b|_k^(2/L)  with  y_i <b, x_i> >= 1                                                        (1)
 
@@ -22,19 +22,19 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, seed):
-    """Examples times labels: a wave of one frequency each, with random phase and its own size, and small noise."""
+    """Returns examples times labels: a wave of one frequency each, with random phase and size, and small noise."""
     rng = np.random.default_rng(seed)
     waves = np.cos(2 * np.pi * np.outer(np.arange(1, n + 1), np.arange(d)) / d + rng.uniform(0, 6.3, (n, 1)))
     return waves * np.linspace(1, 2, n)[:, None] * rng.uniform(1, 1.2, (n, 1)) + 0.25 * rng.normal(size=(n, d))
 
 
 def predicted():
-    """The constant of (2) scatters by at most 5 percent, for L = 2, 3 and 4."""
+    """Returns 0.05 for L = 2, 3 and 4: the constant of (2) varies by at most 5 % between frequencies."""
     return [0.05] * 3
 
 
 def softmin(margins):
-    """Weights a_i of the examples in the gradient of the exponential loss."""
+    """Returns the weights a_i of the examples in the gradient of the exponential loss."""
     weights = np.exp(margins.min() - margins)
     return weights / weights.sum()
 
@@ -42,7 +42,7 @@ def softmin(margins):
 def implicit_step(margins, gram, weights, rate, iterations=50):
     """Solves c = rate softmin(margins + gram c) by Newton's method with backtracking."""
 
-    def objective(c):  # convex; its gradient is gram (c / rate - softmin)
+    def objective(c):  # a convex function with gradient gram (c / rate - softmin)
         m = margins + gram @ c
         return c @ gram @ c / (2 * rate) - m.min() + np.log(np.exp(m.min() - m).sum())
 
@@ -63,7 +63,7 @@ def implicit_step(margins, gram, weights, rate, iterations=50):
 
 
 def scatter_of_constant(depth, convolution, n, d, steps, growth, seed):
-    """Relative scatter of the constant in equation (2); frequencies are weighted by their energy."""
+    """Returns the relative standard deviation of the constant in (2) over frequencies, weighted by energy."""
     z = np.fft.fft(problem(n, d, seed))
     b = np.fft.fft(np.random.default_rng([seed, depth]).normal(size=d))
     b = 0.7 ** (depth if convolution else 1) * b / np.abs(b)
@@ -80,12 +80,12 @@ def scatter_of_constant(depth, convolution, n, d, steps, growth, seed):
 
 
 def observed(n, d, steps, growth, seed):
-    """Two, three and four convolutions."""
+    """Trains two, three and four convolutions."""
     return [scatter_of_constant(depth, True, n, d, steps, growth, seed) for depth in (2, 3, 4)]
 
 
 def control(n, d, steps, growth, seed):
-    """One linear layer, which minimizes the 2-norm."""
+    """Trains one linear layer, which minimizes the 2-norm."""
     return [scatter_of_constant(depth, False, n, d, steps, growth, seed) for depth in (2, 3, 4)]
 
 

@@ -16,14 +16,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples times labels: a wave of one frequency each, with random phase, plus noise."""
+    """Returns examples times labels: a wave of one frequency each, with random phase, plus noise."""
     rng = np.random.default_rng(seed)
     waves = np.cos(2 * np.pi * np.outer(np.arange(1, n + 1), np.arange(d)) / d + rng.uniform(0, 6.3, (n, 1)))
     return waves * rng.uniform(1, 1.5, (n, 1)) + 0.25 * rng.normal(size=(n, d))
 
 
 def predicted(n, d, seed):
-    """The smallest |F b|_1 of (1) by its dual: max sum a with |sum_i a_i F x_i| <= d, disks as polygons."""
+    """Returns the smallest |F b|_1 of (1), from the dual linear program with disks replaced by polygons."""
     from scipy.optimize import linprog
 
     waves = np.fft.rfft(problem(n, d, seed), axis=1).T
@@ -33,7 +33,7 @@ def predicted(n, d, seed):
 
 
 def spectrum_norm_after_training(convolution, n, d, steps, seed):
-    """|F b|_1 of the trained network, scaled to smallest margin 1."""
+    """Trains the network and returns |F b|_1 of its filter, scaled to smallest margin 1."""
     z, rng = problem(n, d, seed), np.random.default_rng([seed, 1])
     u, v = 0.02 * rng.normal(size=(2, d))
     w = 0.02 * rng.normal(size=(d, d))

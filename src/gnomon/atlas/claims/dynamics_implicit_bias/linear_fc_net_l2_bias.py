@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples times labels: orthogonal, of different lengths, fewer than dimensions."""
+    """Returns examples times labels: fewer orthogonal vectors than dimensions, of different lengths."""
     rng = np.random.default_rng(seed)
     return np.linalg.qr(rng.normal(size=(d, n)))[0].T * rng.uniform(1, 2, (n, 1))
 
 
 def predicted(n, d, seed):
-    """The direction of (1), by nonnegative least squares on its dual."""
+    """Returns the direction of (1) for both networks, by non-negative least squares on its dual."""
     from scipy.optimize import nnls
 
     z = problem(n, d, seed)
@@ -30,19 +30,19 @@ def predicted(n, d, seed):
 
 
 def direction(depth, diagonal, n, d, steps, seed):
-    """The direction of the product after steps along the gradient of -ln(loss)."""
+    """Trains a deep linear network along the gradient of -ln(loss) and returns the direction of its product."""
     z = problem(n, d, seed)
     rng, longest = np.random.default_rng([seed, depth]), np.linalg.norm(z, axis=1).max()
     layers = [0.05 * (np.eye(d) if diagonal else rng.normal(size=(d, d)) / d**0.5) for _ in range(depth - 1)]
     last = 0.05 * (np.ones(d) if diagonal else rng.normal(size=d))
     for _ in range(steps):
-        rows = [last]  # last W_L ... W_k+1, from the output down
+        rows = [last]  # products of the layers after each layer, from the output down
         for layer in layers[::-1]:
             rows.append(rows[-1] @ layer)
         m = z @ rows[-1]
         pull = np.exp(m.min() - m) @ z / np.exp(m.min() - m).sum()
         size = max((part**2).sum() for part in (last, *layers))
-        rate = min(0.1 * size ** (1 - depth / 2), 0.3 * size ** (1 - depth)) / longest  # small for weights and margins
+        rate = min(0.1 * size ** (1 - depth / 2), 0.3 * size ** (1 - depth)) / longest  # for weights and for margins
         after = pull
         for k, layer in enumerate(layers):
             slope = np.outer(rows[depth - 2 - k], after)
@@ -53,12 +53,12 @@ def direction(depth, diagonal, n, d, steps, seed):
 
 
 def observed(n, d, steps, seed):
-    """Two layers and three."""
+    """Trains two fully connected layers, then three."""
     return np.concatenate([direction(depth, False, n, d, steps, seed) for depth in (2, 3)])
 
 
 def control(n, d, steps, seed):
-    """Diagonal layers: each unit is connected to one unit of the layer before."""
+    """Trains diagonal layers, which connect each unit to one unit of the layer before."""
     return np.concatenate([direction(depth, True, n, d, steps, seed) for depth in (2, 3)])
 
 

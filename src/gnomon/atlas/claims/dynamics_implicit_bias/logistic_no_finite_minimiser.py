@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples times labels: all on one side of a plane, with a margin."""
+    """Returns examples times labels that are all on one side of a plane, with a margin."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, d))
     z[:, 0] = 0.3 + np.abs(z[:, 0])
@@ -22,7 +22,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """The logarithm of 1 / margin, by a least-distance program (non-negative least squares)."""
+    """Returns log(1 / margin) for the largest margin, by non-negative least squares."""
     z = problem(n, d, seed)
     system = np.vstack([z.T, np.ones(n)])
     rest = system @ nnls(system, np.eye(d + 1)[-1])[0] - np.eye(d + 1)[-1]
@@ -30,14 +30,14 @@ def predicted(n, d, seed):
 
 
 def growth(z, steps):
-    """log of d|w| / d ln t over the last half of a flow with steps that are short in each margin."""
+    """Returns log of d|w| / d ln t over the last half of a gradient flow."""
     w, log_time, seen, rate = np.zeros(z.shape[1]), -np.inf, [], 0.5 / (z**2).sum(1).max()
     for k in range(steps):
         margins = z @ w
         slopes = -np.logaddexp(0, margins)  # log of 1 / (1 + e^m)
         top = slopes.max()
         w = w + rate * np.exp(slopes - top) @ z
-        log_time = np.logaddexp(log_time, np.log(rate) - top)  # the step of time is rate / largest slope
+        log_time = np.logaddexp(log_time, np.log(rate) - top)  # the time of a step is rate / largest slope
         if k in (steps // 2, steps - 1):
             seen.append((np.linalg.norm(w), log_time))
     (a, s), (b, t) = seen
@@ -45,12 +45,12 @@ def growth(z, steps):
 
 
 def observed(n, d, steps, seed):
-    """Separable examples."""
+    """Follows the flow on separable examples."""
     return growth(problem(n, d, seed), steps)
 
 
 def control(n, d, steps, seed):
-    """A third of the labels are flipped."""
+    """Flips a third of the labels, so that no plane separates the classes."""
     z = problem(n, d, seed)
     z[: n // 3] *= -1
     return growth(z, steps)

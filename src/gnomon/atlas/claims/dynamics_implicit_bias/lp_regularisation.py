@@ -11,17 +11,17 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, degree, seed):
-    """Monomials at points of [-1, 1], and noisy values of a sine."""
+    """Returns monomials at random points of [-1, 1], and noisy values of a sine."""
     rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(-1, 1, n))
     return np.vander(x, degree + 1, increasing=True), np.sin(4 * x) + 0.3 * rng.normal(size=n)
 
 
 def predicted(n, degree, penalties, seed):
-    """Equation (1): for each penalty the coefficients of both kinds, then the number of zeros of both."""
+    """Returns for each penalty the L1 and L2 coefficients by (1), then their numbers of zeros."""
     powers, y = problem(n, degree, seed)
     q, r = np.linalg.qr(powers)
-    c = q.T @ y * np.sign(np.diag(r))  # columns that point along the monomials
+    c = q.T @ y * np.sign(np.diag(r))  # signs as if all columns point along the monomials
     rows = []
     for penalty in penalties:
         soft, shrunk = np.sign(c) * np.maximum(np.abs(c) - penalty / 2, 0), c / (1 + penalty)
@@ -30,7 +30,7 @@ def predicted(n, degree, penalties, seed):
 
 
 def descend(columns, y, penalties, sweeps):
-    """Coordinate descent: sets each coefficient in turn to its best value given the others."""
+    """Returns the same for coordinate descent, which sets each coefficient in turn to its best value."""
     rows = []
     for r in penalties:
         pair = []
@@ -46,7 +46,7 @@ def descend(columns, y, penalties, sweeps):
 
 
 def observed(n, degree, penalties, seed):
-    """The monomials made orthonormal on the points, by Gram-Schmidt."""
+    """Uses the monomials made orthonormal on the points by Gram-Schmidt."""
     powers, y = problem(n, degree, seed)
     columns = powers.copy()
     for j in range(degree + 1):
@@ -57,7 +57,7 @@ def observed(n, degree, penalties, seed):
 
 
 def control(n, degree, penalties, seed):
-    """The monomials themselves, normalized."""
+    """Uses the normalized monomials, which are not orthogonal."""
     powers, y = problem(n, degree, seed)
     return descend(powers / np.linalg.norm(powers, axis=0), y, penalties, 50)
 
@@ -71,6 +71,6 @@ CLAIM = Claim(
     premises=(Premise("the polynomials are orthonormal on the points"),),
     parameters={"n": 40, "degree": 6, "penalties": (0.1, 1.0, 3.0)},
     full={"n": 200, "degree": 10},
-    judge=equals(rounding=1_000_000),  # two passes of Gram and Schmidt on monomials of condition below 1e4
+    judge=equals(rounding=1_000_000),  # two passes of Gram-Schmidt on monomials with condition number below 1e4
     remark="For p = 2 the penalty is the squared norm; the norm itself would set all coefficients to zero at once.",
 )

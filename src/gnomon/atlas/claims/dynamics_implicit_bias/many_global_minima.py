@@ -1,4 +1,4 @@
-"""At a network that fits n examples exactly, only n directions of the weights have curvature; all others are flat.
+"""At weights that fit n examples exactly, the loss has curvature in only n directions; all other directions are flat.
 
 At zero squared error the Hessian is (2/n) J^T J with J the n-by-p Jacobian of the outputs, because residuals multiply
 all other terms. So its rank is the rank of J, n in general, and
@@ -20,7 +20,7 @@ MOVE_COUNT = 10
 
 
 def problem(n, hidden):
-    """Residuals at n training and 200 test points as functions of all weights, and a small start."""
+    """Returns residuals at n training and 200 test points as functions of all weights, and a small start."""
     x = torch.randn(n + 200, 2).double()
     y = torch.sin(x[:, 0]) + x[:, 1] / 2
 
@@ -32,12 +32,12 @@ def problem(n, hidden):
 
 
 def predicted(n, hidden):
-    """Curved and flat directions, equation (1); minima found after ten moves; at least one is bad."""
+    """Returns the number of curved directions, of flat directions, of minima found, and 1: a bad minimum exists."""
     return [n, 4 * hidden - n, MOVE_COUNT, 1]
 
 
 def train_to_zero_error(train, w, steps):
-    """Weights after Gauss-Newton steps of smallest norm."""
+    """Returns the weights after Gauss-Newton steps of smallest norm."""
     for k in range(steps):
         full = torch.linalg.lstsq(jacrev(train)(w), train(w)[:, None], driver="gelsd").solution[:, 0]
         w = w - min(1.0, 0.2 + k / 40) * full
@@ -45,11 +45,11 @@ def train_to_zero_error(train, w, steps):
 
 
 def count_directions_and_minima(n, hidden, steps):
-    """Numbers of curved and flat directions after training, and of minima found after moves along flat ones."""
+    """Counts curved and flat directions after training, and minima found along the flat ones."""
     train, test, w = problem(n, hidden)
     w = train_to_zero_error(train, w, steps)
     curvature, axes = torch.linalg.eigh(jacrev(jacrev(lambda v: (train(v) ** 2).mean()))(w))
-    curved = curvature.abs() > 1e-12 * curvature.abs().max()  # eigenvalues err by 160 roundings, 4e-14 of the largest
+    curved = curvature.abs() > 1e-12 * curvature.abs().max()  # eigenvalues have rounding errors of 4e-14 of the largest
     flat = axes[:, ~curved]
     others = []
     for _ in range(MOVE_COUNT):

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def problem(sets, n, seed):
-    """Examples times labels: the support vectors (1/2, a), (1/2, -b) make the largest margin 1/2."""
+    """Returns examples times labels with two support vectors that make the largest margin 1/2."""
     rng = np.random.default_rng(seed)
     z = np.stack([rng.uniform(1, 2, (sets, n)), rng.normal(size=(sets, n))], 2)
     z[:, :2, 0], z[:, 0, 1], z[:, 1, 1] = 0.5, rng.uniform(0.8, 1.2, sets), -rng.uniform(0.3, 0.5, sets)
@@ -24,12 +24,12 @@ def problem(sets, n, seed):
 
 
 def predicted():
-    """The exponent of equation (1)."""
+    """Returns -1, the exponent of the number of steps in equation (1)."""
     return -1.0
 
 
 def gaps(sets, n, times, seed, divide):
-    """Gap to the largest margin after several numbers of steps."""
+    """Returns the gap to the largest margin after each number of steps."""
     z = problem(sets, n, seed)
     w, rows, rate = np.zeros((sets, 2, 1)), [], 0.5 / (z**2).sum(2).max(1)[:, None, None]
     for t in range(1, times[-1] + 1):
@@ -41,8 +41,8 @@ def gaps(sets, n, times, seed, divide):
     return times, np.stack(rows, 1)
 
 
-observed = partial(gaps, divide=True)  # Gradient of ln L.
-control = partial(gaps, divide=False)  # Gradient of L.
+observed = partial(gaps, divide=True)  # Steps along the gradient of ln L.
+control = partial(gaps, divide=False)  # Steps along the gradient of L.
 
 CLAIM = Claim(
     id="max-margin-accelerated",

@@ -1,4 +1,4 @@
-"""Descent on a loss with an exponential tail turns to the largest margin, at an angle that falls like 1 / ln t.
+"""Descent on a loss with an exponential tail turns to the maximum-margin direction at an angle of order 1 / ln t.
 
 If a plane through the origin separates the classes, w_t = w* ln t + O(1) with w* the hard-margin solution:
 
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def problem(sets, n, seed):
-    """Examples times labels; the support vectors (1/2, a) and (1/2, -b) make (1, 0) the best direction."""
+    """Returns examples times labels with two support vectors that make (1, 0) the best direction."""
     rng = np.random.default_rng(seed)
     z = np.stack([rng.uniform(1, 2, (sets, n)), rng.normal(size=(sets, n))], 2)
     z[:, :2, 0], z[:, 0, 1], z[:, 1, 1] = 0.5, rng.uniform(0.8, 1.2, sets), -rng.uniform(0.3, 0.5, sets)
@@ -24,12 +24,12 @@ def problem(sets, n, seed):
 
 
 def predicted():
-    """The exponent of ln t in equation (1)."""
+    """Returns -1, the exponent of ln t in equation (1)."""
     return -1.0
 
 
 def angles(power, sets, n, steps, rate, seed):
-    """Angles to (1, 0) over ln t along the flow; the loss is e^-m, or (1 + m)^-power if a power is given."""
+    """Returns angles to (1, 0) over ln t along the flow; the loss is e^-m, or (1 + m)^-power if a power is given."""
     z = problem(sets, n, seed)
     w, log_t, curve = np.zeros((sets, 2)), np.full(sets, -np.inf), []
     for _ in range(steps):
@@ -46,7 +46,7 @@ def angles(power, sets, n, steps, rate, seed):
 
 
 observed = partial(angles, power=None)  # Exponential loss.
-control = partial(angles, power=2.0)  # A loss with tail m^-2.
+control = partial(angles, power=2.0)  # A loss that falls as m^-2, without exponential tail.
 
 CLAIM = Claim(
     id="max-margin-gd",

@@ -1,4 +1,4 @@
-"""The smoothed margin of a homogeneous network only grows once all examples are fitted.
+"""The smoothed margin of a homogeneous network grows during training once all examples are fitted.
 
 Let the output satisfy f(x; c w) = c^2 f(x; w), and q = -ln L(w) > 0 for the loss L. Euler's identity gives <w, grad q>
 >= 2 q, so along w' = grad q
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, monotone_in
 
 
 def problem(n, width, seed):
-    """Points on a circle whose classes alternate between quadrants, and the initial weights."""
+    """Returns points on a circle whose classes alternate between quadrants, and initial weights."""
     rng = np.random.default_rng(seed)
     quadrant = np.arange(n) % 4
     angle = quadrant * np.pi / 2 + rng.uniform(0.3, 1.27, n)
@@ -29,12 +29,12 @@ def problem(n, width, seed):
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns the direction in which the smoothed margin changes: it increases."""
     return "increasing"
 
 
 def path(n, width, steps, seed, both):
-    """q / |w|^2 once the examples are fitted, by small gradient steps on q; ``both`` trains both layers."""
+    """Returns q / |w|^2 during training once the examples are fitted; ``both`` trains both layers."""
     x, y, w, v = problem(n, width, seed)
     seen = []
     for _ in range(10 * steps):
@@ -54,7 +54,7 @@ def path(n, width, steps, seed, both):
 
 
 observed = partial(path, both=True)  # Both layers are trained.
-control = partial(path, both=False)  # Only the first layer is trained, in which the output has degree 1.
+control = partial(path, both=False)  # Only the first layer is trained; the output has degree 1 in it.
 
 CLAIM = Claim(
     id="max-margin-homogeneous",

@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, seed):
-    """Examples times labels in the unit disk; half are support vectors (g, a) or (g, -b) with margin g."""
+    """Returns examples times labels in the unit disk, the largest margin, and the log times 12 to 20."""
     rng = np.random.default_rng(seed)
     best, a, b = rng.uniform(0.15, 0.3), rng.uniform(0.5, 0.9), rng.uniform(0.2, 0.4)
     ends, rest = n // 4, n - 2 * (n // 4)
@@ -24,14 +24,14 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """Bounds on the gap by equation (1) and on the gap times |w|, at times e^12 to e^20."""
+    """Returns the bounds on the gap and on the gap times |w| by (1), at times e^12 to e^20."""
     _, best, logs = problem(n, seed)
     inner = np.log(2 * n * best**2) + logs
     return np.stack([np.log(n) / (inner - 2 * np.log(1 + inner)), np.full(len(logs), np.log(n))])
 
 
 def gaps(n, step, seed, start):
-    """Both at these times, by gradient steps on ln L, each of which takes the time step / L."""
+    """Returns both quantities at these times, by gradient steps on ln L that take the time step / L."""
     z, best, logs = problem(n, seed)
     w, log_time, seen = np.array([0.0, start]), -np.inf, []
     while len(seen) < len(logs):
@@ -46,7 +46,7 @@ def gaps(n, step, seed, start):
 
 
 observed = partial(gaps, start=0.0)  # From zero.
-# From large weights that do not separate the classes. With a margin below 0.15 the flow would forget them by e^20.
+# Starts from large weights that do not separate the classes and are not forgotten by time e^20.
 control = partial(gaps, start=500.0)
 
 CLAIM = Claim(

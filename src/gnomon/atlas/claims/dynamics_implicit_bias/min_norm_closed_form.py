@@ -11,26 +11,26 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(rows, columns, seed):
-    """A wide matrix and one solution of the system A x = y."""
+    """Returns a wide matrix A and one solution x of the system A x = y."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(rows, columns)), rng.normal(size=columns)
 
 
 def predicted(rows, columns, seed):
-    """Equation (1): the shortest solution, then the squared norm of the given one by Pythagoras."""
+    """Returns the shortest solution by (1), then the squared norm of the given one by Pythagoras."""
     a, x = problem(rows, columns, seed)
     short = a.T @ np.linalg.solve(a @ a.T, a @ x)
     return [*short, short @ short + (x - short) @ (x - short)]
 
 
 def observed(rows, columns, seed):
-    """LAPACK's least squares, by a singular value decomposition."""
+    """Returns LAPACK's least-squares solution, then the squared norm of the given solution."""
     a, x = problem(rows, columns, seed)
     return [*np.linalg.lstsq(a, a @ x, rcond=None)[0], x @ x]
 
 
 def control(rows, columns, seed):
-    """The solution that uses only the first unknowns."""
+    """Returns a solution that uses only the first unknowns, which is not the shortest."""
     a, x = problem(rows, columns, seed)
     return [*np.linalg.solve(a[:, :rows], a @ x), *np.zeros(columns - rows), x @ x]
 
@@ -47,6 +47,6 @@ CLAIM = Claim(
     ),
     parameters={"rows": 10, "columns": 40},
     full={"rows": 100, "columns": 400},
-    judge=equals(rounding=100_000),  # sums of up to 400 terms, and A A^T with a condition number below 100
+    judge=equals(rounding=100_000),  # sums of up to 400 terms, and condition numbers of A A^T below 100
     remark="Often printed for more rows than columns, for which A A^T has no inverse.",
 )

@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(rows, columns, seed):
-    """A wide matrix, a right side and a start."""
+    """Returns a wide matrix, a right side and a start."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(rows, columns)), rng.normal(size=rows), rng.normal(size=columns)
 
 
 def predicted(rows, columns, seed):
-    """Equation (1): the limit, and its squared norm minus the smallest squared norm."""
+    """Returns the limit of descent by (1), then its squared norm minus the smallest squared norm."""
     a, b, start = problem(rows, columns, seed)
     u, s, vt = np.linalg.svd(a, full_matrices=False)
     unseen = start - vt.T @ (vt @ start)
@@ -29,7 +29,7 @@ def predicted(rows, columns, seed):
 
 
 def descend(rows, columns, steps, seed, scale):
-    """Gradient descent with a step size for each coordinate, from the start and from zero."""
+    """Runs descent from the start and from zero; ``scale`` sets a step size for each coordinate."""
     a, b, start = problem(rows, columns, seed)
     rate = scale(np.arange(columns) / columns) / (a**2).sum()
     x, zero = start, 0 * start

@@ -1,4 +1,4 @@
-"""Minimizing the nuclear norm recovers a low-rank matrix exactly from some of its entries.
+"""The matrix with the smallest nuclear norm that fits some entries of a low-rank matrix is this matrix.
 
     W = argmin |X|_*  with  X_ij = W_ij for the seen (i, j),    |X|_* the sum of the singular values            (1)
 
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(sets, n, share, seed):
-    """Matrices of rank one and norm 1 without large entries, and which entries are seen."""
+    """Returns matrices of rank one and norm 1 without large entries, and which of their entries are seen."""
     rng = np.random.default_rng(seed)
     u, v = rng.uniform(0.5, 1.5, (2, sets, n)) * rng.choice([-1.0, 1.0], (2, sets, n))
     w = u[:, :, None] * v[:, None, :]
@@ -21,12 +21,12 @@ def problem(sets, n, share, seed):
 
 
 def predicted(sets):
-    """No error: the solution of (1) is W, which has norm 1."""
+    """Returns zeros: the solution of (1) is the true matrix."""
     return np.zeros(sets)
 
 
 def errors(sets, n, share, steps, seed):
-    """Distance between W and the solution, by splitting: thresholds singular values, then resets the entries."""
+    """Returns the distance between the true matrix and the solution of (1), by Douglas-Rachford splitting."""
     w, seen = problem(sets, n, share, seed)
     z = np.zeros_like(w)
     for _ in range(steps):
@@ -36,11 +36,11 @@ def errors(sets, n, share, steps, seed):
     return np.linalg.norm(x - w, axis=(1, 2))
 
 
-observed = errors  # Enough entries are seen.
+observed = errors  # Most entries are seen.
 
 
 def control(sets, n, few, steps, seed):
-    """Too few entries: fewer than the 2 n - 1 numbers that determine a matrix of rank one."""
+    """Shows fewer entries than the 2 n - 1 numbers that determine a matrix of rank one."""
     return errors(sets, n, few, steps, seed)
 
 

@@ -16,21 +16,21 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples and noisy targets."""
+    """Returns random examples and noisy targets."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
     return x, x @ rng.normal(size=d) + rng.normal(size=n)
 
 
 def predicted(n, d, penalties, seed):
-    """Equation (1); then 1 if errors grow, and 1 if norms fall."""
+    """Returns the weights (1) for each penalty, then 1 (errors grow with it) and 1 (norms fall with it)."""
     x, y = problem(n, d, seed)
     w = [np.linalg.solve(x.T @ x + a * np.eye(d), x.T @ y) for a in penalties]
     return [*np.concatenate(w), 1.0, 1.0]
 
 
 def minimize(n, d, penalties, steps, seed, weight):
-    """Gradient descent on the penalized loss by automatic differentiation; then the order of errors and norms."""
+    """Returns the weights after descent for each penalty, then whether errors grow and norms fall with it."""
     x, y = (torch.from_numpy(v) for v in problem(n, d, seed))
     a = torch.tensor(penalties).double()
     w = torch.zeros(len(penalties), d, dtype=torch.float64, requires_grad=True)
@@ -42,11 +42,11 @@ def minimize(n, d, penalties, steps, seed, weight):
     return [*w.detach().flatten(), float((errors.diff() > 0).all()), float((norms.diff() < 0).all())]
 
 
-observed = partial(minimize, weight=1.0)  # Sum of squared errors.
+observed = partial(minimize, weight=1.0)  # The squared errors are summed.
 
 
 def control(n, d, penalties, steps, seed):
-    """Mean of squared errors with the same penalty."""
+    """Averages the squared errors, with the same penalty."""
     return minimize(n, d, penalties, steps, seed, 1 / n)
 
 

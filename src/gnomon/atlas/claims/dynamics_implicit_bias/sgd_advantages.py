@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def problem(sets, n, d, seed):
-    """Two-class data sets with noisy labels, for logistic regression."""
+    """Yields two-class data sets with noisy labels."""
     rng = np.random.default_rng(seed)
     for _ in range(sets):
         x, w = rng.normal(size=(n, d)), rng.normal(size=d)
@@ -22,12 +22,12 @@ def problem(sets, n, d, seed):
 
 
 def predicted(n, batch):
-    """The upper bound of equation (1)."""
+    """Returns the upper bound 8 B / n of equation (1)."""
     return 8 * batch / n
 
 
 def cost(x, y, batch, rng, rate, target):
-    """Number of single-example gradients until the loss over all data is below the target."""
+    """Returns the number of single-example gradients until the loss over all data is below the target."""
     w, steps = np.zeros(x.shape[1]), 0
     while steps < 2000 and np.logaddexp(0, -y * (x @ w)).mean() >= target:
         pick = rng.integers(len(x), size=batch) if batch < len(x) else slice(None)
@@ -38,7 +38,7 @@ def cost(x, y, batch, rng, rate, target):
 
 
 def ratios(sets, n, d, batch, seed):
-    """Cost of SGD divided by the cost of full-batch descent at its largest safe rate, 1 / curvature."""
+    """Returns the cost of SGD divided by the cost of full-batch descent at rate 1 / curvature, for each data set."""
     rows = []
     for x, y, rng in problem(sets, n, d, seed):
         rate = 4 * n / np.linalg.norm(x, 2) ** 2
@@ -50,11 +50,11 @@ def ratios(sets, n, d, batch, seed):
     return rows
 
 
-observed = ratios  # Small batches, a quarter of the rate.
+observed = ratios  # Small batches and a quarter of the rate.
 
 
 def control(sets, n, d, seed):
-    """Batches as large as the data, with the same quarter of the rate."""
+    """Uses batches as large as the data, with a quarter of the rate."""
     return ratios(sets, n, d, n, seed)
 
 

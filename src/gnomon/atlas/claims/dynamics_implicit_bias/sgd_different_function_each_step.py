@@ -1,4 +1,4 @@
-"""Each step of SGD descends another function; averaged over the batches, it is the whole loss.
+"""Each step of SGD descends the loss of another batch; on average over batches it follows the whole loss.
 
 Every example is equally likely to be in a batch, so
 
@@ -17,20 +17,20 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(n, d, seed):
-    """Two classes, and the weights of a logistic regression."""
+    """Returns examples and labels of two classes, and weights of a logistic regression."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d)) + 0.5
     return x, (rng.uniform(size=n) < 0.3).astype(float), (1 + 0.3 * rng.normal(size=d)) / d**0.5
 
 
 def predicted(n, d, seed):
-    """The full gradient of the logistic loss."""
+    """Returns the gradient of the logistic loss over all examples."""
     x, y, w = problem(n, d, seed)
     return x.T @ (1 / (1 + np.exp(-x @ w)) - y) / n
 
 
 def gradients(n, d, batch, draws, seed, weights):
-    """Gradients of random batches by automatic differentiation."""
+    """Returns the gradients of random batches by automatic differentiation."""
     x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
     picks = torch.multinomial(weights(y), draws * batch, replacement=True).view(draws, batch)
     copies = w.expand(draws, d).clone().requires_grad_()
@@ -40,7 +40,7 @@ def gradients(n, d, batch, draws, seed, weights):
 
 
 observed = partial(gradients, weights=torch.ones_like)  # Uniform draws.
-control = partial(gradients, weights=lambda y: 1 + 2 * y)  # The rarer class is drawn three times as often.
+control = partial(gradients, weights=lambda y: 1 + 2 * y)  # Examples of the rarer class are drawn three times as often.
 
 CLAIM = Claim(
     id="sgd-different-function-each-step",

@@ -16,13 +16,13 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(sharp, flat):
-    """A loss with two minima of depth zero at -1 and 1 (smooth minimum of two parabolas), and its maximum between."""
+    """Returns a loss with equally deep minima at -1 and 1, as two parabolas, and the maximum between them."""
     parts = lambda w: (sharp * (w + 1) ** 2 / 2, flat * (w - 1) ** 2 / 2)  # noqa: E731
     return parts, -1 + 2 / (1 + (sharp / flat) ** 0.5)
 
 
 def predicted(sharp, flat, temperature):
-    """Equation (1) by the trapezoidal rule."""
+    """Returns the probability (1) of the flat well, by the trapezoidal rule."""
     parts, top = problem(sharp, flat)
     w = np.linspace(-4, 12, 200_001)
     density = np.exp(np.logaddexp(*(-p for p in parts(w))) / temperature)
@@ -30,7 +30,7 @@ def predicted(sharp, flat, temperature):
 
 
 def shares(sharp, flat, temperature, walkers, steps, rate, seed):
-    """Share of walkers in the flat well, for 20 groups of walkers; half start in each well."""
+    """Returns the share of walkers in the flat well for 20 groups; half of the walkers start in each well."""
     parts, top = problem(sharp, flat)
     rng = np.random.default_rng(seed)
     w = np.where(np.arange(20 * walkers) % 2, 1.0, -1.0)

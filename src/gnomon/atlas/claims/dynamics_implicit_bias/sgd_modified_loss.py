@@ -18,19 +18,19 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def problem(d, batches, seed):
-    """For each batch the loss (1/2)(w - a_k)^T H_k (w - a_k), and a start."""
+    """Returns H_k and a_k of each batch loss (1/2)(w - a_k)^T H_k (w - a_k), and a start."""
     rng = np.random.default_rng(seed)
     h = np.stack([b @ b.T / d for b in rng.normal(size=(batches, d, 2 * d)) / 2**0.5])
     return h, rng.normal(size=(batches, d)), 2 * rng.normal(size=d)
 
 
 def predicted():
-    """The order of the error of an epoch."""
+    """Returns 3, the exponent of the step size in the error of an epoch."""
     return 3.0
 
 
 def gap(d, batches, rates, seed, spread):
-    """Distance between the mean epoch and the flow, which is an exponential for quadratic losses."""
+    """Returns the distance between the mean epoch over all orders and the flow, for each step size."""
     h, a, start = problem(d, batches, seed)
     mean, pull = h.mean(0), np.einsum("kij,kj->i", h, a) / batches
     if spread:
@@ -52,7 +52,7 @@ def gap(d, batches, rates, seed, spread):
 
 
 observed = partial(gap, spread=True)  # The flow of equation (1).
-control = partial(gap, spread=False)  # The flow of C + (r/4)|g|^2, which is right for full batches.
+control = partial(gap, spread=False)  # The flow of C + (r/4)|g|^2, which is right for full batches only.
 
 CLAIM = Claim(
     id="sgd-modified-loss",

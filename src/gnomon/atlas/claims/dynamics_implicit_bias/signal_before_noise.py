@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def problem(n, seed):
-    """Digits with 20 percent wrong labels for training, and others for validation."""
+    """Returns digits with 20 % wrong labels for training, which labels are wrong, and digits for validation."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)

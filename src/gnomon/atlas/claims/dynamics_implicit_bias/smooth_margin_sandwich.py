@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, width, draws, seed):
-    """Examples with labels, and the weights of many two-layer ReLU networks, homogeneous of degree 2."""
+    """Returns examples, labels, and the weights of many two-layer ReLU networks, homogeneous of degree 2."""
     rng = np.random.default_rng(seed)
     size = np.exp(rng.normal(size=(draws, 1, 1)))
     w, v = size * rng.normal(size=(draws, width, d)), size * rng.normal(size=(draws, width, 1))
@@ -24,7 +24,7 @@ def problem(n, d, width, draws, seed):
 
 
 def predicted(n, d, width, draws, seed):
-    """Upper bounds on g~ and on g - g~."""
+    """Returns the upper bounds of (1) on the smoothed margin and on its gap to the margin."""
     x, y, w, v = problem(n, d, width, draws, seed)
     margins = np.stack([y * (np.maximum(x @ a.T, 0) @ b)[:, 0] for a, b in zip(w, v, strict=True)])
     norm = (w**2).sum((1, 2)) + (v**2).sum((1, 2))
@@ -32,7 +32,7 @@ def predicted(n, d, width, draws, seed):
 
 
 def smoothed_margins(n, d, width, draws, seed, reduce):
-    """g~ and g - g~ from the outputs of torch."""
+    """Returns the smoothed margin and its gap to the margin, from the outputs of torch."""
     x, y, w, v = (torch.from_numpy(a) for a in problem(n, d, width, draws, seed))
     margins = y * (torch.relu(x @ w.mT) @ v)[..., 0]
     norm = w.flatten(1).norm(dim=1) ** 2 + v.flatten(1).norm(dim=1) ** 2
@@ -40,11 +40,11 @@ def smoothed_margins(n, d, width, draws, seed, reduce):
     return torch.stack([value, margins.amin(1) / norm - value])
 
 
-observed = partial(smoothed_margins, reduce=lambda m: torch.logsumexp(-m, 1))  # The sum of exponentials.
+observed = partial(smoothed_margins, reduce=lambda m: torch.logsumexp(-m, 1))  # The exponentials are summed.
 
 
 def control(n, d, width, draws, seed):
-    """The mean of exponentials."""
+    """Averages the exponentials instead of summing them."""
     return smoothed_margins(n, d, width, draws, seed, lambda m: torch.logsumexp(-m, 1) - np.log(n))
 
 

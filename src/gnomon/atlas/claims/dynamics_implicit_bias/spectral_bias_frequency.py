@@ -1,4 +1,4 @@
-"""Networks learn low frequencies first: the eigenvalue of the kernel at a frequency sets the time to learn it.
+"""Networks learn low frequencies first: the kernel's eigenvalue at a frequency sets the time to learn this frequency.
 
 On n even points of the circle the kernel of a wide ReLU network with one hidden layer is a convolution,
 
@@ -18,7 +18,7 @@ FREQUENCIES = np.array([1, 2, 4])
 
 
 def predicted(n, rate):
-    """Logarithms of t_k / t_1, equation (1) for steps of finite size: l becomes -ln(1 - rate l) / rate."""
+    """Returns log(t_k / t_1) by (1), for steps of finite size, in which l becomes -ln(1 - rate l) / rate."""
     t = 2 * np.pi * np.arange(n) / n
     t = np.minimum(t, 2 * np.pi - t)
     kernel = (2 * (np.pi - t) * np.cos(t) + np.sin(t)) / (2 * np.pi)
@@ -27,7 +27,7 @@ def predicted(n, rate):
 
 
 def log_times_to_half(features, n, width, nets, size, rate, seed):
-    """Logarithms of the times to half the amplitude, relative to frequency 1, for networks trained by small steps."""
+    """Trains networks and returns log of the time to half the amplitude, relative to frequency 1."""
     rng = np.random.default_rng(seed)
     t = 2 * np.pi * np.arange(n) / n
     order = np.arange(1, features + 1)
@@ -36,7 +36,7 @@ def log_times_to_half(features, n, width, nets, size, rate, seed):
     for _ in range(nets):
         waves = np.sin(np.outer(t, FREQUENCIES) + rng.uniform(0, 2 * np.pi, len(FREQUENCIES)))
         w, v = rng.normal(size=(width, x.shape[1])), rng.choice([-1.0, 1.0], width)
-        if features == 1:  # one direction in each of `width` equal sectors, for less noise
+        if features == 1:  # one random direction in each of `width` equal sectors, which reduces noise
             angle = 2 * np.pi * (np.arange(width) + rng.uniform(size=width)) / width
             w = 2**0.5 * np.stack([np.cos(angle), np.sin(angle)], 1)
         start, before, half = np.maximum(x @ w.T, 0) @ v, np.ones(len(FREQUENCIES)), np.zeros(len(FREQUENCIES))
@@ -56,9 +56,7 @@ def log_times_to_half(features, n, width, nets, size, rate, seed):
 
 
 observed = partial(log_times_to_half, features=1)  # The input is the point on the circle.
-control = partial(
-    log_times_to_half, features=8
-)  # The input has cosines and sines of all frequencies up to 8, of equal size.
+control = partial(log_times_to_half, features=8)  # The input also has all frequencies up to 8.
 
 CLAIM = Claim(
     id="spectral-bias-frequency",

@@ -1,4 +1,4 @@
-"""Weight decay shrinks the weights along each Hessian eigenvector by l / (l + a): flat directions most.
+"""Weight decay a shrinks weights along a Hessian eigenvector with eigenvalue l by l / (l + a): flat directions most.
 
 The minimum of (1/2)(w - w*)^T H (w - w*) + (a/2)|w|^2 is at H (w - w*) + a w = 0, that is
 
@@ -15,20 +15,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples with columns of different sizes, and the weights that give the targets exactly."""
+    """Returns examples with columns of different sizes, and the weights that give the targets exactly."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)) * np.geomspace(0.3, 2, d), 2 * rng.normal(size=d)
 
 
 def predicted(n, d, decay, seed):
-    """Equation (1) with the Hessian X^T X / n."""
+    """Returns the minimum with weight decay by (1), with the Hessian X^T X / n."""
     x, best = problem(n, d, seed)
     values, q = np.linalg.eigh(x.T @ x / n)
     return q @ (values / (values + decay) * (q.T @ best))
 
 
 def descend(n, d, decay, steps, seed, slope):
-    """Gradient descent with weight decay on the mean loss; ``slope`` is the derivative of the loss of a residual."""
+    """Runs descent with weight decay on the mean loss; ``slope`` is the derivative of the loss of a residual."""
     x, best = problem(n, d, seed)
     w, rate = 0 * best, 1 / (np.linalg.norm(x, 2) ** 2 / n + decay)
     for _ in range(steps):
@@ -37,7 +37,7 @@ def descend(n, d, decay, steps, seed, slope):
 
 
 observed = partial(descend, slope=lambda r: r)  # Half the squared residual.
-# log cosh of the residual: the same minimum and the same Hessian there.
+# log cosh of the residual is not quadratic, but has the same Hessian at the minimum.
 control = partial(descend, slope=np.tanh)
 
 CLAIM = Claim(

@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Examples, targets, weights."""
+    """Returns random examples, targets and weights."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
 
 
 def predicted(n, d, steps, rate, decay, seed):
-    """Equation (1) with the gradient X^T (X w - y) / n."""
+    """Returns the weights after each step by equation (1)."""
     x, y, w = problem(n, d, seed)
     weights = []
     for _ in range(steps):
@@ -30,7 +30,7 @@ def predicted(n, d, steps, rate, decay, seed):
 
 
 def path(n, d, steps, seed, optimizer):
-    """Weights of torch's optimizer after each step."""
+    """Returns the weights after each step of a torch optimizer."""
     x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
     w.requires_grad_()
     rule = optimizer([w])
@@ -44,12 +44,12 @@ def path(n, d, steps, seed, optimizer):
 
 
 def observed(n, d, steps, rate, decay, seed):
-    """torch.optim.SGD."""
+    """Uses torch.optim.SGD with weight decay."""
     return path(n, d, steps, seed, lambda w: torch.optim.SGD(w, lr=rate, weight_decay=decay))
 
 
 def control(n, d, steps, rate, decay, seed):
-    """torch.optim.Adam with the same rate and decay."""
+    """Uses torch.optim.Adam with the same rate and weight decay."""
     return path(n, d, steps, seed, lambda w: torch.optim.Adam(w, lr=rate, weight_decay=decay))
 
 
@@ -62,6 +62,6 @@ CLAIM = Claim(
     premises=(Premise("the optimizer is SGD"),),
     parameters={"n": 30, "d": 6, "steps": 10, "rate": 0.1, "decay": 0.5},
     full={"n": 1000, "d": 100, "steps": 100},
-    judge=equals(rounding=100_000),  # 100 steps of sums of 1000 terms
+    judge=equals(rounding=100_000),  # 100 steps with sums of 1000 terms accumulate rounding errors
     remark="Sometimes printed with the wrong sign of the decay, or without the rate in front of the gradient.",
 )

@@ -16,19 +16,19 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(n, d, few, seed):
-    """Points of the cube [-1, 1]^d; labels are the sign of a product of two inputs, or of |x|^2 - d / 3."""
+    """Returns points of a cube; labels are the sign of a product of two inputs, or of |x|^2 - d / 3."""
     draw = torch.Generator().manual_seed(seed)
     x = 2 * torch.rand(n, d, generator=draw, dtype=torch.float64) - 1
-    return x, torch.sign(x[:, 0] * x[:, 1] if few else x.square().sum(1) - d / 3)  # the mean of |x|^2 is d / 3
+    return x, torch.sign(x[:, 0] * x[:, 1] if few else x.square().sum(1) - d / 3)  # subtracts d / 3, the mean of |x|^2
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns the names of the test errors of (1), the smaller one first."""
     return ("both layers and 5 points", "output layer")
 
 
 def error(both, x, y, test, truth, width, steps):
-    """Test error after descent on the logarithm of the exponential loss."""
+    """Trains one or both layers by descent on ln(loss) and returns the test error."""
     ones = lambda z: torch.cat([z, torch.ones(len(z), 1, dtype=z.dtype)], 1)  # noqa: E731
     x, test = ones(x), ones(test)
     w = torch.randn(width, x.shape[1], dtype=torch.float64) / x.shape[1] ** 0.5
@@ -44,7 +44,7 @@ def error(both, x, y, test, truth, width, steps):
 
 
 def errors(few, sets, n, d, width, steps, seed):
-    """Test errors of both ways of training on the same data."""
+    """Returns the test errors of both ways of training on the same data."""
     found = {"both layers and 5 points": [], "output layer": []}
     for k in range(sets):
         x, y = problem(n + 500, d, few, 100 * seed + k)
@@ -55,7 +55,7 @@ def errors(few, sets, n, d, width, steps, seed):
 
 
 observed = partial(errors, few=True)  # Labels depend on two inputs.
-# Labels depend on all inputs equally: whether |x|^2 is above its mean.
+# Labels depend on all inputs equally.
 control = partial(errors, few=False)
 
 CLAIM = Claim(

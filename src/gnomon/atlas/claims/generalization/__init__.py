@@ -1,1 +1,1 @@
-"""What training data promise for new examples."""
+"""Generalization claims: how well a model fitted to training data predicts new examples."""

@@ -1,4 +1,4 @@
-"""If the tail of a series falls as 1 / P, the best number of terms P grows as the square root of the examples n.
+"""If the approximation error of P terms falls as 1 / P, the best P grows as the square root of the number of examples.
 
     error(P) = c / P + s^2 P / n,   smallest at P = sqrt(c n / s^2)                                                 (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Slope one half, equation (1)."""
+    """Returns 1/2, the exponent of n in the best number of terms."""
     return 0.5
 
 
 def best_feature_counts(power, sizes, most, repetitions, seed):
-    """The best P for each n, from the mean error over draws; coefficients are observed with variance 1 / n."""
+    """Returns the number of terms with the smallest error for each n, from noisy coefficients."""
     rng = np.random.default_rng(seed)
     j = np.arange(1, most + 1)
     target = np.sqrt(1.0 / j**power - 1.0 / (j + 1) ** power)
@@ -34,8 +34,8 @@ def best_feature_counts(power, sizes, most, repetitions, seed):
     return sizes, rows
 
 
-observed = partial(best_feature_counts, power=1.0)  # A tail of 1 / P.
-# A smoother target whose tail falls as 1 / P^3, so fewer features are enough.
+observed = partial(best_feature_counts, power=1.0)  # The error of P terms falls as 1 / P.
+# The error of P terms falls as 1 / P^3, so fewer terms are enough.
 control = partial(best_feature_counts, power=3.0)
 
 CLAIM = Claim(

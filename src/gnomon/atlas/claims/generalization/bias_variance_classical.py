@@ -16,14 +16,14 @@ NOISE_STD = 0.3
 
 
 def problem(n, degree):
-    """The matrix from labels to fitted values at new points, and the sine at old and new points."""
+    """Returns the matrix from labels to fitted values at new points, and the sine at old and new points."""
     x, z = np.linspace(0, 1, n), np.linspace(0.02, 0.98, 25)
     powers = [np.vander(2 * v - 1, degree + 1) for v in (x, z)]
     return powers[1] @ np.linalg.pinv(powers[0]), np.sin(2 * np.pi * x), np.sin(2 * np.pi * z)
 
 
 def predicted(n, degrees):
-    """Equation (1), averaged over new points, for each degree."""
+    """Returns the expected test error (1) for each degree, averaged over the new points."""
     found = []
     for degree in degrees:
         fit, f, g = problem(n, degree)
@@ -32,7 +32,7 @@ def predicted(n, degrees):
 
 
 def errors(n, degrees, repetitions, seed, fresh):
-    """Squared errors of fits to new labels, for each degree."""
+    """Returns the test error of polynomial fits for each repetition and degree."""
     rng = np.random.default_rng(seed)
     columns = []
     for degree in degrees:

@@ -1,4 +1,4 @@
-"""At high temperature T, the gradient of distillation is a difference of logits.
+"""At high temperature T, the gradient of the distillation loss is proportional to the difference of the logits.
 
     dl/dG = (softmax(G / T) - softmax(F / T)) / T  ->  (G - F) / (k T^2)   for centered logits                      (1)
 
@@ -14,19 +14,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(classes, seed):
-    """Centered logits of teacher and student."""
+    """Returns random logits of teacher and student, each with mean zero."""
     f, g = torch.randn(2, 1, classes, generator=torch.Generator().manual_seed(seed)).double()
     return f - f.mean(), g - g.mean()
 
 
 def predicted(classes, seed):
-    """The limit, times k T^2."""
+    """Returns the limit of (1) times k T^2: the difference of the logits."""
     f, g = problem(classes, seed)
     return (g - f)[0]
 
 
 def scaled_gradient(classes, t, seed):
-    """Gradient by automatic differentiation, times k T^2."""
+    """Returns the gradient of the distillation loss by automatic differentiation, times k T^2."""
     f, g = problem(classes, seed)
     g = g.requires_grad_()
     (found,) = torch.autograd.grad(distillation_loss(g, f, t), g)
@@ -34,7 +34,7 @@ def scaled_gradient(classes, t, seed):
 
 
 observed = scaled_gradient  # At high temperature.
-control = partial(scaled_gradient, t=1.0)  # At the temperature of training without distillation.
+control = partial(scaled_gradient, t=1.0)  # Temperature 1, as in training without distillation.
 
 CLAIM = Claim(
     id="distillation-temperature",

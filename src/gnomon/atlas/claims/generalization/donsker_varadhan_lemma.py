@@ -1,4 +1,4 @@
-"""The mean of X under q is at most the KL divergence from p plus the log moment under p.
+"""The mean of X under q is at most KL(q | p) plus the log of the mean of e^X under p.
 
     E_q[X] <= KL(q | p) + ln E_p[e^X],    equality for q proportional to p e^X                                     (1)
 
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(points, cases, seed):
-    """Random distributions and numbers; in every other case q is proportional to p e^X."""
+    """Returns random numbers X and distributions p, q; in every other case q is proportional to p e^X."""
     rng = np.random.default_rng(seed)
     x = 1 + np.abs(rng.normal(size=(cases, points)))
     p, q = rng.dirichlet(np.ones(points), size=(2, cases))
@@ -23,20 +23,20 @@ def problem(points, cases, seed):
 
 
 def predicted(points, cases, seed):
-    """The right side of (1)."""
+    """Returns the right side of (1) for each pair of distributions."""
     x, p, q = problem(points, cases, seed)
     return (q * np.log(q / p)).sum(1) + np.log((p * np.exp(x)).sum(1))
 
 
 def mean_under_q(own, points, cases, seed):
-    """The left side of (1), if q has the share ``own`` at one more point, with X = 10, that p does not have."""
+    """Returns the left side of (1) if q has the share ``own`` at another point, with X = 10 and p = 0."""
     x, _, q = problem(points, cases, seed)
     x, q = np.c_[x, np.full(cases, 10.0)], np.c_[(1 - own) * q, np.full(cases, own)]
     return (q * x).sum(1)
 
 
 observed = partial(mean_under_q, own=0.0)  # The same support.
-control = partial(mean_under_q, own=0.5)  # Half of q is at a point that p does not have.
+control = partial(mean_under_q, own=0.5)  # Half of q is at a point with p = 0.
 
 CLAIM = Claim(
     id="donsker-varadhan-lemma",

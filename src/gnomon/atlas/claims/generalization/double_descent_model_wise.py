@@ -18,12 +18,12 @@ NOISE_VARIANCE = 0.5
 
 
 def predicted(n, sizes):
-    """Equation (1)."""
+    """Returns the expected risk (1) for each number of features."""
     return [isotropic_risk(n, p, noise=NOISE_VARIANCE, signal=1.0) for p in sizes]
 
 
 def risks(n, sizes, repetitions, seed, away, targets=8):
-    """Mean squared distances between solutions and targets; ``away`` adds a unit vector of the null space."""
+    """Returns the mean squared distance between solution and target; ``away`` adds a vector of the null space."""
     rng = np.random.default_rng(seed)
     columns = []
     for p in sizes:
@@ -40,7 +40,7 @@ def risks(n, sizes, repetitions, seed, away, targets=8):
 
 
 def minimum_norm_inverse(x):
-    """Pseudoinverses of full-rank matrices, by the normal equations of the smaller side."""
+    """Returns pseudoinverses of full-rank matrices, by the normal equations of the smaller side."""
     t = x.swapaxes(1, 2)
     return np.linalg.solve(t @ x, t) if x.shape[1] >= x.shape[2] else t @ np.linalg.inv(x @ t)
 

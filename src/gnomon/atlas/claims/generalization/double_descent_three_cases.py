@@ -1,4 +1,4 @@
-"""Minimum-norm weights are largest if there are as many parameters as examples.
+"""The smallest weights that fit noise are largest if the model has as many parameters as examples.
 
     |w|^2 of least norm:  few parameters < many parameters < as many as examples                                   (1)
 
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """The order (1)."""
+    """Returns the three cases, from the smallest norm of the weights to the largest."""
     return ("fewer", "more", "as many")
 
 
 def log_norms(noise, n, repetitions, seed):
-    """Logarithms of |w| for a tenth, ten times, and once as many features as rows."""
+    """Returns log |w| for a tenth as many, ten times as many, and as many features as examples."""
     rng = np.random.default_rng(seed)
     found = {name: [] for name in predicted()}
     for _ in range(repetitions):
@@ -32,7 +32,7 @@ def log_norms(noise, n, repetitions, seed):
 
 
 observed = partial(log_norms, noise=1.0)  # Labels are noise.
-control = partial(log_norms, noise=0.0)  # Labels come from weights that grow with their number and are recovered.
+control = partial(log_norms, noise=0.0)  # Labels are a linear function of the features, so these weights are recovered.
 
 CLAIM = Claim(
     id="double-descent-three-cases",

@@ -14,18 +14,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, seed):
-    """A random positive matrix."""
+    """Returns a random positive matrix, the Hessian of the loss."""
     a = np.random.default_rng(seed).normal(size=(d, d))
     return a @ a.T / d
 
 
 def predicted(d, tolerance, seed):
-    """Equation (1)."""
+    """Returns the largest noise level s by equation (1)."""
     return float(np.sqrt(2 * tolerance / np.trace(problem(d, seed))))
 
 
 def radius(power, d, tolerance, draws, seed):
-    """The noise level, by bisection on the mean loss over fixed noise in orthogonal sets of equal length."""
+    """Finds the largest noise level by bisection on the mean loss over sets of orthogonal noise vectors."""
     h = problem(d, seed)
     rng = np.random.default_rng(seed + 1)
     noise = np.concatenate([np.linalg.qr(rng.normal(size=(d, d)))[0] * np.sqrt(d) for _ in range(draws)])
@@ -38,7 +38,7 @@ def radius(power, d, tolerance, draws, seed):
 
 
 observed = partial(radius, power=1.0)  # A quadratic loss.
-control = partial(radius, power=2.0)  # A loss of fourth order.
+control = partial(radius, power=2.0)  # The loss is of fourth order.
 
 CLAIM = Claim(
     id="flatness-generalisation-link",

@@ -16,14 +16,14 @@ from gnomon.lab import Claim, Premise, Source, distributed_as
 
 
 def predicted(n):
-    """The distribution in equation (1)."""
+    """Returns the F distribution of equation (1)."""
     from scipy.stats import f  # slow to import
 
     return f(n, 1)
 
 
 def risks(missing, noises, n, repetitions, seed):
-    """Risks of solved square systems, divided by n s^2, with new rows and labels for each noise level."""
+    """Returns the risk of solved square systems divided by n s^2, for each repetition and noise level."""
     rng = np.random.default_rng(seed)
     shape = (repetitions, len(noises), n)
     x, target = rng.normal(size=(*shape, n)), rng.normal(size=shape) / n**0.5
@@ -33,7 +33,7 @@ def risks(missing, noises, n, repetitions, seed):
 
 
 observed = partial(risks, missing=0.0)  # The target is a function of the features.
-# A part of the target with variance one is not among the features and acts as constant noise.
+# A part of the target does not depend on the features and acts as noise of variance one.
 control = partial(risks, missing=1.0)
 
 CLAIM = Claim(

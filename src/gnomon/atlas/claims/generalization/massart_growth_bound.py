@@ -15,16 +15,16 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(sizes):
-    """Equation (1)."""
+    """Returns the bound (1) for each number of points."""
     return [massart_bound(m, 2 * m) for m in sizes]
 
 
 def complexity(half_planes, sizes, draws, seed):
-    """Mean over random signs of the largest correlation with a half-plane, or with a free label for each pair."""
+    """Returns the Rademacher complexity of half-planes, or of a free label for each pair of points."""
     rng = np.random.default_rng(seed)
     found = []
     for m in sizes:
-        signs = rng.choice((-1, 1), size=(draws, m))  # sorted points, reflected to the upper half
+        signs = rng.choice((-1, 1), size=(draws, m))  # signs of sorted points, all reflected to the upper half plane
         steps = signs.sum(1, keepdims=True) - 2 * np.cumsum(signs, 1)
         best = np.maximum(np.abs(signs.sum(1)), np.abs(steps).max(1))
         if not half_planes:
@@ -33,8 +33,8 @@ def complexity(half_planes, sizes, draws, seed):
     return found
 
 
-observed = partial(complexity, half_planes=True)  # 2 m labelings.
-control = partial(complexity, half_planes=False)  # 2^(m/2) labelings, with complexity 1/2 at every size.
+observed = partial(complexity, half_planes=True)  # Half-planes allow 2 m labelings.
+control = partial(complexity, half_planes=False)  # 2^(m/2) labelings, with complexity 1/2 for every m.
 
 CLAIM = Claim(
     id="massart-growth-bound",

@@ -20,7 +20,7 @@ def predicted():
 
 
 def rotate_images(images, degrees):
-    """Images (n, 8, 8) rotated about their center, by linear interpolation."""
+    """Returns images (n, 8, 8) rotated about their center, by linear interpolation."""
     from scipy.ndimage import rotate
 
     return rotate(images, degrees, axes=(1, 2), reshape=False, order=1)

@@ -1,4 +1,4 @@
-"""Features of a network that fits its training digits without error still help on other digits.
+"""Features of a network that fits its training digits without error still help to classify other digits.
 
 A network is trained on 300 digits 0 to 4 until none is wrong. Errors of a linear probe on digits 5 to 9:
 
@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def probe(features, x, y, z, t):
-    """Error of ridge regression on features."""
+    """Returns the test error of ridge regression from features to labels."""
     with torch.no_grad():
         a, b = features(x).double().numpy(), features(z).double().numpy()
     center = a.mean(0)
@@ -29,7 +29,7 @@ def probe(features, x, y, z, t):
 
 
 def errors(shuffled, width, fitted, seed):
-    """Errors of training, of a probe on learned features, and of a probe on random features."""
+    """Returns the training error and the errors of linear probes on the learned and on the random features."""
     from gnomon.data import digits
 
     split = digits(1200, 590, seed=seed)
@@ -55,12 +55,12 @@ def errors(shuffled, width, fitted, seed):
 
 
 def predicted():
-    """The order (1)."""
+    """Returns the names of the three errors of (1), from the smallest to the largest."""
     return ("training", "learned", "random")
 
 
 def errors_of_networks(shuffled, width, fitted, repetitions, seed):
-    """The three errors of several networks."""
+    """Returns the three errors of several networks."""
     found = zip(*(errors(shuffled, width, fitted, seed + k) for k in range(repetitions)), strict=True)
     return dict(zip(predicted(), found, strict=True))
 

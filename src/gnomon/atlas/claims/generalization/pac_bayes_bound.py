@@ -19,12 +19,12 @@ CLASSIFIERS = 20_000
 
 
 def predicted():
-    """At most a share delta of samples breaks each bound."""
+    """Returns delta twice: the largest share of samples that may break each bound."""
     return [DELTA, DELTA]
 
 
 def bounds_broken(cheat, n, repetitions, seed):
-    """Whether (1), and its inverse-kl form, are broken, for each sample."""
+    """Returns for each sample whether (1) is broken, and whether its inverse-kl form is broken."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(repetitions):
@@ -37,7 +37,7 @@ def bounds_broken(cheat, n, repetitions, seed):
 
 
 observed = partial(bounds_broken, cheat=False)  # A uniform prior.
-control = partial(bounds_broken, cheat=True)  # The posterior is used as the prior, so the divergence is zero.
+control = partial(bounds_broken, cheat=True)  # The posterior is used as the prior, so KL = 0.
 
 CLAIM = Claim(
     id="pac-bayes-bound",

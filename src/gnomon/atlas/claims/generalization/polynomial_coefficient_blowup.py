@@ -1,4 +1,4 @@
-"""Coefficients of a polynomial through ten points explode with the degree, and a small ridge tames them.
+"""The coefficients of a polynomial through ten points explode with its degree; a small ridge keeps them small.
 
     max |w| at degree 9: 1,061,800;    with a ridge of e^-18: below a thousandth of it                               (1)
 
@@ -19,12 +19,12 @@ PRINTED_COEFFICIENTS = [0.19, 0.82, -1.27, 0.31, 7.99, -25.43, 17.37]
 
 
 def predicted():
-    """The printed coefficients of degrees 0, 1, 3; the largest of degree 9 divided by 1e6; equation (1)."""
+    """Returns the printed coefficients of degrees 0, 1, 3, then of degree 9 in millions, then 0 for the ridge."""
     return [*PRINTED_COEFFICIENTS, -1.0618, 0.0]
 
 
 def coefficients(y):
-    """Refitted coefficients, and whether the ridge leaves a thousandth or more."""
+    """Refits the polynomials; the last value is 1 if the ridge leaves a thousandth of the coefficient or more."""
     out = []
     for degree in (0, 1, 3):
         out += np.linalg.lstsq(np.vander(INPUTS, degree + 1, increasing=True), y, rcond=None)[0].tolist()

@@ -19,12 +19,12 @@ DELTA = 0.05
 
 
 def predicted():
-    """The probability that (1) is broken is at most delta."""
+    """Returns delta, the largest probability that (1) is broken."""
     return DELTA
 
 
 def bound_broken(copies, n, d, repetitions, seed):
-    """Whether (1) is broken, for each sample; each point may be repeated."""
+    """Returns for each sample whether (1) is broken; each point is repeated ``copies`` times."""
     rng = np.random.default_rng(seed)
     mean = 0.3 * np.eye(d)[0]
     found = []
@@ -41,7 +41,7 @@ def bound_broken(copies, n, d, repetitions, seed):
 
 @cache
 def expectation(d, draws=200_000):
-    """The mean of a point, from a large separate sample."""
+    """Returns the mean of a random point, from a large separate sample."""
     x = np.random.default_rng(12345).normal(size=(draws, d)) + 0.3 * np.eye(d)[0] * np.sqrt(d)
     return (x / np.linalg.norm(x, axis=1, keepdims=True)).mean(0)
 
@@ -50,7 +50,7 @@ observed = partial(bound_broken, copies=1)  # Independent points.
 
 
 def control(n, d, repetitions, seed):
-    """Each point is repeated n times, so the sample is a single point."""
+    """Repeats one point n times, so the examples are not independent."""
     return bound_broken(n, n, d, repetitions, seed)
 
 

@@ -1,4 +1,4 @@
-"""A fixed shuffle of pixels changes nothing for a dense network, and a convolutional network still fits it.
+"""A fixed shuffle of pixels does not change a dense network's outputs, and a CNN can still fit the shuffled images.
 
     f trained on P x, read at P x   =   f trained on x, read at x,   for kernels of <x, x'> and |x| alone           (1)
 
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def kernel(a, b, local):
-    """Kernel of an infinitely wide dense network, or one that compares only neighboring pixels."""
+    """Returns the kernel of an infinitely wide dense network, or a kernel that compares only neighboring pixels."""
     if local:
         grid = [np.pad(v.reshape(-1, 8, 8), ((0, 0), (0, 1), (0, 1))) for v in (a, b)]
         a, b = [(g[:, :8, :8] * g[:, 1:, :8] + g[:, :8, :8] * g[:, :8, 1:]).reshape(-1, 64) for g in grid]
@@ -28,12 +28,12 @@ def kernel(a, b, local):
 
 
 def predicted():
-    """No difference of outputs, equation (1), and no misfitted training example."""
+    """Returns 0 for the change of the outputs (1), and 0 for the share of training examples that are misfitted."""
     return [0.0, 0.0]
 
 
 def difference(local, n, seed):
-    """Largest difference of test outputs with and without the shuffle; share that a CNN misfits after it."""
+    """Returns the largest output change after the shuffle, then the share of examples that a CNN misfits."""
     from gnomon.data import digits
 
     split = digits(n, 100, seed=seed)
@@ -49,7 +49,7 @@ def difference(local, n, seed):
 
 
 def misfitted_share(x, y, steps=80):
-    """Share of training examples that a convolutional network gets wrong after training on them."""
+    """Trains a convolutional network and returns the share of training examples that it gets wrong."""
     net = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(1024, 10))
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
     images = x.reshape(-1, 1, 8, 8).float()
@@ -61,7 +61,7 @@ def misfitted_share(x, y, steps=80):
 
 
 observed = partial(difference, local=False)  # A dense network.
-control = partial(difference, local=True)  # A model that compares neighbors.
+control = partial(difference, local=True)  # A kernel that compares neighboring pixels.
 
 CLAIM = Claim(
     id="random-pixel-fitting",

@@ -1,4 +1,4 @@
-"""With the best ridge at each size, the test error only falls as the model grows.
+"""With the best ridge at each model size, the expected test error never rises as the model grows.
 
     ridge(p) = (s^2 + (D - p) v) / v,    E risk(p, ridge(p)) is not increasing in p                                (1)
 
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def risks(factor, n, sizes, repetitions, seed):
-    """Exact risks of ridge regression with ``factor`` times the ridge of (1), for each size and draw."""
+    """Returns the exact risks of ridge regression with ``factor`` times the ridge of (1), for each size and draw."""
     rng = np.random.default_rng(seed)
     found = {str(p): [] for p in sizes}
     for _ in range(repetitions):
@@ -31,12 +31,12 @@ def risks(factor, n, sizes, repetitions, seed):
 
 
 def predicted(sizes):
-    """From the largest model to the smallest, equation (1)."""
+    """Returns the model sizes, from the smallest risk (the largest model) to the largest risk."""
     return tuple(str(p) for p in reversed(sizes))
 
 
 observed = partial(risks, factor=1.0)  # The best ridge.
-control = partial(risks, factor=1e-9)  # Almost no ridge, which gives a peak.
+control = partial(risks, factor=1e-9)  # Almost no ridge, so the risk has a peak.
 
 CLAIM = Claim(
     id="regularisation-tames-double-descent",

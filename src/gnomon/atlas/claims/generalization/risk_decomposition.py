@@ -1,4 +1,4 @@
-"""The excess risk is at most twice the largest deviation of the class plus the error of optimization.
+"""The excess risk is at most the optimization error plus twice the largest gap between training and true risk.
 
     E R(f_n) - min R <= E[2 max |R_n - R|] + E[R_n(f_n) - min R_n]                                                 (1)
 
@@ -14,23 +14,23 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(members, seed):
-    """True risks of a finite class."""
+    """Returns the true risk of each member of a finite class."""
     return np.random.default_rng(seed).uniform(0.1, 0.6, members)
 
 
 def predicted(members, sizes, repetitions, seed):
-    """The right side of (1), from separate samples."""
+    """Returns the right side of (1) for each sample size, from separate samples."""
     rng, risk = np.random.default_rng(seed + 1), problem(members, seed)
     found = []
     for n in sizes:
         empirical = rng.binomial(n, risk, size=(repetitions, members)) / n
-        chosen = np.minimum(empirical[:, : members // 2].min(1), 1)  # optimization searches half of the class
+        chosen = np.minimum(empirical[:, : members // 2].min(1), 1)  # optimization finds the best of half of the class
         found.append((2 * np.abs(empirical - risk).max(1)).mean() + (chosen - empirical.min(1)).mean())
     return found
 
 
 def excess(shift, members, sizes, repetitions, seed):
-    """The left side of (1); with ``shift`` the sample comes from other risks, in reverse order."""
+    """Returns the left side of (1) for each sample size; ``shift`` draws samples from other risks."""
     rng, risk = np.random.default_rng(seed + 2), problem(members, seed)
     found = []
     for n in sizes:

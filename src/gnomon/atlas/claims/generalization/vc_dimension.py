@@ -1,4 +1,4 @@
-"""Intervals shatter two points, axis-parallel rectangles four, half-planes three, and sines any number.
+"""Intervals can label two points in all ways, rectangles four, half-planes three, and sines any number.
 
     intervals 2,   axis-parallel rectangles 4,   half-planes 3,   sines sign(sin(w x)) any number                 (1)
 
@@ -15,26 +15,26 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def is_shattered(points, label):
-    """Whether the class gives all labelings of the points."""
+    """Returns whether the class gives all labelings of the points."""
     return all(label(bits, points) is not None for bits in product((0, 1), repeat=len(points)))
 
 
 def interval(bits, x):
-    """The labeling, if an interval gives it: no zero between two ones."""
+    """Returns the labeling if an interval gives it: no zero is between two ones."""
     ones = [v for v, b in zip(x, bits, strict=True) if b]
     inside = [min(ones) <= v <= max(ones) if ones else False for v in x]
     return bits if [bool(b) for b in bits] == inside else None
 
 
 def rectangle(bits, x):
-    """The labeling, if the smallest box around the ones contains no zero."""
+    """Returns the labeling if the smallest box around the ones contains no zero."""
     ones = x[np.array(bits, bool)]
     inside = ((x >= ones.min(0)) & (x <= ones.max(0))).all(1) if len(ones) else np.zeros(len(x), bool)
     return bits if (inside == np.array(bits, bool)).all() else None
 
 
 def plane(bits, x):
-    """The labeling, if a line separates it: a feasible linear program."""
+    """Returns the labeling if a line separates zeros and ones: a feasible linear program."""
     from scipy.optimize import linprog
 
     sign = 2 * np.array(bits) - 1
@@ -43,7 +43,7 @@ def plane(bits, x):
 
 
 def sine(bits, x):
-    """The labeling, if sign(sin(w x)) gives it with w = pi (1 + sum over zeros of 2^i)."""
+    """Returns the labeling if sign(sin(w x)) gives it, with w = pi (1 + sum over zeros of 2^i)."""
     w = np.pi * (1 + sum(2.0 ** (i + 1) for i, b in enumerate(bits) if not b))
     return bits if (np.sin(w * x) > 0).astype(int).tolist() == list(bits) else None
 
@@ -57,12 +57,12 @@ CASES = (
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns the largest number of points of each class by (1), with 10 for the sines."""
     return [2.0, 4.0, 3.0, 10.0]
 
 
 def largest_shattered(places, draws, seed):
-    """The largest shattered set, among the given ones and ``draws`` random ones of one point more; none for sines."""
+    """Returns for each class the size of its largest shattered set among the given and random sets."""
     rng, found = np.random.default_rng(seed), []
     for (label, _), sets, more in zip(CASES, places, ((3,), (5, 2), (4, 2), None), strict=True):
         drawn = [rng.normal(size=more) for _ in range(draws)] if more else []
@@ -71,8 +71,8 @@ def largest_shattered(places, draws, seed):
 
 
 LINE = [np.c_[np.arange(k), np.zeros(k)].astype(float) for k in (1, 2, 3, 4)]
-observed = partial(largest_shattered, places=[sets for _, sets in CASES])  # Points in the best places.
-# Points on a line, on which rectangles and half-planes shatter fewer; sines on integers.
+observed = partial(largest_shattered, places=[sets for _, sets in CASES])  # Places that allow most labelings.
+# Points on a line, at which rectangles and half-planes shatter fewer; sines at integers.
 control = partial(largest_shattered, places=[CASES[0][1], LINE, LINE, [np.arange(1.0, k + 1) for k in (1, 4, 10)]])
 
 CLAIM = Claim(

@@ -18,12 +18,12 @@ DELTA = 0.05
 
 
 def predicted(sizes):
-    """e of (1) at delta 0.05, with the 2 n labelings of n points on a circle by half-planes."""
+    """Returns e of (1) at delta = 0.05, with the 2 n labelings of n points on a circle."""
     return [vc_bound(n, 2 * n, DELTA) for n in sizes]
 
 
 def deviations(copies, sizes, repetitions, seed):
-    """The 95 % quantile of sup |R_n - 1/2|; each point may be repeated ``copies`` times."""
+    """Returns the 95 % quantile of sup |R_n - 1/2|; each point is repeated ``copies`` times."""
     rng = np.random.default_rng(seed)
     found = []
     for n in sizes:
@@ -31,7 +31,7 @@ def deviations(copies, sizes, repetitions, seed):
         for _ in range(repetitions):
             m = max(n // copies, 1)
             angle, y = rng.uniform(0, 2 * np.pi, m), rng.choice((-1, 1), m)
-            # reflect points to the upper half: turning the line past a point flips one decision
+            # reflect points to the upper half: turning the line past a point changes one decision
             order = np.argsort(angle % np.pi)
             signs = (y * np.where(angle < np.pi, 1, -1))[order]
             right = np.concatenate([[signs.sum()], signs.sum() - 2 * np.cumsum(signs)])
@@ -44,7 +44,7 @@ observed = partial(deviations, copies=1)  # Independent points.
 
 
 def control(sizes, repetitions, seed):
-    """Four points, each repeated n / 4 times."""
+    """Repeats four points n / 4 times each, so the examples are not independent."""
     return [deviations(n // 4, (n,), repetitions, seed)[0] for n in sizes]
 
 

@@ -1,1 +1,1 @@
-"""Autoencoders, adversarial games, diffusion and flows."""
+"""Generative claims: autoencoders, adversarial games, diffusion and normalizing flows."""

@@ -1,4 +1,4 @@
-"""A nonlinear autoencoder with two coordinates reconstructs new digits better than PCA and separates classes better.
+"""A nonlinear autoencoder with two coordinates has less reconstruction error than PCA and separates classes better.
 
     mean |x - D(E(x))|^2 < mean |x - PCA_2(x)|^2,    classes of latent neighbors agree more often than for PCA  (1)
 
@@ -19,13 +19,13 @@ from gnomon.training import Adam
 
 
 def problem(n):
-    """Digits for training, and held-out digits with their classes; all as vectors."""
+    """Returns digits for training, and held-out digits with their classes, as vectors."""
     split = digits(n, n)
     return split.x.flatten(1), split.x_test.flatten(1), split.y_test
 
 
 def predicted(n):
-    """For PCA with two coordinates: mean squared error, and share of wrong classes by five nearest neighbors."""
+    """Returns the squared error of PCA with two coordinates, and its share of wrong classes among neighbors."""
     train, x, y = problem(n)
     plane = torch.linalg.svd(train - train.mean(0), full_matrices=False)[2][:2]
     z = (x - train.mean(0)) @ plane.T
@@ -35,7 +35,7 @@ def predicted(n):
 
 
 def errors_of_autoencoder(n, steps, activation, seed):
-    """The same two numbers for a trained autoencoder."""
+    """Trains an autoencoder and returns its squared error and share of wrong classes among neighbors."""
     train, x, y = problem(n)
     torch.manual_seed(seed)
     encoder = nn.Sequential(nn.Linear(64, 48), activation(), nn.Linear(48, 2))

@@ -1,4 +1,4 @@
-"""Decoded draws from N(0, I) look like data for a VAE, but mostly not for an autoencoder.
+"""Decoding a draw from N(0, I) often gives something like the data for a VAE, but rarely for an autoencoder.
 
     share of decoded draws within the data's own distances:    VAE >= 2 x autoencoder     (1)
 
@@ -19,22 +19,22 @@ from gnomon.training import Adam
 
 
 def problem(n):
-    """Digits as vectors, with noise that makes them continuous."""
+    """Returns digits as vectors, with noise that makes them continuous."""
     return dequantize(digits(n, 0).x.flatten(1), 1 / 16)
 
 
 def layers(*widths):
-    """A small network."""
+    """Returns two linear layers with an activation between them."""
     return nn.Sequential(nn.Linear(widths[0], widths[1]), nn.SiLU(), nn.Linear(widths[1], widths[2]))
 
 
 def predicted():
-    """At least twice as many."""
+    """Returns 2, the lower bound (1) on the ratio of both shares."""
     return 2.0
 
 
 def ratio(n, steps, beta, seed):
-    """Share of decoded draws near the data for a VAE, divided by the share for an autoencoder."""
+    """Returns the share of decoded draws near the data for a VAE, divided by the share for an autoencoder."""
     shares = []
     for vae in (True, False):
         torch.manual_seed(seed)
@@ -49,7 +49,7 @@ def ratio(n, steps, beta, seed):
     return shares[0] / max(shares[1], 1e-3)
 
 
-observed = partial(ratio, beta=1.0)  # With the KL divergence in the VAE's loss.
+observed = partial(ratio, beta=1.0)  # The VAE's loss contains the KL divergence.
 control = partial(ratio, beta=0.0)  # Without it.
 
 CLAIM = Claim(

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, seed):
-    """A random matrix A and points."""
+    """Returns a random matrix A and four random points."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(d, d, generator=generator, dtype=torch.float64) / d**0.5, torch.randn(
         4, d, generator=generator, dtype=torch.float64
@@ -24,40 +24,40 @@ def problem(d, seed):
 
 
 def predicted(d, seed):
-    """The Gaussian with covariance e^A (e^A)^T."""
+    """Returns the log density of the Gaussian with covariance e^A (e^A)^T at the points."""
     matrix, x = problem(d, seed)
     root = torch.linalg.matrix_exp(matrix)
     return torch.distributions.MultivariateNormal(torch.zeros(d).double(), root @ root.T).log_prob(x)
 
 
 class Linear(nn.Module):
-    """The field v = A z."""
+    """The velocity field v = A z."""
 
     def __init__(self, matrix):
         super().__init__()
         self.matrix = nn.Parameter(matrix)
 
     def forward(self, x, t):
-        """The velocity."""
+        """Returns the velocity A x at the points x."""
         return x @ self.matrix.T
 
 
 class Partial(ExactTrace):
-    """The trace without its first term."""
+    """Computes the trace without its first term."""
 
     def directions(self, x):
-        """All coordinate directions but the first."""
+        """Returns all coordinate directions but the first."""
         return super().directions(x)[1:]
 
 
 def density(d, steps, seed, trace):
-    """Log density by the Runge-Kutta method."""
+    """Returns the log density of the flow, by the Runge-Kutta method."""
     matrix, x = problem(d, seed)
     return ContinuousFlow(Linear(matrix), shape=(d,), integration_steps=steps, trace=trace).log_prob(x).detach()
 
 
 observed = partial(density, trace=ExactTrace())  # The whole trace.
-control = partial(density, trace=Partial())  # All but one term.
+control = partial(density, trace=Partial())  # The trace without its first term.
 
 CLAIM = Claim(
     id="continuous-normalising-flow",

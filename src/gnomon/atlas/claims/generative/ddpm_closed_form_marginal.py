@@ -1,4 +1,4 @@
-"""After many small noising steps, an example is one Gaussian around a scaled-down example.
+"""Many small noising steps in a row equal one step: the result is Gaussian around a scaled-down example.
 
     x_k = sqrt(1 - beta_k) x_{k-1} + sqrt(beta_k) e  =>  x_k ~ N(sqrt(a_k) x_0, 1 - a_k), a_k = prod_j (1 - beta_j)  (1)
 
@@ -16,18 +16,18 @@ START = 1.5
 
 
 def problem(steps):
-    """Noise variances of all steps."""
+    """Returns the noise variances of all steps."""
     return linear_schedule(steps, first=1e-3, last=0.15).betas
 
 
 def predicted(steps):
-    """Mean and second moment at the end, in closed form; equation (1)."""
+    """Returns the mean and the second moment after the last step, by equation (1)."""
     kept = (1 - problem(steps)).log().sum().exp()
     return torch.stack([kept.sqrt() * START, kept * START**2 + 1 - kept])
 
 
 def ends(steps, paths, seed, power):
-    """x and x^2 at the end of simulated chains."""
+    """Simulates the chain step by step and returns x and x^2 after the last step."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.full((paths,), START, dtype=torch.float64)
     for beta in problem(steps):
@@ -36,7 +36,7 @@ def ends(steps, paths, seed, power):
     return torch.stack([x, x.square()], 1)
 
 
-observed = partial(ends, power=0.5)  # With the square root.
+observed = partial(ends, power=0.5)  # Each step multiplies by sqrt(1 - beta).
 control = partial(ends, power=1.0)  # Without it.
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""With the best reverse means, the gap of a diffusion model's bound falls as one over the number of steps.
+"""If reverse steps have the best means, the gap of a diffusion model's likelihood bound falls as 1 / (number of steps).
 
     gap(T) = E log p(x_0) - bound    falls as 1 / T     (1)
 
@@ -16,12 +16,12 @@ DATA_VARIANCE = 0.25
 
 
 def predicted():
-    """The power of T."""
+    """Returns -1, the exponent of the number of steps T."""
     return -1.0
 
 
 def gaps(sizes, shrink):
-    """Expected gaps in closed form, term by term; the reverse variance is beta, the means are scaled by ``shrink``."""
+    """Returns the gap in closed form for each number of steps; the reverse means are scaled by ``shrink``."""
     values = []
     for steps in sizes:
         schedule = linear_schedule(steps, first=1e-2 / steps, last=30 / steps)
@@ -30,7 +30,7 @@ def gaps(sizes, shrink):
             a, before, beta = (float(v) for v in (kept[k], kept[k - 1], schedule.betas[k - 1]))
             spread = a * DATA_VARIANCE + 1 - a
             best = a**0.5 * DATA_VARIANCE / spread * shrink
-            # E (x_0 - best x_k)^2, and how much of it enters the mean of the step
+            # E (x_0 - best x_k)^2, and its weight in the mean of the step
             error = DATA_VARIANCE - 2 * best * a**0.5 * DATA_VARIANCE + best**2 * spread
             weight = before * beta**2 / (1 - a) ** 2
             b = beta * (1 - before) / (1 - a)
@@ -43,7 +43,7 @@ def gaps(sizes, shrink):
 
 
 observed = partial(gaps, shrink=1.0)  # The best means.
-control = partial(gaps, shrink=0.9)  # Means that are 10 % too small.
+control = partial(gaps, shrink=0.9)  # The means are 10 % too small.
 
 CLAIM = Claim(
     id="ddpm-elbo",

@@ -1,4 +1,4 @@
-"""A noising step keeps the mean squared norm of examples with mean square 1 per coordinate.
+"""A noising step keeps the expected squared norm of an example whose coordinates have mean square 1.
 
     E[|x_k|^2 | x_{k-1}] = (1 - beta) |x_{k-1}|^2 + beta d,      (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(d, beta):
-    """d, and the right side of (1) for an example twice as large."""
+    """Returns d, then the right side of (1) for an example twice as large."""
     return torch.tensor([d, (1 - beta) * 4 * d + beta * d], dtype=torch.float64)
 
 
 def squares(d, beta, n, seed, size):
-    """Squared norms after one step from a point of this size, and from one twice as large."""
+    """Returns squared norms after one step from a point of norm ``size`` sqrt(d), and from one twice as large."""
     generator = torch.Generator().manual_seed(seed)
     x = size * sphere(1, d, seed=0)
     noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
@@ -27,8 +27,8 @@ def squares(d, beta, n, seed, size):
     return torch.stack([step.square().sum(1) for step in steps], 1)
 
 
-observed = partial(squares, size=1.0)  # From the sphere of radius sqrt(d).
-control = partial(squares, size=1.3)  # From a larger sphere.
+observed = partial(squares, size=1.0)  # The example has norm sqrt(d).
+control = partial(squares, size=1.3)  # The example has norm 1.3 sqrt(d).
 
 CLAIM = Claim(
     id="ddpm-energy-conservation",

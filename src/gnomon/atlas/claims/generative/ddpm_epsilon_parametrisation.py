@@ -1,4 +1,4 @@
-"""The mean of a reverse step is the same whether it is written with the example or with the noise.
+"""The mean of a reverse step can be computed from the example or from the added noise, with the same result.
 
     m = (x_k - beta_k e / sqrt(1 - a_k)) / sqrt(1 - beta_k),    x_0 = (x_k - sqrt(1 - a_k) e) / sqrt(a_k)     (1)
 
@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(steps, seed):
-    """A schedule, an example and noise."""
+    """Returns a noise schedule, an example and noise."""
     generator = torch.Generator().manual_seed(seed)
     return linear_schedule(steps), *torch.randn(2, 3, generator=generator, dtype=torch.float64)
 
 
 def predicted(steps, seed):
-    """The mean written with the noise; equation (1)."""
+    """Returns the mean computed from the noise, equation (1), for each step."""
     schedule, x0, e = problem(steps, seed)
     rows, kept = [], torch.ones(()).double()
     for beta in schedule.betas:
@@ -32,7 +32,7 @@ def predicted(steps, seed):
 
 
 def means(steps, seed, size):
-    """The mean of q(x_{k-1} | x_k, x_0) from the example, with noise scaled by ``size``."""
+    """Returns the mean of q(x_{k-1} | x_k, x_0) computed from the example, with noise scaled by ``size``."""
     schedule, x0, e = problem(steps, seed)
     kept = schedule.kept[1:, None]
     noised = kept.sqrt() * x0 + (1 - kept).sqrt() * size * e
@@ -51,5 +51,5 @@ CLAIM = Claim(
     premises=(Premise("x_k is the example with this noise added"),),
     parameters={"steps": 50},
     full={"steps": 1000},
-    judge=equals(rounding=1e6),  # 1 - a of the first steps loses four digits, and its root divides
+    judge=equals(rounding=1e6),  # 1 - a loses four digits in the first steps, and its root divides
 )

@@ -1,4 +1,4 @@
-"""The KL divergence of a reverse step is the squared error of the predicted noise, with a known weight.
+"""The KL divergence of a reverse step is a known weight times the squared error of the predicted noise.
 
     KL(q | p) = |m - m_predicted|^2 / (2 v) + constant = w_k |e - e_predicted|^2 + constant,
     w_k = beta_k^2 / (2 v (1 - beta_k) (1 - a_k))                                                             (1)
@@ -18,13 +18,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(steps, seed):
-    """A schedule, examples, and a network that predicts the noise badly."""
+    """Returns a noise schedule, examples, and a network that predicts the noise badly."""
     torch.manual_seed(seed)
 
     class Wrong(nn.Module):
         def __init__(self):
             super().__init__()
-            self.slope = nn.Parameter(torch.tensor(0.3, dtype=torch.float64))  # a model of no parameters draws float32
+            self.slope = nn.Parameter(torch.tensor(0.3, dtype=torch.float64))  # without parameters the noise is float32
 
         def forward(self, x, t):
             return self.slope.detach() * x + t[:, None]
@@ -33,7 +33,7 @@ def problem(steps, seed):
 
 
 def errors(steps, seed, power):
-    """Weighted squared errors of the predicted noise, drawn as `Diffusion` draws it."""
+    """Returns weighted squared errors of the predicted noise, with the noise that `Diffusion` draws."""
     schedule, x, network = problem(steps, seed)
     generator = torch.Generator().manual_seed(0)
     rows, kept = [], torch.ones(()).double()
@@ -50,18 +50,18 @@ def errors(steps, seed, power):
 
 
 def predicted(steps, seed):
-    """The right side of (1) with v = beta."""
+    """Returns the right side of (1) with v = beta, for each step."""
     return errors(steps, seed, 1)
 
 
 def observed(steps, seed):
-    """The divergences of the steps after the first."""
+    """Returns the KL divergence of each reverse step but the last, computed by the package."""
     schedule, x, network = problem(steps, seed)
     model = Diffusion(network, schedule, shape=(2,), target="noise", variance="forward")
     return model.terms(x)[1:-1]
 
 
-control = partial(errors, power=1.1)  # With another weight.
+control = partial(errors, power=1.1)  # The weight uses another variance.
 
 CLAIM = Claim(
     id="ddpm-mean-loss",
@@ -73,6 +73,6 @@ CLAIM = Claim(
     parameters={"steps": 20},
     full={"steps": 1000},
     covers=("ddpm-lambda-weight",),
-    judge=equals(rounding=1e6),  # means of the first steps differ by their last digits
+    judge=equals(rounding=1e6),  # the means of the first steps differ only in their last digits
     remark="The loss is minimized; notes that print a minus sign mean the term of the bound.",
 )

@@ -1,4 +1,4 @@
-"""Given the example, a reverse step is Gaussian with known mean and less variance than the forward step.
+"""Given the example, a reverse step is Gaussian with a known mean and a smaller variance than the forward step.
 
     q(x_{k-1} | x_k, x_0) = N(m, b),    b = beta_k (1 - a_{k-1}) / (1 - a_k) <= beta_k     (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(steps):
-    """A schedule, an example and a noised value."""
+    """Returns a noise schedule, an example and a noised value."""
     return linear_schedule(steps), 0.7, -0.4
 
 
 def predicted(steps):
-    """Mean and variance for every step after the first; equation (1)."""
+    """Returns mean m and variance b of (1) for every step after the first."""
     schedule, x0, xk = problem(steps)
     ends = torch.tensor(x0).double(), torch.tensor(xk).double()
     return [[float(schedule.posterior_mean(k, *ends)), float(schedule.posterior_variance[k - 1])]
@@ -28,7 +28,7 @@ def predicted(steps):
 
 
 def moments(steps, factor):
-    """Mean and variance by Bayes' rule on a grid, with the noise variance multiplied by ``factor``."""
+    """Returns mean and variance by Bayes' rule on a grid, with the noise variance multiplied by ``factor``."""
     schedule, x0, xk = problem(steps)
     y, rows = np.linspace(-9, 9, 60_001), []
     for k in range(2, steps + 1):

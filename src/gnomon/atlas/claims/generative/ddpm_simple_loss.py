@@ -1,4 +1,4 @@
-"""The smallest loss of a network that predicts noise is the variance of the noise given the noised example.
+"""The loss of a noise-predicting network is at least the variance of the noise given the noised example.
 
     E |e - e_predicted|^2 >= E Var(e | x_k) = d - (1 - a_k) E |grad log q_k|^2,    reached by the exact network  (1)
 
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(steps):
-    """Eight Gaussians on a circle, and a schedule."""
+    """Returns a mixture of eight Gaussians on a circle, and a noise schedule."""
     return ring(8, radius=1.2, std=0.2), cosine_schedule(steps)
 
 
 def predicted(steps):
-    """The mean over steps of the right side of (1), by quadrature on a grid."""
+    """Returns the right side of (1), averaged over the steps, by integration on a grid."""
     p, schedule = problem(steps)
     axis = torch.linspace(-5, 5, 141, dtype=torch.float64)
     grid, cell, total = torch.cartesian_prod(axis, axis), float(axis[1] - axis[0]) ** 2, 0.0
@@ -33,7 +33,7 @@ def predicted(steps):
 
 
 def losses(steps, n, seed, size):
-    """Training losses of a model whose network predicts ``size`` times the exact mean."""
+    """Returns the training losses of a model whose network predicts ``size`` times the exact mean."""
     p, schedule = problem(steps)
 
     class ScaledNetwork(ExactDenoiser):
@@ -45,8 +45,8 @@ def losses(steps, n, seed, size):
     return model.losses(p.sample(n, seed=seed))
 
 
-observed = partial(losses, size=1.0)  # The exact mean.
-control = partial(losses, size=0.5)  # Half of it.
+observed = partial(losses, size=1.0)  # The network predicts the mean of the noise.
+control = partial(losses, size=0.5)  # The network predicts half of the mean.
 
 CLAIM = Claim(
     id="ddpm-simple-loss",

@@ -1,4 +1,4 @@
-"""While the entropy grows, a reverse step is at most as uncertain as the forward step.
+"""While the entropy of the data grows, a reverse step is at most as uncertain as the forward step.
 
     H(x_{k-1} | x_k) = H(x_k | x_{k-1}) + H(x_{k-1}) - H(x_k) <= H(x_k | x_{k-1})    where H(x_k) >= H(x_{k-1})  (1)
 
@@ -16,23 +16,23 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(steps):
-    """Noise variances of the steps."""
+    """Returns the noise variances of the steps."""
     return linear_schedule(steps, first=0.01, last=0.5).betas
 
 
 def predicted(steps):
-    """The entropy of a forward step, log(2 pi e beta) / 2."""
+    """Returns the entropy of each forward step, log(2 pi e beta) / 2."""
     return (torch.log(2 * torch.pi * torch.e * problem(steps)) / 2)[1:]
 
 
 def backward(steps, std, grid):
-    """E[-log p(x_{k-1} | x_k)] by Bayes' rule and a double integral, for two Gaussians of width ``std``."""
+    """Returns the entropy of each reverse step by Bayes' rule, for two Gaussians of width ``std``."""
     p, kept, entropies = mixture([[-0.8], [0.8]], std=std), 1.0, []
     for beta in problem(steps).tolist():
         now, after = (p.noised(a**0.5, (1 - a) ** 0.5) for a in (kept, kept * (1 - beta)))
         x = torch.linspace(-4, 4, grid, dtype=torch.float64) * (std + 1)
         e = torch.linspace(-8, 8, 201, dtype=torch.float64)
-        y = (1 - beta) ** 0.5 * x[:, None] + beta**0.5 * e  # x_k at x_{k-1} and the noise of the step
+        y = (1 - beta) ** 0.5 * x[:, None] + beta**0.5 * e  # x_k for each x_{k-1} and each noise of the step
         gauss = -(e**2) / 2 - log(2 * pi) / 2
         before = now.log_prob(x[:, None])[:, None]
         weight = (before + gauss).exp() * (x[1] - x[0]) * (e[1] - e[0])
@@ -43,7 +43,7 @@ def backward(steps, std, grid):
 
 
 observed = partial(backward, std=0.3)  # Narrow Gaussians.
-control = partial(backward, std=2.0)  # Gaussians wider than the noise that replaces them.
+control = partial(backward, std=2.0)  # Gaussians wider than the final noise, so the entropy falls.
 
 CLAIM = Claim(
     id="diffusion-entropy-bound",

@@ -1,4 +1,4 @@
-"""The variance-preserving forward equation forgets its start at the rate exp(-(1/2) integral of beta).
+"""The forward process dx = -beta x / 2 dt + sqrt(beta) dW shrinks the example by exp(-(1/2) integral of beta).
 
     dx = -beta x / 2 dt + sqrt(beta) dW:    mean e^(-B/2) x_0,  variance 1 - e^(-B),  B = int beta dt     (1)
 
@@ -17,14 +17,14 @@ START = 2.0
 
 
 def predicted():
-    """The mean and the second moment at the end; equation (1)."""
+    """Returns the mean and the second moment at the end, by equation (1)."""
     total = torch.tensor((FIRST_BETA + LAST_BETA) / 2, dtype=torch.float64)
     mean = (-total / 2).exp() * START
     return torch.stack([mean, mean**2 + 1 - (-total).exp()])
 
 
 def ends(steps, paths, seed, drift):
-    """x and x^2 at the end of Euler-Maruyama paths, with beta linear in time."""
+    """Returns x and x^2 at the end of simulated paths, with beta linear in time."""
     generator = torch.Generator().manual_seed(seed)
     x, dt = torch.full((paths,), START, dtype=torch.float64), 1 / steps
     for i in range(steps):

@@ -13,17 +13,17 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def problem(radius=1.5):
-    """Eight Gaussians on a circle."""
+    """Returns a mixture of eight Gaussians on a circle."""
     return ring(8, radius=radius, std=0.15)
 
 
 def predicted():
-    """From near to far."""
+    """Returns the numbers of steps, from the smallest distance to the data to the largest."""
     return "many steps", "some steps", "one step"
 
 
 def distances(n, repetitions, seed, known):
-    """Energy distances between samples and data after 30, 4 and 1 steps, with a network that is exact for ``known``."""
+    """Returns energy distances between samples and data after 30, 4 and 1 steps of the exact network for ``known``."""
     p, schedule = problem(), cosine_schedule(60)
     model = Diffusion(ExactDenoiser(known, schedule, "data"), schedule, shape=(2,), target="data")
     return {
@@ -36,7 +36,7 @@ def distances(n, repetitions, seed, known):
 
 
 observed = partial(distances, known=problem())  # The network is exact for these data.
-# A network for a circle four times as wide: many steps end there, one step stays in the middle.
+# A network for a wider circle: many steps end there, one step stays in the middle.
 control = partial(distances, known=problem(6.0))
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""Run backward with the score, the noising equation returns samples of the data.
+"""Run backward in time with the score of the noised data, the noising equation returns samples of the data.
 
     dx = (-beta x / 2 - beta grad log q_t(x)) dt + sqrt(beta) dW, backward in time     (1)
 
@@ -17,12 +17,12 @@ BETA = 8.0
 
 
 def problem():
-    """Two Gaussians, one three times as frequent."""
+    """Returns a mixture of two Gaussians, one three times as frequent."""
     return mixture([[-1.0], [1.0]], std=0.3, weights=[1, 3])
 
 
 def predicted():
-    """The distribution function of the data."""
+    """Returns the distribution function of the data."""
     from scipy.stats import norm
 
     p = problem()
@@ -32,7 +32,7 @@ def predicted():
 
 
 def run_backward(steps, samples, seed, weight):
-    """Noise carried backward by Euler-Maruyama steps, with constant beta and the exact score."""
+    """Returns samples: noise carried backward by Euler steps, with constant beta and the exact score."""
     p, generator = problem(), torch.Generator().manual_seed(seed)
     x, dt = torch.randn(samples, 1, generator=generator, dtype=torch.float64), 1 / steps
     for i in range(steps):
@@ -43,8 +43,8 @@ def run_backward(steps, samples, seed, weight):
     return x[:, 0]
 
 
-observed = partial(run_backward, weight=1.0)  # Score times beta.
-control = partial(run_backward, weight=0.5)  # Score times beta / 2, as in the equation without noise.
+observed = partial(run_backward, weight=1.0)  # The score is multiplied by beta.
+control = partial(run_backward, weight=0.5)  # Beta / 2, as in the equation without noise.
 
 CLAIM = Claim(
     id="diffusion-reverse-sde",

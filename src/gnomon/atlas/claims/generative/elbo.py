@@ -1,4 +1,4 @@
-"""The gap of a VAE's bound is the KL divergence between its encoder and the exact posterior.
+"""A VAE's likelihood bound (ELBO) is too low by the KL divergence between its encoder and the exact posterior.
 
     log p(x) - ELBO(x) = KL(q(z | x) | p(z | x))     (1)
 
@@ -20,13 +20,13 @@ W = torch.tensor([1.0, -0.5, 2.0], dtype=torch.float64)
 
 
 def problem(seed):
-    """Observations of x = w z + 0.6 e, and a wrong encoder: mean and standard deviation of z."""
+    """Returns observations x = w z + 0.6 e, and a wrong encoder: mean and standard deviation of z."""
     x = torch.randn(5, 3, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     return x, 0.2 * x[:, 0] + 0.1, 0.5
 
 
 def predicted(seed):
-    """The divergence of two Gaussians in closed form."""
+    """Returns the KL divergence of encoder and exact posterior in closed form, for each observation."""
     x, mean, std = problem(seed)
     precision = float(W @ W) / NOISE_STD**2 + 1
     exact = x @ W / NOISE_STD**2 / precision
@@ -35,7 +35,7 @@ def predicted(seed):
 
 
 def gap(shift, seed):
-    """Exact log p(x) minus the bound by quadrature; the model's latents are N(shift, 1)."""
+    """Returns log p(x) minus the bound of a VAE, by numerical integration; ``shift`` moves the prior of the bound."""
     x, mean, std = problem(seed)
     encoder, decoder = nn.Linear(3, 2).double(), nn.Linear(1, 3).double()
     with torch.no_grad():
@@ -58,7 +58,7 @@ def gap(shift, seed):
     return law.log_prob(x) - (fits - kl)
 
 
-observed = partial(gap, shift=0.0)  # With the prior of the model.
+observed = partial(gap, shift=0.0)  # The bound uses the prior of the model.
 control = partial(gap, shift=0.5)  # With another prior.
 
 CLAIM = Claim(

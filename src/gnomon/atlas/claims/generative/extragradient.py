@@ -1,4 +1,4 @@
-"""The extragradient step converges on a bilinear game on which simultaneous gradient steps diverge.
+"""Extragradient steps converge on a game with loss a b, on which simultaneous gradient steps diverge.
 
     w <- w - lr F(w - lr F(w)):    |w_t| = (1 - lr^2 + lr^4)^(t/2) |w_0| on the loss a b     (1)
 
@@ -12,27 +12,27 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(lr, steps):
-    """Distances from the solution; equation (1)."""
+    """Returns the distance from the solution after each step, equation (1)."""
     return (1 - lr**2 + lr**4) ** (torch.arange(steps + 1, dtype=torch.float64) / 2)
 
 
 def bilinear_field(w):
-    """Gradient field of the loss a b."""
+    """Returns the gradient field of the loss a b."""
     return torch.stack([w[1], -w[0]])
 
 
 def observed(lr, steps):
-    """The rule of the package."""
+    """Returns the distances after steps of the package's extragradient rule."""
     start = torch.tensor([1.0, 0.0], dtype=torch.float64)
     return simulate_game(bilinear_field, start, steps=steps, lr=lr, rule=ExtragradientUpdate()).norm(dim=1)
 
 
 def control(lr, steps):
-    """As often printed: each player looks ahead alone and uses the other's old value."""
+    """Each player looks ahead alone and uses the other's old value, as some texts print."""
     a, b, path = 1.0, 0.0, [1.0]
     for _ in range(steps):
         half_a, half_b = a - lr * b, b + lr * a
-        # The derivative of u b by u is b for every u, and of a v by v it is a: looking ahead alone changes nothing.
+        # The slope of u b in u is b for every u: looking ahead alone changes nothing.
         slope_a, slope_b = b + 0 * half_a, a + 0 * half_b
         a, b = a - lr * slope_a, b + lr * slope_b
         path.append((a * a + b * b) ** 0.5)
@@ -48,6 +48,6 @@ CLAIM = Claim(
     premises=(Premise("both players take their gradients at the half step of both"), Premise("the loss is a b")),
     parameters={"lr": 0.2, "steps": 100},
     full={"steps": 200},
-    judge=equals(rounding=5000),  # two roundings in each step
+    judge=equals(rounding=5000),  # each step rounds twice
     remark="At lr = 0.2 and 200 steps the distance is 0.01993; with the misprinted step it grows to 1.04^100 = 50.5.",
 )

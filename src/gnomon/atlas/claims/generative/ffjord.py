@@ -1,4 +1,4 @@
-"""Random directions estimate the trace of a matrix without bias and with a known variance.
+"""Random directions e estimate the trace of a matrix A by e.A e, without bias and with a known variance.
 
     E e.A e = tr A,    Var e.A e = 2 |S|_F^2 for Gaussian e,  S = (A + A^T) / 2     (1)
 
@@ -14,19 +14,19 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(d, seed):
-    """A random matrix."""
+    """Returns a random matrix."""
     return torch.randn(d, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) + torch.eye(d).double()
 
 
 def predicted(d, seed):
-    """The trace, and the squared trace plus the variance (1)."""
+    """Returns the trace, then the squared trace plus the variance of equation (1)."""
     a = problem(d, seed)
     s = (a + a.T) / 2
     return torch.stack([a.trace(), a.trace() ** 2 + 2 * s.square().sum()])
 
 
 def products(d, n, seed, size):
-    """e.A e and its square for single directions scaled by ``size``."""
+    """Returns e.A e and its square for single directions e scaled by ``size``."""
     rule, a, x = HutchinsonTrace(1, "gaussian", seed), problem(d, seed), torch.zeros(n, d, dtype=torch.float64)
     values = rule(lambda y: y @ a.T, x, size * rule.directions(x))[1]
     return torch.stack([values, values.square()], 1)

@@ -1,4 +1,4 @@
-"""Against the best discriminator, the value of the GAN game is a Jensen-Shannon divergence.
+"""Against the best discriminator, the value of the GAN game is 2 JS - 2 log 2, with the Jensen-Shannon divergence JS.
 
     V(D*) = 2 JS(p, q) - 2 log 2     (1)
 
@@ -13,21 +13,21 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(states, seed):
-    """Two random distributions; and two equal ones."""
+    """Returns two random distributions, then two equal ones."""
     rng = np.random.default_rng(seed)
     p, q = rng.dirichlet(np.ones(states), 2)
     return [(p, q), (p, p)]
 
 
 def predicted(states, seed):
-    """Twice the divergence minus twice log 2."""
+    """Returns 2 JS - 2 log 2 for each pair of distributions."""
     from scipy.spatial.distance import jensenshannon
 
     return [2 * np.nan_to_num(jensenshannon(p, q)) ** 2 - 2 * np.log(2) for p, q in problem(states, seed)]
 
 
 def value(states, seed, power):
-    """Value of the game with the discriminator p^power / (p^power + q^power)."""
+    """Returns the value of the game with the discriminator p^power / (p^power + q^power), for each pair."""
     values = []
     for p, q in problem(states, seed):
         d = p**power / (p**power + q**power)
@@ -47,6 +47,6 @@ CLAIM = Claim(
     premises=(Premise("the discriminator is the best one"),),
     parameters={"states": 6},
     full={"states": 1000},
-    judge=equals(rounding=1e4),  # the root and the square of a small divergence
+    judge=equals(rounding=1e4),  # a small divergence loses digits by a root and a square
     remark="At p = q the value is -1.386294, its minimum. Some notes drop a logarithm, or a factor 1/2.",
 )

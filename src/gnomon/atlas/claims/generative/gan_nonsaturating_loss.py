@@ -1,4 +1,4 @@
-"""If the discriminator is sure, the non-saturating loss still has a gradient, and the minimax loss has almost none.
+"""Against a confident discriminator the non-saturating loss has a gradient, and the minimax loss has almost none.
 
     |d(-log q)/da| / |d log(1 - q)/da| = (1 - q) / q,    q = sigmoid(a)     (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(q):
-    """The ratio (1)."""
+    """Returns the gradient ratio (1 - q) / q."""
     return (1 - q) / q
 
 
 def ratio(q, slope):
-    """Ratio of the mean gradients for a discriminator with slope ``slope``."""
+    """Returns the ratio of both losses' mean gradients for a discriminator whose logit has this slope."""
     torch.manual_seed(0)
     judge = nn.Linear(1, 1).double()
     with torch.no_grad():
@@ -30,8 +30,8 @@ def ratio(q, slope):
     return health.non_saturating / health.minimax
 
 
-observed = partial(ratio, slope=0.0)  # The same q for all inputs.
-control = partial(ratio, slope=3.0)  # q depends on the input.
+observed = partial(ratio, slope=0.0)  # The discriminator gives the same q to all inputs.
+control = partial(ratio, slope=3.0)  # q depends on the input, so fakes have different probabilities.
 
 CLAIM = Claim(
     id="gan-nonsaturating-loss",

@@ -16,23 +16,23 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n):
-    """Two Gaussians, and positions between them."""
+    """Returns two Gaussians, and positions at which the discriminator is evaluated."""
     return mixture([[0.0]]), mixture([[1.0]], std=0.6), torch.linspace(-2, 3, 21, dtype=torch.float64)[:, None]
 
 
 def predicted(n):
-    """The formula (1)."""
+    """Returns the best discriminator (1) at the positions."""
     return optimal_discriminator(*problem(n))
 
 
 def stratified(gaussian, n):
-    """Samples of a Gaussian on the line, one in each of n intervals of equal probability."""
+    """Returns samples of a Gaussian on the line, one in each of n intervals of equal probability."""
     share = (torch.arange(n) + torch.rand(n, dtype=torch.float64)) / n
     return gaussian.means[0] + gaussian.covariances[0, 0].sqrt() * torch.special.ndtri(share)[:, None]
 
 
 def train_discriminator(n, seed, degree):
-    """A discriminator with polynomial logit, trained on samples by L-BFGS, at the same positions."""
+    """Trains a discriminator with polynomial logit on samples and returns its probabilities at the positions."""
     torch.manual_seed(seed)
     p, q, places = problem(n)
     x, y = stratified(p, n), stratified(q, n)
@@ -53,7 +53,7 @@ def train_discriminator(n, seed, degree):
     return logits(places).sigmoid().detach()
 
 
-observed = partial(train_discriminator, degree=2)  # Degree two, which contains the log ratio of Gaussians.
+observed = partial(train_discriminator, degree=2)  # Degree 2, which contains the log ratio of the densities.
 control = partial(train_discriminator, degree=1)  # Degree one.
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""Simultaneous gradient descent and ascent on a bilinear game spirals outward at a known rate.
+"""Simultaneous gradient descent and ascent on the loss a b moves away from the solution at a known rate.
 
     |w_t| = (1 + lr^2)^(t/2) |w_0|     (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(lr, steps):
-    """Distances from the solution; equation (1)."""
+    """Returns the distance from the solution after each step, equation (1)."""
     return (1 + lr**2) ** (torch.arange(steps + 1, dtype=torch.float64) / 2)
 
 
 def distances(lr, steps, pull):
-    """Distances of simultaneous steps, with pull (a^2 - b^2) / 2 added to the loss."""
+    """Returns the distances after simultaneous steps, with pull (a^2 - b^2) / 2 added to the loss."""
 
     def field(w):
         return torch.stack([w[1] + pull * w[0], -w[0] + pull * w[1]])
@@ -29,7 +29,7 @@ def distances(lr, steps, pull):
 
 
 observed = partial(distances, pull=0.0)  # The loss a b.
-control = partial(distances, pull=0.3)  # With a little convexity for both players.
+control = partial(distances, pull=0.3)  # The loss is convex in a and concave in b.
 
 CLAIM = Claim(
     id="gda-nonconvergence",
@@ -40,5 +40,5 @@ CLAIM = Claim(
     premises=(Premise("the loss is a b, with nothing added"),),
     parameters={"lr": 0.2, "steps": 200},
     full={"steps": 2000},
-    judge=equals(rounding=5000),  # one rounding in each step
+    judge=equals(rounding=5000),  # each step rounds once
 )

@@ -1,4 +1,4 @@
-"""Gaussian classes with a common covariance have the posterior of logistic regression, with known coefficients.
+"""Gaussian classes with a common covariance have a logistic posterior, with coefficients in closed form.
 
     P(y = 1 | x) = sigmoid(w.x + b),   w = C^-1 (m_1 - m_0),
     b = (m_0.C^-1 m_0 - m_1.C^-1 m_1) / 2 + log(p_1 / p_0)                                                    (1)
@@ -18,19 +18,19 @@ MEANS = torch.tensor([[-0.5, 0.2], [0.7, 0.4]], dtype=torch.float64)
 
 
 def predicted(n, seed):
-    """Log odds in the linear form (1)."""
+    """Returns the log odds w.x + b of equation (1) at each point."""
     a, b = torch.linalg.solve(COVARIANCE, MEANS.T).T
     x = sphere(n, 2, seed=seed)
     return x @ (b - a) + (MEANS[0] @ a - MEANS[1] @ b) / 2 + torch.log(torch.tensor(3.0).double())
 
 
 def odds(n, second, seed):
-    """Log odds by Bayes' rule from the two densities, one class three times as frequent."""
+    """Returns the log odds by Bayes' rule from both densities; one class is three times as frequent."""
     p = mixture(MEANS, covariances=torch.stack([COVARIANCE, second * COVARIANCE]), weights=[1, 3])
     return p.posterior(sphere(n, 2, seed=seed)).logit()[:, 1]
 
 
-observed = partial(odds, second=1.0)  # One covariance.
+observed = partial(odds, second=1.0)  # Both classes have the same covariance.
 control = partial(odds, second=2.0)  # The second class has twice the covariance.
 
 CLAIM = Claim(
@@ -42,5 +42,5 @@ CLAIM = Claim(
     premises=(Premise("both classes have the same covariance"), Premise("the classes are Gaussian")),
     parameters={"n": 20},
     full={"n": 2000},
-    judge=equals(rounding=1e4),  # a logit of probabilities near 1 loses four digits
+    judge=equals(rounding=1e4),  # the logit of a probability near 1 loses four digits
 )

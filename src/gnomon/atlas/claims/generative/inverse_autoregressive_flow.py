@@ -1,4 +1,4 @@
-"""The log determinant of an autoregressive map is the sum of its log scales, because its Jacobian is triangular.
+"""The log determinant of an autoregressive flow is the sum of its log scales, because its Jacobian is triangular.
 
     x_i = m_i(z_<i) + exp(s_i(z_<i)) z_i    =>    log |det dx/dz| = sum_i s_i     (1)
 
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, seed, masked):
-    """An inverse autoregressive map with random parameters, and points; without masks the order is broken."""
+    """Returns an inverse autoregressive map with random parameters, and points; ``masked`` keeps its order."""
     torch.manual_seed(seed)
     network = MaskedNetwork(d, 2, hidden=16).double()
     with torch.no_grad():
@@ -28,20 +28,20 @@ def problem(d, seed, masked):
 
 
 def predicted(d, seed):
-    """The sums (1)."""
+    """Returns the sums of log scales (1), which the package computes, for each point."""
     layer, z = problem(d, seed, True)
     return layer(z)[1].detach()
 
 
 def determinants(d, seed, masked):
-    """Log determinants of Jacobians by automatic differentiation."""
+    """Returns the log determinants of Jacobians by automatic differentiation, for each point."""
     layer, z = problem(d, seed, masked)
     slopes = [torch.autograd.functional.jacobian(lambda p: layer(p[None])[0][0], point) for point in z]
     return torch.linalg.slogdet(torch.stack(slopes))[1]
 
 
 observed = partial(determinants, masked=True)  # With masks.
-control = partial(determinants, masked=False)  # Without masks.
+control = partial(determinants, masked=False)  # Without masks, each scale depends on all coordinates.
 
 CLAIM = Claim(
     id="inverse-autoregressive-flow",

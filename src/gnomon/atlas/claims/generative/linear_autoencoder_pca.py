@@ -1,4 +1,4 @@
-"""A linear autoencoder with m coordinates finds the subspace of the m leading principal components.
+"""A linear autoencoder with m coordinates finds the space of the m leading principal components.
 
     min_{E, D} E |x - D E x|^2 / 2 = (1/2) sum_{i > m} c_i,   reached if D E projects on the m leading directions  (1)
 
@@ -14,19 +14,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n):
-    """Centered digits in float64, and their covariance."""
+    """Returns centered digits in float64, and their covariance."""
     x = digits(n, 0).x.flatten(1).double()
     return x - x.mean(0), torch.cov(x.T, correction=0)
 
 
 def predicted(n, latent):
-    """The smallest loss, and an angle of zero between both subspaces; equation (1)."""
+    """Returns the smallest loss (1), and 0 for the angle between learned and principal subspace."""
     values = torch.linalg.eigvalsh(problem(n)[1])
     return torch.stack([values[:-latent].sum() / 2, torch.zeros(()).double()])
 
 
 def train(n, used, steps, seed):
-    """Loss and largest angle after training both matrices by L-BFGS."""
+    """Trains encoder and decoder by L-BFGS and returns the loss and the largest angle to the principal subspace."""
     x, c = problem(n)
     torch.manual_seed(seed)
     model = linear_autoencoder((64,), used).double()
@@ -47,12 +47,12 @@ def train(n, used, steps, seed):
 
 
 def observed(n, latent, steps, seed):
-    """With m coordinates."""
+    """Trains with m latent coordinates."""
     return train(n, latent, steps, seed)
 
 
 def control(n, latent, steps, seed):
-    """With one coordinate less."""
+    """Trains with m - 1 latent coordinates."""
     return train(n, latent - 1, steps, seed)
 
 

@@ -18,7 +18,7 @@ FEATURE_MEAN = 0.4
 
 
 def problem(n, features, correlation, seed):
-    """Two Gaussian classes: half of the features separate them, each has a second feature with correlated noise."""
+    """Returns examples of two Gaussian classes; each informative feature has a second one with correlated noise."""
     generator = torch.Generator().manual_seed(seed)
     y = torch.arange(n) % 2
     noise = torch.randn(2, n, features // 2, generator=generator, dtype=torch.float64)
@@ -27,12 +27,12 @@ def problem(n, features, correlation, seed):
 
 
 def predicted():
-    """The order of the differences in accuracy."""
+    """Returns the sample sizes and zero, from the smallest difference in accuracy to the largest."""
     return "few examples", "no difference", "many examples"
 
 
 def naive_bayes_weights(x, y):
-    """Weights of naive Bayes with one variance for each feature."""
+    """Returns the weights and bias of naive Bayes with one variance for each feature."""
     means = [x[y == c].mean(0) for c in (0, 1)]
     spread = torch.cat([x[y == c] - means[c] for c in (0, 1)]).square().mean(0)
     w = (means[1] - means[0]) / spread
@@ -40,7 +40,7 @@ def naive_bayes_weights(x, y):
 
 
 def logistic_weights(x, y):
-    """Weights of logistic regression by Newton's method, with a tiny ridge that keeps them finite."""
+    """Returns the weights and bias of logistic regression by Newton's method, with a tiny ridge."""
     a = torch.cat([x, torch.ones(len(x), 1).double()], 1)
     w = torch.zeros(a.shape[1], dtype=torch.float64)
     for _ in range(12):
@@ -51,7 +51,7 @@ def logistic_weights(x, y):
 
 
 def accuracy(w, b, correlation):
-    """Probability that the rule is right on a new example; equation (2)."""
+    """Returns the probability (2) that a linear rule is right on a new example."""
     first, second = w.chunk(2)
     spread = (first @ first + second @ second + 2 * correlation * first @ second).sqrt()
     mean = FEATURE_MEAN * first.sum()
@@ -59,7 +59,7 @@ def accuracy(w, b, correlation):
 
 
 def differences(sizes, features, splits, seed, correlation):
-    """Accuracy of logistic regression minus accuracy of naive Bayes, on new examples."""
+    """Returns the accuracy of logistic regression minus the accuracy of naive Bayes, for each sample size."""
     gaps = {"no difference": [0.0] * splits}
     for name, n in zip(("few examples", "many examples"), sizes, strict=True):
         gaps[name] = []

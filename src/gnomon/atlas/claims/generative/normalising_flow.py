@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(seed):
-    """A flow of affine coupling layers with random parameters."""
+    """Returns a flow of affine coupling layers with random parameters."""
     torch.manual_seed(seed)
     flow = coupling_flow(2, layers=2, hidden=16).double()
     with torch.no_grad():
@@ -24,12 +24,12 @@ def problem(seed):
 
 
 def predicted():
-    """One."""
+    """Returns 1, the integral of the density."""
     return 1.0
 
 
 def integral(points, seed, sign):
-    """Integral of the density on a grid ten times as wide as the samples.
+    """Returns the integral of the density on a grid ten times as wide as the samples.
 
     The scales of the flow are exponentials, so its tails are long. x = median + sinh(t) with even steps of t is fine in
     the middle and coarse far away.
@@ -46,8 +46,8 @@ def integral(points, seed, sign):
     return float(log.exp() @ torch.cartesian_prod(*cells).prod(1))
 
 
-observed = partial(integral, sign=1)  # With its sign.
-control = partial(integral, sign=-1)  # With the opposite sign.
+observed = partial(integral, sign=1)  # The log determinant enters with its sign.
+control = partial(integral, sign=-1)  # The log determinant enters with the opposite sign.
 
 CLAIM = Claim(
     id="normalising-flow",

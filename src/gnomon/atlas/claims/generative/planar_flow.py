@@ -14,19 +14,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, n, seed):
-    """A random planar map and points."""
+    """Returns a random planar map and random points."""
     torch.manual_seed(seed)
     return PlanarTransform(d).double(), torch.randn(n, d, dtype=torch.float64)
 
 
 def predicted(d, n, seed):
-    """Logarithms of (1), by the map itself."""
+    """Returns the log determinant (1) that the map itself computes, for each point."""
     layer, z = problem(d, n, seed)
     return layer(z)[1].detach()
 
 
 def determinants(d, n, seed, h):
-    """Log determinants of Jacobians by automatic differentiation."""
+    """Returns log determinants of Jacobians by automatic differentiation, with activation h, for each point."""
     layer, z = problem(d, n, seed)
     u = layer.direction.detach()
 

@@ -1,4 +1,4 @@
-"""The best prediction of the noise in a noised example is minus its standard deviation times the score.
+"""The best prediction of the noise in a noised example is minus the noise level times the gradient of log density.
 
     E[e | x] = -sqrt(1 - a) grad log q(x)    =>    E[-sqrt(1 - a) e . s(x)] = (1 - a) E |s(x)|^2     (1)
 
@@ -16,12 +16,12 @@ SIGNAL_SHARE = 0.6
 
 
 def problem():
-    """Eight Gaussians on a circle."""
+    """Returns a mixture of eight Gaussians on a circle."""
     return ring(8, radius=1.5, std=0.3)
 
 
 def predicted():
-    """The right side of (1) by quadrature on a grid."""
+    """Returns the right side of (1) by integration on a grid."""
     q = problem().noised(SIGNAL_SHARE**0.5, (1 - SIGNAL_SHARE) ** 0.5)
     axis = torch.linspace(-6, 6, 241, dtype=torch.float64)
     grid = torch.cartesian_prod(axis, axis)
@@ -29,7 +29,7 @@ def predicted():
 
 
 def products(n, seed, clean):
-    """Products of the added noise and the score at the noised point."""
+    """Returns minus the noise level times (added noise).(score at the noised point), for each example."""
     p = problem()
     noise = torch.randn(n, 2, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     x = SIGNAL_SHARE**0.5 * p.sample(n, seed=seed + 1) + (1 - SIGNAL_SHARE) ** 0.5 * noise
@@ -37,8 +37,8 @@ def products(n, seed, clean):
     return -((1 - SIGNAL_SHARE) ** 0.5) * (noise * q.score(x)).sum(1)
 
 
-observed = partial(products, clean=False)  # Score of the noised mixture.
-control = partial(products, clean=True)  # Score of the clean mixture.
+observed = partial(products, clean=False)  # The score of the noised data.
+control = partial(products, clean=True)  # The score of the clean data.
 
 CLAIM = Claim(
     id="score-function",

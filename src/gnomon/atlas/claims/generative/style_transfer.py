@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(size, seed):
-    """A random convolutional network, a smooth image and a rough one."""
+    """Returns a random convolutional network, a smooth content image and a rough style image."""
     torch.manual_seed(seed)
     coarse = torch.randn(1, 1, size // 4, size // 4)
     smooth = nn.functional.interpolate(coarse, scale_factor=4, mode="bilinear")
@@ -23,19 +23,19 @@ def problem(size, seed):
 
 
 def predicted():
-    """5 %."""
+    """Returns 0.05, the upper bound (1) on the remaining share of the style loss."""
     return 0.05
 
 
 def remaining_style_loss(size, steps, seed, weight):
-    """Final style loss divided by the initial one."""
+    """Returns the final style loss divided by the initial one."""
     net, content, style = problem(size, seed)
     moved = style_transfer(net, content, style, layers=["0"], weight=weight, iterations=steps, lr=0.1)
     return moved.style[-1] / moved.style[0]
 
 
-observed = partial(remaining_style_loss, weight=1e3)  # With a large style weight.
-control = partial(remaining_style_loss, weight=0.0)  # With weight zero.
+observed = partial(remaining_style_loss, weight=1e3)  # The style has a large weight in the loss.
+control = partial(remaining_style_loss, weight=0.0)  # The style has weight zero.
 
 CLAIM = Claim(
     id="style-transfer",

@@ -17,19 +17,19 @@ from gnomon.training import Adam
 
 
 def problem(n, seed):
-    """Points in five dimensions near a plane."""
+    """Returns points in five dimensions near a plane."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(n, 2, generator=generator) @ torch.randn(2, 5, generator=generator)
     return x / x.std() + 0.3 * torch.randn(n, 5, generator=generator)
 
 
 def predicted(latent):
-    """Half the square root of the number of latent coordinates, for both distances."""
+    """Returns half the square root of the number of latent coordinates, the bound (1) on both distances."""
     return [0.5 * latent**0.5] * 2
 
 
 def distances(n, latent, steps, beta, seed):
-    """Distance of the mean of the latents from 0, and of their covariance from the identity."""
+    """Trains a VAE and returns the distance of the latents' mean from 0 and of their covariance from I."""
     torch.manual_seed(seed)
     encoder = nn.Linear(5, 2 * latent)
     vae = VAE(encoder, nn.Linear(latent, 5), latent=latent, shape=(5,), observation=GaussianObservation(0.3), beta=beta)
@@ -38,7 +38,7 @@ def distances(n, latent, steps, beta, seed):
     return [gap.mean_off, gap.covariance_off]
 
 
-observed = partial(distances, beta=1.0)  # With the KL divergence in its loss.
+observed = partial(distances, beta=1.0)  # The loss contains the KL divergence.
 control = partial(distances, beta=0.0)  # Without it.
 
 CLAIM = Claim(

@@ -1,1 +1,1 @@
-"""Networks on sets and graphs."""
+"""Claims about networks on sets and graphs."""

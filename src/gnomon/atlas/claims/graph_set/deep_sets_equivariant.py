@@ -1,4 +1,4 @@
-"""If members of a set see themselves and a sum over all, outputs permute with inputs.
+"""If each output depends on one member of a set and a sum over all members, outputs permute with inputs.
 
     f(X)_m = rho(x_m, sum_n phi(x_n)),    f(P X) = P f(X)                                                     (1)
 
@@ -13,20 +13,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(seed):
-    """phi and rho."""
+    """Returns the random networks phi and rho."""
     torch.manual_seed(seed)
     phi = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 4)).double()
     return phi, nn.Sequential(nn.Linear(7, 8), nn.Tanh(), nn.Linear(8, 3)).double()
 
 
 def inputs(members, seed):
-    """A set, and a permutation of it."""
+    """Returns a random set, and a permutation of it."""
     rng = np.random.default_rng(seed)
     return torch.from_numpy(rng.normal(size=(members, 2))), torch.from_numpy(np.roll(rng.permutation(members), 1))
 
 
 def apply_to_set(place, x, seed):
-    """Equation (1); with ``place`` a member also sees its position."""
+    """Returns the outputs of equation (1); if ``place`` is 1, a member also sees its position."""
     phi, rho = net(seed)
     where = place * torch.arange(len(x)).double()[:, None]
     with torch.no_grad():
@@ -34,7 +34,7 @@ def apply_to_set(place, x, seed):
 
 
 def predicted(members, seed):
-    """P f(X)."""
+    """Returns P f(X), the outputs in permuted order."""
     phi, rho = net(seed)
     x, order = inputs(members, seed)
     with torch.no_grad():
@@ -44,13 +44,13 @@ def predicted(members, seed):
 
 
 def observed(members, seed):
-    """f(P X)."""
+    """Returns f(P X), the outputs for the permuted set."""
     x, order = inputs(members, seed)
     return apply_to_set(0.0, x[order], seed)
 
 
 def control(members, seed):
-    """With the position of each member as a feature."""
+    """Gives each member its position in the set as a feature."""
     x, order = inputs(members, seed)
     return apply_to_set(1.0, x[order], seed)
 

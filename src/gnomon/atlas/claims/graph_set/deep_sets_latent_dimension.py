@@ -10,17 +10,17 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(members, seed):
-    """A sorted set of numbers."""
+    """Returns a sorted set of random numbers."""
     return np.sort(np.random.default_rng(seed).uniform(-1, 1, members))
 
 
 def predicted(members, seed):
-    """The set."""
+    """Returns the set itself."""
     return problem(members, seed)
 
 
 def recover_set(sums, members, seed):
-    """Roots of the polynomial that Newton's identities give from ``sums`` power sums; the others count as zero."""
+    """Returns the set that Newton's identities give from ``sums`` power sums; further sums count as zero."""
     x = problem(members, seed)
     p = [float((x**k).sum()) if k <= sums else 0.0 for k in range(members + 1)]
     e = [1.0]
@@ -30,12 +30,12 @@ def recover_set(sums, members, seed):
 
 
 def observed(members, seed):
-    """M power sums."""
+    """Recovers the set from M power sums."""
     return recover_set(members, members, seed)
 
 
 def control(members, seed):
-    """One fewer."""
+    """Recovers the set from M - 1 power sums."""
     return recover_set(members - 1, members, seed)
 
 

@@ -15,12 +15,12 @@ from gnomon.models import gcn_matrix
 
 
 def predicted():
-    """Smallest accuracy with the graph, and smallest error without it."""
+    """Returns the smallest accuracy with the graph, and the smallest error without it."""
     return np.array([0.9, 0.3])
 
 
 def accuracy(matrix, x, labels, known, steps):
-    """Accuracy on the other nodes, after training on the known ones."""
+    """Trains on the known nodes and returns the accuracy on the other nodes."""
     w0 = (torch.randn(x.shape[1], 16) / x.shape[1] ** 0.5).requires_grad_()
     w1 = (torch.randn(16, 2) / 4).requires_grad_()
     optimizer = torch.optim.Adam([w0, w1], lr=0.02, weight_decay=5e-3)
@@ -35,7 +35,7 @@ def accuracy(matrix, x, labels, known, steps):
 
 
 def shares(inside, across, nodes, steps, seed):
-    """Accuracy with the graph, and one minus accuracy without it; features carry little information."""
+    """Returns the accuracy with the graph, and one minus the accuracy without it; features carry little information."""
     torch.manual_seed(seed)
     labels = torch.arange(nodes) % 2
     rate = torch.where(labels[:, None] == labels, inside, across)
@@ -48,7 +48,7 @@ def shares(inside, across, nodes, steps, seed):
 
 
 observed = partial(shares, inside=0.4, across=0.02)  # Two communities.
-control = partial(shares, inside=0.2, across=0.2)  # Edges independent of communities.
+control = partial(shares, inside=0.2, across=0.2)  # Edges do not depend on the communities.
 
 CLAIM = Claim(
     id="gcn-layer",

@@ -1,4 +1,4 @@
-"""The coupling matrix of graph convolutions has norm one, reached by the square roots of the degrees.
+"""The normalized adjacency matrix of graph convolutions has norm one; its eigenvector has the roots of the degrees.
 
     M = D^(-1/2) (A + I) D^(-1/2),   M D^(1/2) 1 = D^(1/2) 1,   -1 < lambda <= 1                              (1)
 
@@ -16,19 +16,19 @@ from gnomon.models import gcn_matrix
 
 
 def problem(nodes, seed):
-    """A connected graph: a ring with chords."""
+    """Returns the adjacency matrix of a connected graph: a ring with random chords."""
     rng = np.random.default_rng(seed)
     a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is an edge of the ring
+    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is already an edge of the ring
 
 
 def predicted(graphs):
-    """The largest eigenvalue, and the largest change of the roots of the degrees."""
+    """Returns the largest eigenvalue, 1, and the change of the degree roots under M, 0, for each graph."""
     return np.array([[1.0, 0.0]] * graphs)
 
 
 def norms_and_changes(matrix, nodes, graphs, seed):
-    """Both for a matrix made of each graph."""
+    """Returns the largest eigenvalue and the change of the degree roots for a matrix made of each graph."""
     found = []
     for i in range(graphs):
         a = problem(nodes, seed + i)

@@ -1,4 +1,4 @@
-"""Repeated graph convolution leaves one number times sqrt(degree), at the rate of the second eigenvalue.
+"""Repeated graph convolution leaves one number times sqrt(degree); the second eigenvalue sets the rate.
 
     |M^k x - P x| ~ rho^k,    rho = max(|lambda_2|, |lambda_min|),  P on D^(1/2) 1                            (1)
 
@@ -16,19 +16,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(nodes, seed):
-    """A connected graph: a ring with chords."""
+    """Returns the adjacency matrix of a connected graph: a ring with random chords."""
     rng = np.random.default_rng(seed)
     a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is an edge of the ring
+    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is already an edge of the ring
 
 
 def predicted(nodes, seed):
-    """The rate of (1)."""
+    """Returns the factor rho of (1) by which the distance shrinks in each layer."""
     return smoothing_rate(torch.from_numpy(problem(nodes, seed)))
 
 
 def rate(skip, nodes, layers, seed):
-    """The last factor of the distance, with ``skip`` times the start added in every layer."""
+    """Returns the last factor of the distance; ``skip`` times the start is added in every layer."""
     a = problem(nodes, seed) + np.eye(nodes)
     root = np.sqrt(a.sum(1))
     m, v = a / np.outer(root, root), root / np.linalg.norm(root)
@@ -36,13 +36,13 @@ def rate(skip, nodes, layers, seed):
     x, sizes = start, []
     for _ in range(layers):
         x = m @ x + skip * start
-        x = x - v * (v @ x)  # M keeps v; it is removed so that rounding does not hide the rest
+        x = x - v * (v @ x)  # M keeps v, which is removed so that rounding does not hide the rest
         sizes.append(np.linalg.norm(x))
     return sizes[-1] / sizes[-2]
 
 
 observed = partial(rate, skip=0.0)  # Convolutions only.
-control = partial(rate, skip=0.2)  # With skip connections from the start.
+control = partial(rate, skip=0.2)  # Every layer adds a fifth of the start.
 
 CLAIM = Claim(
     id="gcn-oversmoothing",

@@ -1,4 +1,4 @@
-"""The influence of a leaf on the root of a tree is the weight of the path between them: a quarter for each level.
+"""In a tree the influence of a leaf on the root is the weight of the path between them: a quarter for each level.
 
     |dh_i / dx_j| = (M^k)_ij |W_1 ... W_k|   for k linear graph convolutions,  M = D^(-1/2) (A + I) D^(-1/2)   (1)
     (M^k)_root,leaf = 4^(2 - k) / sqrt(96)   for a binary tree with k >= 2 levels                              (2)
@@ -18,7 +18,7 @@ from gnomon.models import GCNLayer, gcn_matrix
 
 
 def data(levels):
-    """A binary tree."""
+    """Returns the adjacency matrix of a binary tree."""
     nodes = 2 ** (levels + 1) - 1
     a = torch.zeros(nodes, nodes)
     for i in range(1, nodes):
@@ -27,7 +27,7 @@ def data(levels):
 
 
 def predicted(levels):
-    """The root's row in the power of the matrix by numpy, then equation (2) for 2 to ``levels`` levels."""
+    """Returns the root's row of M^k by numpy, then equation (2) for 2 to ``levels`` levels."""
     a = data(levels).numpy().astype(float) + np.eye(2 ** (levels + 1) - 1)
     scale = a.sum(1) ** -0.5
     row = np.linalg.matrix_power(scale[:, None] * a * scale, levels)[0]
@@ -35,21 +35,21 @@ def predicted(levels):
 
 
 class Layers(torch.nn.Module):
-    """Linear graph convolutions."""
+    """A stack of linear graph convolutions."""
 
     def __init__(self, levels):
         super().__init__()
         self.layers = torch.nn.ModuleList(GCNLayer(4, 4) for _ in range(levels))
 
     def forward(self, x, matrix):
-        """Applies all layers."""
+        """Applies all layers in order."""
         for layer in self.layers:
             x = layer(x, matrix)
         return x
 
 
 def influence_on_root(linked, levels, seed):
-    """Influence on the root of all nodes, then of a leaf of smaller trees, by gradients, divided by |W_1 ... W_k|."""
+    """Returns the influence of each node on the root, then of a leaf of smaller trees, by gradients."""
     torch.manual_seed(seed)
     rows = {}
     for k in range(2, levels + 1):
@@ -63,7 +63,7 @@ def influence_on_root(linked, levels, seed):
 
 
 observed = partial(influence_on_root, linked=False)  # On the tree.
-control = partial(influence_on_root, linked=True)  # With an edge from the root to every node.
+control = partial(influence_on_root, linked=True)  # Every node has an edge to the root.
 
 CLAIM = Claim(
     id="gnn-oversquashing",

@@ -1,4 +1,4 @@
-"""A graph convolution has a polynomial of the Laplacian for each pair of channels and a bias for each output channel.
+"""A graph convolution applies a polynomial of the Laplacian for each pair of channels and adds a bias per channel.
 
     y_m = sum_n p_mn(L) x_n + b_m,    p_mn(L) = sum_k c_mnk T_k(L - I)                                         (1)
 
@@ -16,7 +16,7 @@ from gnomon.models.graphs import chebyshev_filter
 
 
 def inputs(nodes, hops, seed):
-    """The normalized Laplacian of a random graph, features, coefficients and biases."""
+    """Returns the normalized Laplacian of a random graph, features, coefficients and biases."""
     rng = np.random.default_rng(seed)
     a = np.triu(rng.uniform(size=(nodes, nodes)) < 0.4, 1).astype(float)
     a += a.T + np.roll(np.eye(nodes), 1, 0) * (a.sum() == 0)
@@ -26,7 +26,7 @@ def inputs(nodes, hops, seed):
 
 
 def predicted(nodes, hops, seed):
-    """Via eigenvectors: responses at the frequencies, channel by channel."""
+    """Returns the outputs by eigenvectors: each channel pair scales the frequencies by its polynomial."""
     lap, x, c, b = inputs(nodes, hops, seed)
     values, vectors = np.linalg.eigh(lap)
     waves = np.cos(np.arange(hops + 1)[:, None] * np.arccos(np.clip(values - 1, -1, 1)))
@@ -35,7 +35,7 @@ def predicted(nodes, hops, seed):
 
 
 def layer(own, nodes, hops, seed):
-    """By Chebyshev's recursion, without eigenvectors."""
+    """Returns the outputs by Chebyshev's recursion, without eigenvectors."""
     lap, x, c, b = (torch.from_numpy(v) for v in inputs(nodes, hops, seed))
     rows = [sum(chebyshev_filter(x[:, n], lap, c[m, n]) for n in range(3)) for m in range(2)]
     return (torch.stack(rows, 1) + (b if own else b[0])).numpy()

@@ -1,4 +1,4 @@
-"""On a ring, filters on the graph's frequencies are circular convolutions with even kernels.
+"""On a ring graph, filters of the graph's frequencies are circular convolutions with even kernels.
 
     U g(Lambda) U^T x = k * x,    k_s = k_{-s}                                                                (1)
 
@@ -14,18 +14,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(nodes, seed):
-    """A signal and a kernel."""
+    """Returns a random signal and a random kernel."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=nodes), rng.normal(size=nodes)
 
 
 def even(k):
-    """The even part of a kernel."""
+    """Returns the even part of a kernel."""
     return (k + np.roll(k[::-1], 1)) / 2
 
 
 def predicted(nodes, seed):
-    """Via the eigenvectors of the ring: the effect of the even part on each frequency."""
+    """Returns the signal filtered by eigenvectors of the ring, with the kernel's cosine transform as gains."""
     x, k = problem(nodes, seed)
     ring = np.roll(np.eye(nodes), 1, 0)
     values, vectors = np.linalg.eigh(2 * np.eye(nodes) - ring - ring.T)
@@ -35,14 +35,14 @@ def predicted(nodes, seed):
 
 
 def convolve(kernel, nodes, seed):
-    """Circular convolution with ``kernel`` of the kernel."""
+    """Returns the circular convolution of the signal with the kernel after the function ``kernel``."""
     x, k = problem(nodes, seed)
     k = kernel(k)
     return np.array([sum(k[s] * x[(t - s) % nodes] for s in range(nodes)) for t in range(nodes)])
 
 
-observed = partial(convolve, kernel=even)  # With an even kernel.
-control = partial(convolve, kernel=lambda k: k)  # With any kernel.
+observed = partial(convolve, kernel=even)  # The kernel is even.
+control = partial(convolve, kernel=lambda k: k)  # The kernel is not even.
 
 CLAIM = Claim(
     id="graph-convolution-spectral",

@@ -1,4 +1,4 @@
-"""Outputs of a graph convolution are renumbered with the nodes, and sums over nodes do not change.
+"""If nodes are renumbered, outputs of a graph convolution are renumbered in the same way, and their sum stays.
 
     f(P X, P A P^T) = P f(X, A),    sum over nodes unchanged                                                  (1)
 
@@ -15,19 +15,19 @@ from gnomon.models import GCNLayer, gcn_matrix
 
 
 def problem(nodes, seed):
-    """A connected graph: a ring with chords."""
+    """Returns the adjacency matrix of a connected graph: a ring with random chords."""
     rng = np.random.default_rng(seed)
     a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is an edge of the ring
+    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is already an edge of the ring
 
 
 def predicted():
-    """No difference for nodes or for sums over nodes."""
+    """Returns 0 twice: no difference for nodes and none for sums over nodes."""
     return np.zeros(2)
 
 
 def difference(rename_edges, nodes, seed):
-    """Largest differences between renumbered outputs and outputs of the renumbered graph."""
+    """Returns the largest difference between renumbered outputs and outputs of the renumbered graph."""
     torch.manual_seed(seed)
     a, x = torch.from_numpy(problem(nodes, seed)), torch.randn(nodes, 3).double()
     layer, order = GCNLayer(3, 4).double(), torch.randperm(nodes)

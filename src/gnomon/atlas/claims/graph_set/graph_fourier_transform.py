@@ -1,4 +1,4 @@
-"""Eigenvalues and eigenvectors of a ring's Laplacian are those of the discrete Fourier transform.
+"""On a ring graph, the Laplacian's eigenvectors are the waves of the discrete Fourier transform.
 
     lambda_k = 2 - 2 cos(2 pi k / n),    u_k(j) = e^{2 pi i k j / n} / sqrt(n)                                (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(nodes):
-    """Sorted eigenvalues of (1); then the norm of each wave projected on its eigenspace: one."""
+    """Returns the sorted eigenvalues of (1), then 1, the norm of each wave projected on its eigenspace."""
     return np.r_[np.sort(2 - 2 * np.cos(2 * np.pi * np.arange(nodes) / nodes)), np.ones(nodes)]
 
 
 def eigenvalues_and_projections(cut, nodes):
-    """Eigenvalues of a ring with one edge weakened by ``cut``, and norms of projected waves."""
+    """Returns eigenvalues and norms of projected waves for a ring with one edge weakened by ``cut``."""
     a = np.roll(np.eye(nodes), 1, 0)
     a[0, -1] -= cut
     a = a + a.T
@@ -33,7 +33,7 @@ def eigenvalues_and_projections(cut, nodes):
 
 
 observed = partial(eigenvalues_and_projections, cut=0.0)  # The whole ring.
-control = partial(eigenvalues_and_projections, cut=1.0)  # Cut open.
+control = partial(eigenvalues_and_projections, cut=1.0)  # The ring is cut open at one edge.
 
 CLAIM = Claim(
     id="graph-fourier-transform",

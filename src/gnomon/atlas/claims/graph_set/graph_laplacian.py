@@ -1,4 +1,4 @@
-"""The Laplacian of a graph sums squared differences over edges, and its zeros count the connected components.
+"""The Laplacian of a graph sums squared differences over edges; its zero eigenvalues count the connected components.
 
     x.L x = sum over edges (x_i - x_j)^2,   L = D - A                                                         (1)
 
@@ -15,21 +15,21 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(nodes, seed):
-    """A connected graph: a ring with chords."""
+    """Returns the adjacency matrix of a connected graph: a ring with random chords."""
     rng = np.random.default_rng(seed)
     a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is an edge of the ring
+    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is already an edge of the ring
 
 
 def predicted(nodes, seed):
-    """The sum over edges, and two components of two copies of the graph."""
+    """Returns the sum of squared differences over edges, then 2, the components of two copies of the graph."""
     a, x = problem(nodes, seed), np.random.default_rng(seed).normal(size=nodes)
     total = sum((x[i] - x[j]) ** 2 for i in range(nodes) for j in range(i) if a[i, j])
     return np.array([total, 2.0])
 
 
 def form_and_components(directed, nodes, seed):
-    """The quadratic form, and the number of components of two copies."""
+    """Returns x.L x, then the number of components of two copies of the graph."""
     a, x = problem(nodes, seed), np.random.default_rng(seed).normal(size=nodes)
     used = np.triu(a) if directed else a
     twice = torch.block_diag(torch.from_numpy(a), torch.from_numpy(a))

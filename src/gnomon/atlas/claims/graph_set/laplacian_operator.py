@@ -1,4 +1,4 @@
-"""The mean over a small sphere exceeds the center by the Laplacian, with an error of second order.
+"""The mean of a function over a small sphere exceeds its value at the center in proportion to the Laplacian.
 
     (mean over |y - x| = h of f - f(x)) 2 d / h^2  ->  Laplacian of f,   with an error of order h^2           (1)
 
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The order of the error."""
+    """Returns 2, the exponent of the radius in the error."""
     return 2.0
 
 
 def errors(shift, points):
-    """Errors of (1) for f = exp(x) sin(2 y), whose Laplacian is -3 f; the circle is shifted by ``shift`` h."""
+    """Returns the errors of (1) for f = exp(x) sin(2 y) with Laplacian -3 f; the circle is shifted by ``shift`` h."""
     h = np.array([0.1, 0.2, 0.4, 0.8])
     angles = 2 * np.pi * np.arange(points) / points
     x, y = 0.3 + h[:, None] * (np.cos(angles) + shift), 0.4 + h[:, None] * np.sin(angles)
@@ -28,7 +28,7 @@ def errors(shift, points):
 
 
 observed = partial(errors, shift=0.0)  # Around the point.
-control = partial(errors, shift=0.1)  # Around another point.
+control = partial(errors, shift=0.1)  # The circle is not around the point.
 
 CLAIM = Claim(
     id="laplacian-operator",

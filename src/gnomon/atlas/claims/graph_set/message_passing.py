@@ -1,4 +1,4 @@
-"""After k layers of message passing a node depends exactly on the nodes within k hops.
+"""After k layers of message passing a node depends on exactly the nodes at most k edges away.
 
     dh_i / dx_j = 0   if the distance of i and j is larger than k                                             (1)
 
@@ -16,13 +16,13 @@ from gnomon.models import GCNLayer, gcn_matrix
 
 
 def predicted(nodes, layers):
-    """One for nodes within ``layers`` hops on a path."""
+    """Returns 1 for pairs of nodes at most ``layers`` edges apart on a path, else 0."""
     place = np.arange(nodes)
     return (np.abs(place[:, None] - place) <= layers).astype(float)
 
 
 def dependence(everywhere, nodes, layers, seed):
-    """Where the gradient is nonzero; ``everywhere`` adds the mean over all nodes."""
+    """Returns 1 if an output depends on an input, by gradients; ``everywhere`` adds the mean over all nodes."""
     torch.manual_seed(seed)
     path = torch.diag(torch.ones(nodes - 1), 1).double()
     matrix = gcn_matrix(path + path.T)
@@ -35,8 +35,8 @@ def dependence(everywhere, nodes, layers, seed):
     return torch.stack(rows).double().numpy()
 
 
-observed = partial(dependence, everywhere=0.0)  # Along edges.
-control = partial(dependence, everywhere=1.0)  # With a node that all others see.
+observed = partial(dependence, everywhere=0.0)  # Messages pass along edges only.
+control = partial(dependence, everywhere=1.0)  # Each layer also adds the mean over all nodes.
 
 CLAIM = Claim(
     id="message-passing",

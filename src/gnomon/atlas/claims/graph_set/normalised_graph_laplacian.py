@@ -1,4 +1,4 @@
-"""The normalized Laplacian has eigenvalues from zero to two, and reaches two only on bipartite graphs.
+"""The normalized graph Laplacian has eigenvalues from 0 to 2, and reaches 2 only on bipartite graphs.
 
     L = I - D^(-1/2) A D^(-1/2),   0 <= lambda <= 2,   2 <=> bipartite                                        (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """The largest eigenvalue."""
+    """Returns 2, the largest eigenvalue on a bipartite graph."""
     return 2.0
 
 
 def largest_eigenvalue(inner, nodes, seed):
-    """Largest eigenvalue of a random bipartite graph, with or without one edge inside a class."""
+    """Returns the largest eigenvalue of a random bipartite graph, with or without an edge inside a class."""
     rng = np.random.default_rng(seed)
     half = nodes // 2
     a = np.zeros((nodes, nodes))
@@ -31,7 +31,7 @@ def largest_eigenvalue(inner, nodes, seed):
 
 
 observed = partial(largest_eigenvalue, inner=0.0)  # Bipartite.
-control = partial(largest_eigenvalue, inner=1.0)  # One edge inside a class.
+control = partial(largest_eigenvalue, inner=1.0)  # One edge is inside a class, so the graph is not bipartite.
 
 CLAIM = Claim(
     id="normalised-graph-laplacian",

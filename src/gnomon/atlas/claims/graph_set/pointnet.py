@@ -1,4 +1,4 @@
-"""The features of a point cloud are maxima, so points that reach no maximum can be removed.
+"""The features of a PointNet are maxima over points, so points that reach no maximum can be removed.
 
     max over all points = max over the critical points,    at most as many as features                        (1)
 
@@ -15,12 +15,12 @@ from gnomon.models import PointNet
 
 
 def predicted():
-    """No difference in any feature."""
+    """Returns 0 for each feature: no difference."""
     return np.zeros(6)
 
 
 def difference(pool, points, seed):
-    """Difference between pooled features of all points and of the critical ones."""
+    """Returns the difference between pooled features of all points and of the critical points."""
     torch.manual_seed(seed)
     net, x = PointNet(outputs=2, local=8, features=6).double(), torch.randn(1, points, 3).double()
     with torch.no_grad():

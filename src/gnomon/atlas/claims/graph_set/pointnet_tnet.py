@@ -1,4 +1,4 @@
-"""The alignment matrix of a T-net does not depend on the order of the points.
+"""The alignment matrix that a T-net computes for a point cloud does not depend on the order of the points.
 
     A(P X) = A(X)                                                                                             (1)
 
@@ -12,12 +12,12 @@ from gnomon.models.sets import TNet
 
 
 def predicted():
-    """No difference."""
+    """Returns 0: the matrix does not change."""
     return 0.0
 
 
 def observed(points, seed):
-    """A T-net with random weights."""
+    """Returns the largest change of the matrix if the points are reversed, for a T-net with random weights."""
     torch.manual_seed(seed)
     net, x = TNet(3).double(), torch.randn(2, points, 3).double()
     torch.nn.init.normal_(net.out.weight)
@@ -25,7 +25,7 @@ def observed(points, seed):
 
 
 def control(points, seed):
-    """The same T-net, whose points also see their position in the list."""
+    """Adds to each point its position in the list, so the order matters."""
     torch.manual_seed(seed)
     net, x = TNet(3).double(), torch.randn(2, points, 3).double()
     torch.nn.init.normal_(net.out.weight)

@@ -1,4 +1,4 @@
-"""A polynomial of the Laplacian filters its frequencies without eigenvectors, and reaches as many hops as its degree.
+"""A polynomial of degree K of the graph Laplacian filters its frequencies, and reaches nodes at most K edges away.
 
     U p(Lambda) U^T x = p(L) x,    zero beyond K hops                                                         (1)
 
@@ -18,19 +18,19 @@ FILTER_COEFFICIENTS = (0.3, -0.5, 0.2, 0.7)
 
 
 def inputs(nodes, seed):
-    """A random signal, and an impulse at node 0."""
+    """Returns a random signal, and an impulse at node 0."""
     return np.stack([np.random.default_rng(seed).normal(size=nodes), np.eye(nodes)[0]], 1)
 
 
 def problem(nodes, seed):
-    """A connected graph: a ring with chords."""
+    """Returns the adjacency matrix of a connected graph: a ring with random chords."""
     rng = np.random.default_rng(seed)
     a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.04, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is an edge of the ring
+    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is already an edge of the ring
 
 
 def predicted(nodes, seed):
-    """Via eigenvectors; the impulse gives zero at nodes that no walk of three steps reaches."""
+    """Returns both signals filtered by eigenvectors, with 0 for the impulse at nodes over three edges away."""
     a = problem(nodes, seed)
     values, vectors = np.linalg.eigh(np.diag(a.sum(1)) - a)
     response = np.polynomial.chebyshev.chebval(2 * values / (2.0 * nodes) - 1, FILTER_COEFFICIENTS)
@@ -40,7 +40,7 @@ def predicted(nodes, seed):
 
 
 def apply_filter(extra, nodes, seed):
-    """By Chebyshev's recursion; ``extra`` is added to one entry of the matrix."""
+    """Returns both signals filtered by Chebyshev's recursion; ``extra`` is added to one entry of the matrix."""
     a = problem(nodes, seed)
     lap = np.diag(a.sum(1)) - a
     lap[0, 1] += extra
@@ -49,7 +49,7 @@ def apply_filter(extra, nodes, seed):
 
 
 observed = partial(apply_filter, extra=0.0)  # The Laplacian.
-control = partial(apply_filter, extra=1.0)  # A matrix with other eigenvectors.
+control = partial(apply_filter, extra=1.0)  # A matrix with other eigenvectors than the Laplacian.
 
 CLAIM = Claim(
     id="polynomial-graph-filter",

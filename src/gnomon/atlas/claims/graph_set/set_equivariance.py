@@ -1,4 +1,4 @@
-"""A map of sets to sets gives each member its output, wherever the member stands.
+"""An equivariant map of sets gives each member the same output, wherever the member stands in the list.
 
     f(P X) = P f(X),   that is  f(X) = P^T f(P X)                                                             (1)
 
@@ -15,20 +15,20 @@ from gnomon.symmetry import SetLinear
 
 
 def predicted():
-    """No difference."""
+    """Returns 0: no difference."""
     return 0.0
 
 
 def difference(back, members, seed):
-    """Largest difference between f(X) and f of the members moved by one position, moved by ``back``."""
+    """Returns the largest difference between f(X) and f of X moved by one position, then moved by ``back``."""
     torch.manual_seed(seed)
     layer, x = SetLinear(2, 3).double(), torch.randn(members, 2).double()
     with torch.no_grad():
         return float((layer(x) - layer(x.roll(1, 0)).roll(back, 0)).abs().max())
 
 
-observed = partial(difference, back=-1)  # Moved back.
-control = partial(difference, back=1)  # Moved on, as sometimes printed.
+observed = partial(difference, back=-1)  # Outputs are moved back.
+control = partial(difference, back=1)  # Outputs are moved on, as some texts print.
 
 CLAIM = Claim(
     id="set-equivariance",

@@ -1,4 +1,4 @@
-"""A function of the sum over members is the same for all orders; a function of the concatenation is not.
+"""A function of the sum over members is the same for all orders; a function of the listed members is not.
 
     f(P X) = f(X)                                                                                             (1)
 
@@ -12,19 +12,19 @@ from gnomon.models import DeepSets
 
 
 def predicted():
-    """No difference."""
+    """Returns 0: no difference."""
     return 0.0
 
 
 def observed(members, seed):
-    """A network of the sum."""
+    """Returns the output change of a network of the sum if the members are reversed."""
     torch.manual_seed(seed)
     net, x = DeepSets(2, 3).double(), torch.randn(1, members, 2).double()
     return float((net(x) - net(x.flip(1))).abs().max().detach())
 
 
 def control(members, seed):
-    """A network of the concatenated members."""
+    """Returns the output change of a network of the concatenated members if they are reversed."""
     torch.manual_seed(seed)
     net, x = torch.nn.Linear(2 * members, 3).double(), torch.randn(1, members, 2).double()
     return float((net(x.flatten(1)) - net(x.flip(1).flatten(1))).abs().max().detach())

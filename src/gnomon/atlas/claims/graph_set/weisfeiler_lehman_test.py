@@ -1,4 +1,4 @@
-"""Message passing gives a ring of six and two triangles the same output, although they differ.
+"""Message passing gives a ring of six nodes and two triangles the same output, although the graphs differ.
 
     C_6 and 2 C_3: equal colors, equal outputs, and different graphs                                          (1)
 
@@ -17,20 +17,20 @@ from gnomon.models import GINLayer
 
 
 def problem():
-    """The two graphs."""
+    """Returns the adjacency matrices of a ring of six nodes and of two triangles."""
     six = torch.eye(6).roll(1, 0) + torch.eye(6).roll(-1, 0)
     triangle = torch.ones(3, 3) - torch.eye(3)
     return six.double(), torch.block_diag(triangle, triangle).double()
 
 
 def predicted(networks):
-    """The difference of outputs: zero if the colors agree."""
+    """Returns 0 for each network, because both graphs have the same Weisfeiler-Lehman colors."""
     labels = graph_classes(problem()).by_colors
     return np.full(networks, float(labels[0] != labels[1]))
 
 
 def differences(marked, networks, seed):
-    """Differences between the outputs for both graphs; ``marked`` gives two neighbors another feature."""
+    """Returns the difference of the outputs for both graphs; ``marked`` changes the features of two nodes."""
     found = []
     for i in range(networks):
         torch.manual_seed(seed + i)
@@ -45,8 +45,8 @@ def differences(marked, networks, seed):
     return np.array(found)
 
 
-observed = partial(differences, marked=0.0)  # Equal features.
-control = partial(differences, marked=1.0)  # Distinguished nodes.
+observed = partial(differences, marked=0.0)  # All nodes have equal features.
+control = partial(differences, marked=1.0)  # Two neighboring nodes have another feature.
 
 CLAIM = Claim(
     id="weisfeiler-lehman-test",

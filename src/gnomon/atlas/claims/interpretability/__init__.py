@@ -1,1 +1,1 @@
-"""What networks look at: maps, units, layers, information."""
+"""Interpretability claims: which inputs, units, layers and frequencies networks use, and the information they keep."""

@@ -1,4 +1,4 @@
-"""With average pooling and a linear head, the mean of the class activation map is the logit minus its bias.
+"""With average pooling and a linear head, the mean of a class activation map is the class logit minus its bias.
 
     logit_c - b_c = mean_u M_c(u),    M_c(u) = sum_k w_ck F_k(u)                                             (1)
 
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(seed, pool):
-    """A convolutional network with a pooled linear head."""
+    """Returns a random convolutional network with the pooling ``pool`` and a linear head."""
     torch.manual_seed(seed)
     return nn.Sequential(
         nn.Conv2d(1, 6, 3), nn.ReLU(), nn.Conv2d(6, 8, 3), nn.ReLU(), pool, nn.Flatten(), nn.Linear(8, 3)
@@ -21,24 +21,24 @@ def net(seed, pool):
 
 
 def inputs(n, seed):
-    """Random images."""
+    """Returns n random images."""
     return torch.rand(n, 1, 12, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 @torch.no_grad()
 def predicted(n, seed):
-    """Logits of class 1 without their bias."""
+    """Returns the logits of class 1 without their bias."""
     model = net(seed, nn.AdaptiveAvgPool2d(1))
     return (model(inputs(n, seed))[:, 1] - model[6].bias[1]).tolist()
 
 
 def observed(n, seed):
-    """Means of the maps."""
+    """Returns the mean of the class activation map of each image."""
     return cam(net(seed, nn.AdaptiveAvgPool2d(1)), inputs(n, seed), 1).values.mean((1, 2)).tolist()
 
 
 def control(n, seed):
-    """Max pooling: the gradient-weighted map no longer adds up to the logit."""
+    """Pools by maxima, so the gradient-weighted map no longer adds up to the logit."""
     model = net(seed, nn.AdaptiveMaxPool2d(1))
     return grad_cam(model, inputs(n, seed), 1).values.mean((1, 2)).tolist()
 

@@ -1,4 +1,4 @@
-"""Processing never adds information: along X -> T_1 -> T_2 -> ... the information about Y only falls.
+"""Processing never adds information: along a chain X -> T_1 -> T_2 -> ... the information about Y never rises.
 
     I(X; Y) >= I(T_1; Y) >= I(T_2; Y) >= ...                                                                 (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(steps):
-    """The largest allowed increase at each step."""
+    """Returns 0 for each step, the largest allowed increase of the information."""
     return [0.0] * steps
 
 
 def measure(states, steps, seed, peek):
-    """Increase at each random channel; with ``peek`` every second channel also sees Y."""
+    """Returns the increase of the information at each random step; with ``peek`` every second step sees Y."""
     draw = np.random.default_rng(seed)
     joint = draw.dirichlet(np.ones(states * 3)).reshape(states, 3)
     rises = []
@@ -34,7 +34,7 @@ def measure(states, steps, seed, peek):
 
 
 observed = partial(measure, peek=False)  # A chain.
-control = partial(measure, peek=True)  # A chain that looks at the label.
+control = partial(measure, peek=True)  # Every second step also sees the label.
 
 CLAIM = Claim(
     id="data-processing-inequality",

@@ -1,4 +1,4 @@
-"""Maximizing the activation of a unit recovers the template that the unit looks for.
+"""Maximizing the activation of a unit recovers the unit's template.
 
     x* = argmax_x <w, x> - l2 |x|^2 = w / (2 l2)                                                              (1)
 

@@ -1,4 +1,4 @@
-"""A sparse mask over frequencies that keeps a network's decisions finds the frequencies that carry the classes.
+"""A sparse mask of frequencies, fitted to keep a network's loss, finds the frequencies that carry the classes.
 
     M* = argmin_M mean_x e^{[L(f(F^-1 M F x), y) - L(f(x), y)]^2} + lam mean |M|                              (1)
 
@@ -17,12 +17,12 @@ PLANTED_FREQUENCIES = ((2, 3), (4, 1))
 
 
 def predicted():
-    """Precision and recall of the planted frequencies, both 1."""
+    """Returns precision 1 and recall 1 of the planted frequencies."""
     return [1.0, 1.0]
 
 
 def measure(side, n, seed, size):
-    """Precision and recall of the mask of a linear network, for two classes with a wave each in noise."""
+    """Trains a linear network on two classes of waves in noise and returns precision and recall of its mask."""
     draw = torch.Generator().manual_seed(seed)
     k = torch.arange(float(side))
     waves = torch.stack([torch.cos(2 * torch.pi * (a * k[:, None] + b * k) / side) for a, b in PLANTED_FREQUENCIES])
@@ -41,7 +41,7 @@ def measure(side, n, seed, size):
 
 
 observed = partial(measure, size=1.0)  # Waves of size one.
-control = partial(measure, size=0.0)  # No waves: the network has memorized the noise.
+control = partial(measure, size=0.0)  # No waves, so the network memorizes noise.
 
 CLAIM = Claim(
     id="fourier-mask-attribution",

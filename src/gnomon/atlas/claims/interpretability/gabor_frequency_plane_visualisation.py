@@ -1,4 +1,4 @@
-"""Gabor fits of learned filters cover the frequencies they are tuned to in all directions; random filters do not.
+"""Filters learned from images cover all directions of the frequencies that they respond to; random filters do not.
 
     min S / max S >= 0.01 over the band,    S(w) = sum_k |psi_k^(w)|^2 + |psi_k^(-w)|^2,    |psi_k| = 1          (1)
 
@@ -16,23 +16,23 @@ from gnomon.scattering import frequency_coverage, gabor_fit
 
 
 def predicted():
-    """Equation (1) in decades, with the opposite sign."""
+    """Returns 2, the largest allowed number of decades between best and worst coverage."""
     return 2.0
 
 
 def holes(layer):
-    """Decades between the best and the worst covered frequency of the band."""
+    """Returns the decades between the best and the worst covered frequency of the band."""
     return -float(np.log10(max(frequency_coverage(gabor_fit(layer)).coverage, 1e-300)))
 
 
 def observed(size, filters, patches, repetitions, seed):
-    """Filters learned from disks that hide one another."""
+    """Learns filters from images of disks that hide one another."""
     draws = [np.random.default_rng([seed, k]) for k in range(repetitions)]
     return [holes(learn_filters(dead_leaves(256, 6000, rng), size, filters, patches, rng)) for rng in draws]
 
 
 def control(size, filters, patches, repetitions, seed):
-    """As many filters of a fresh layer."""
+    """Takes as many filters from an untrained layer."""
     found = []
     for k in range(repetitions):
         torch.manual_seed(1000 * seed + k)

@@ -1,4 +1,4 @@
-"""A code of X that depends on X weakly pays off above beta = 1 / s_2^2 and is erased below.
+"""The best code of X about Y keeps information above beta = 1 / s_2^2 and nothing below.
 
     beta_c = 1 / s_2^2,    s the singular values of p(x, y) / sqrt(p(x) p(y))                                (1)
 
@@ -16,25 +16,25 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def data(seed):
-    """A random joint distribution of two binary variables, with s_2^2 of about a quarter."""
+    """Returns a random joint distribution of two binary variables, with s_2^2 of about a quarter."""
     a, b = np.random.default_rng(seed).uniform(0.7, 0.85, 2)
     return np.array([[a, 1 - a], [1 - b, b]]) / 2
 
 
 def predicted(ratios, seed):
-    """Whether the code keeps anything, at these multiples of the critical beta."""
+    """Returns 1 if the code keeps information at this multiple of the critical beta, else 0."""
     return [float(ratio > 1) for ratio in ratios]
 
 
 def measure(ratios, seed, law):
-    """The same by iteration, for a changed distribution; the critical beta is that of `data`."""
+    """Returns the same by iteration for the changed distribution ``law(p)``, at the betas of the original one."""
     p = data(seed)
     s = np.linalg.svd(p / np.sqrt(np.outer(p.sum(1), p.sum(0))))[1][1]
     return [float(bottleneck_curve(law(p), [ratio / s**2], iterations=20000).about_input[0] > 1e-4) for ratio in ratios]
 
 
 observed = partial(measure, law=lambda p: p)  # The same distribution.
-# Halfway to independence, which moves the transition.
+# A mixture with independent X and Y, which has another critical beta.
 control = partial(measure, law=lambda p: 0.5 * p + 0.5 * np.outer(p.sum(1), p.sum(0)))
 
 CLAIM = Claim(

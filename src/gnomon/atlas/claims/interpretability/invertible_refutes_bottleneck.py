@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 class SwappedCoupling(nn.Module):
-    """Maps (a, b) to (a, b + f(a)) and swaps the halves: invertible for any f."""
+    """Maps (a, b) to (a, b + f(a)) and swaps the halves, which is invertible for any f."""
 
     def __init__(self, width):
         super().__init__()
@@ -27,12 +27,12 @@ class SwappedCoupling(nn.Module):
 
 
 def predicted():
-    """Share of the input's entropy that each layer keeps, and the smallest accuracy."""
+    """Returns lower bounds: each of three layers keeps all information, and the accuracy is 0.9."""
     return [1.0, 1.0, 1.0, 0.9]
 
 
 def measure(steps, seed, make):
-    """I(X; T) / H(X) of three layers by counting distinct values, and test accuracy, after training."""
+    """Trains a network and returns I(X; T) / H(X) of three layers, then the test accuracy."""
     split = digits(1000, 500, seed=seed)
     torch.manual_seed(seed)
     layers = [make() for _ in range(3)]
@@ -54,12 +54,12 @@ def measure(steps, seed, make):
 
 
 def observed(width, steps, seed):
-    """Invertible couplings."""
+    """Trains a network of invertible couplings."""
     return measure(steps, seed, lambda: SwappedCoupling(width))
 
 
 def control(steps, seed):
-    """Signs of four linear units, which merge many inputs."""
+    """Trains a network whose layers keep the signs of four linear units, which merges many inputs."""
 
     class Few(nn.Module):
         def __init__(self):

@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(rhos):
-    """The closed form."""
+    """Returns the mutual information by equation (1), for each correlation."""
     return [-0.5 * float(np.log(1 - rho**2)) for rho in rhos]
 
 
 def measure(rhos, n, repetitions, seed, spread):
-    """Estimates from n pairs with these correlations; ``spread`` of x scales the noise of y."""
+    """Returns nearest-neighbor estimates from n pairs, for each correlation; ``spread`` of x scales the noise."""
     draw = np.random.default_rng(seed)
     rows = []
     for _ in range(repetitions):
@@ -29,7 +29,7 @@ def measure(rhos, n, repetitions, seed, spread):
 
 
 observed = partial(measure, spread=np.ones_like)  # Constant noise.
-# Noise in proportion to x: the same correlations, but Y is not Gaussian.
+# Noise in proportion to |x|: the same correlations, but Y is not Gaussian.
 control = partial(measure, spread=np.abs)
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""In a trained network classes are tighter at the last layer than at the input, relative to their distance.
+"""In a trained network, classes are more compact at the last layer than at the input, relative to their distance.
 
     tr(S_within) / tr(S_between):   last layer < input                                                       (1)
 
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """From the smallest ratio to the largest."""
+    """Returns the names of the two layers, the one with the smaller ratio first."""
     return ("last", "input")
 
 
 def measure(n, steps, seed, draws):
-    """The ratio for pixels and after the last ReLU, for several networks."""
+    """Returns the ratio (1) for pixels and after the last ReLU, for several networks."""
     split = digits(n, 300, seed=seed)
     found = {"input": [], "last": []}
     for k in range(draws):

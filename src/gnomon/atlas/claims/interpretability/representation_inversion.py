@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """The layers from the least kept to the most."""
+    """Returns the layers, from the worst reconstruction to the best."""
     return ("third", "second", "first")
 
 
 def measure(steps, draws, seed, stages):
-    """PSNR of inputs reconstructed from each of three stages, for several networks and inputs.
+    """Returns the PSNR of inputs reconstructed from each of three stages, for several networks and inputs.
 
     The networks run as groups of channels, so one inversion serves all. Ratios are rounded to 0.01 dB, because smaller
     differences come from floating-point rounding.
@@ -35,7 +35,7 @@ def measure(steps, draws, seed, stages):
 
 
 def observed(steps, draws, seed):
-    """Convolution, ReLU and pooling."""
+    """Inverts stages of convolution, ReLU and pooling."""
 
     def stages(groups):
         for a, b in ((1, 8), (8, 8), (8, 8)):
@@ -46,7 +46,7 @@ def observed(steps, draws, seed):
 
 
 def control(steps, draws, seed):
-    """Rotations of the pixels, which lose nothing."""
+    """Inverts rotations of the pixels, which lose nothing."""
 
     def stages(groups):
         for i in range(3):

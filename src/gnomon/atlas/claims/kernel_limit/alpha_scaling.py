@@ -1,4 +1,4 @@
-"""Scaling up the output of a network that starts at zero makes training lazy.
+"""Scaling up the output of a network that starts at zero makes training lazy: the tangent model describes it.
 
 With the loss L(w) = |alpha f(w) - y|^2 / (2 alpha^2) and initial weights w_0, the laziness number is
 
@@ -18,12 +18,12 @@ from gnomon.tangent import kappa
 
 
 def predicted(scales):
-    """alpha kappa(alpha) / kappa(1) if the output starts at zero."""
+    """Returns 1, alpha kappa(alpha) / kappa(1) for an output that starts at zero, at each scale."""
     return [1.0] * len(scales)
 
 
 def numbers(width, scales, centered):
-    """alpha kappa(alpha) / kappa(1) of one network at each scale, with kappa from the gradient of the loss."""
+    """Returns alpha kappa(alpha) / kappa(1) of one network at each scale."""
     net = nn.Sequential(nn.Linear(3, width), nn.Tanh(), nn.Linear(width, 1)).double()
     with torch.no_grad():
         net[2].bias.add_(1.0)
@@ -32,8 +32,8 @@ def numbers(width, scales, centered):
     return [a * k / found[0] for a, k in zip(scales, found[1:], strict=True)]
 
 
-observed = partial(numbers, centered=True)  # The output minus its initial value.
-control = partial(numbers, centered=False)  # The raw output, which does not start at zero.
+observed = partial(numbers, centered=True)  # The network's output minus its output at the start.
+control = partial(numbers, centered=False)  # The network's output, which does not start at zero.
 
 CLAIM = Claim(
     id="alpha-scaling",

@@ -1,4 +1,4 @@
-"""In the feature regime the time to learn is proportional to alpha sqrt(width).
+"""If features are learned, the time to learn is proportional to alpha sqrt(width), with the output scale alpha.
 
 With F = alpha (f - f_0), the loss |F - y|^2 / (2 n alpha^2), width m and u = alpha sqrt(m), weights satisfy w' = O(1/u)
 w^(L-1) for a homogeneous network with L layers of weights. They diverge within a time of order u, at which F = u w^L
@@ -17,13 +17,13 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of alpha sqrt(width) in the feature regime."""
+    """Returns 1, the exponent of alpha sqrt(width) in the feature regime."""
     return 1.0
 
 
 def learning_time(nets, width, scale, n=6, most=1000):
-    """Time at which each network has 10 % less loss; no step changes weights or loss by more than 5 %."""
-    torch.manual_seed(torch.initial_seed())  # the same networks and data at every scale
+    """Returns the time at which each network has 10 % less loss; steps change the loss by at most 5 %."""
+    torch.manual_seed(torch.initial_seed())  # uses the same networks and data at every scale
     x, y = torch.randn(n, 3).double(), torch.randn(n).double().sign()
     x = x / x.norm(dim=1, keepdim=True) * 3**0.5
     shapes = ((3, width), (width, width), (width, width), (width, 1))
@@ -36,7 +36,7 @@ def learning_time(nets, width, scale, n=6, most=1000):
             h = (torch.relu(h) * 2**0.5 if k else h) @ q / q.shape[1] ** 0.5
         start = h.detach() if start is None else start
         loss = ((alpha * (h - start)[..., 0] - y) ** 2).mean(1) / (2 * alpha**2)
-        done = done | (loss.detach() < 0.9 / (2 * alpha**2))  # it starts at 1 / (2 alpha^2)
+        done = done | (loss.detach() < 0.9 / (2 * alpha**2))  # the loss starts at 1 / (2 alpha^2)
         if done.all():
             break
         slopes = torch.autograd.grad(loss.sum(), p)
@@ -49,12 +49,12 @@ def learning_time(nets, width, scale, n=6, most=1000):
 
 
 def observed(nets, width, scales):
-    """alpha sqrt(width) far below one."""
+    """Measures times at alpha sqrt(width) far below one, in the feature regime."""
     return scales, torch.stack([learning_time(nets, width, s) for s in scales], 1)
 
 
 def control(nets, width, scales):
-    """The same ratios between scales, but far above one: lazy."""
+    """Measures times at the same ratios of scales, but far above one, in the lazy regime."""
     return scales, torch.stack([learning_time(nets, width, s * 1e11) for s in scales], 1)
 
 

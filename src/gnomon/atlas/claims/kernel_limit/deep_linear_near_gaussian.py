@@ -14,24 +14,24 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(width):
-    """Equation (1) for L = 2 and L = 3."""
+    """Returns the fourth moment (1) for L = 2 and L = 3."""
     return [3 * (1 + 2 / width), 3 * (1 + 2 / width) ** 2]
 
 
 def fourth_powers(width, draws, middle, outputs=16):
-    """Mean f^4 of networks with one and two hidden layers, for an input of norm 1; f has variance 1."""
+    """Returns the mean of f^4 for networks with one and two hidden layers; f has variance 1."""
     h = torch.randn(draws, 1, width)
     last = torch.randn(draws, width, outputs) / width**0.5
     return torch.stack([(x @ last)[:, 0].double().pow(4).mean(1) for x in (h, h @ middle(draws))], 1)
 
 
 def observed(width, draws):
-    """Gaussian weights with variance 1 / fan_in."""
+    """Draws Gaussian weights with variance 1 / fan_in."""
     return fourth_powers(width, draws, lambda k: torch.randn(k, width, width) / width**0.5)
 
 
 def control(width, draws):
-    """The middle layer is a rotation, which keeps |h| and adds nothing to the kurtosis."""
+    """Uses a rotation as the middle layer, which keeps |h| and adds nothing to the kurtosis."""
     turn = torch.linalg.qr(torch.randn(width, width))[0]
     return fourth_powers(width, draws, lambda k: turn)
 

@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(members, width, steps, seed):
-    """Outputs (members, n) at new points of networks trained on a noisy sine, and the true values."""
+    """Returns the outputs of networks trained on a noisy sine at new points, and the true values."""
     torch.manual_seed(seed)
     x = torch.rand(30, 1) * 6
     y, test = x.sin() + 0.3 * torch.randn(30, 1), torch.linspace(0, 6, 50)[:, None]
@@ -31,19 +31,19 @@ def problem(members, width, steps, seed):
 
 
 def predicted(members, width, steps, seed):
-    """The right side of equation (1)."""
+    """Returns the right side of (1): the mean error of the members minus their variance."""
     f, y = problem(members, width, steps, seed)
     return ((f - y) ** 2).mean() - ((f - f.mean(0)) ** 2).mean()
 
 
 def observed(members, width, steps, seed):
-    """The mean squared error of the mean of the outputs."""
+    """Returns the mean squared error of the mean output."""
     f, y = problem(members, width, steps, seed)
     return ((f.mean(0) - y) ** 2).mean()
 
 
 def control(members, width, steps, seed):
-    """The squared mean absolute error of the mean."""
+    """Returns the squared mean absolute error of the mean output."""
     f, y = problem(members, width, steps, seed)
     return (f.mean(0) - y).abs().mean() ** 2
 

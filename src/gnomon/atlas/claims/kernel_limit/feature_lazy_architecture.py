@@ -1,4 +1,4 @@
-"""With weights of variance 1 / fan_in and a rescaled softplus, every layer has variance one at initialization.
+"""With weights of variance 1 / fan_in and a rescaled softplus, every layer starts with mean square one.
 
 z_1 = W_0 x / sqrt(d), z_(l+1) = W_l s(z_l) / sqrt(m), f = W_L s(z_L) / sqrt(m), with standard Gaussian weights W_l,
 |x|^2 = d, width m and s(z) = a softplus(5 z) / 5. If E s(z)^2 = 1 for z ~ N(0, 1), which a = 1.404 achieves,
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(depth, widths):
-    """One for each layer and the output, at each width."""
+    """Returns 1 for each layer and the output, at each width."""
     return [1.0] * (depth + 1) * len(widths)
 
 
 def variances(nets, depth, widths, factor, d=10):
-    """Mean squares of the preactivations of each layer and of the output, one row for each network."""
+    """Returns the mean squares of each layer and of the output, for each network and width."""
     columns = []
     for m in widths:
         x = torch.randn(nets, d, 1)
@@ -30,7 +30,7 @@ def variances(nets, depth, widths, factor, d=10):
         for _ in range(depth - 1):
             z = torch.randn(nets, m, m) @ (factor * softplus(z, beta=5)) / m**0.5
             columns.append((z**2).mean((1, 2)))
-        columns.append(factor**2 * (softplus(z, beta=5) ** 2).mean((1, 2)))  # f^2 averaged over the last weights
+        columns.append(factor**2 * (softplus(z, beta=5) ** 2).mean((1, 2)))  # expected f^2 over random output weights
     return torch.stack(columns, 1)
 
 

@@ -1,4 +1,4 @@
-"""Centered, scaled by alpha and with the loss over alpha^2, a network trains in the same way at all large alpha.
+"""Networks with output alpha (f - f_0) and the loss divided by alpha^2 train in the same way at all large alpha.
 
 F = alpha (f - f_0) is zero at the start, and the loss (1 / (alpha^2 n)) sum_i (F_i - y_i)^2 / 2 gives
 
@@ -19,21 +19,21 @@ from gnomon.training import SGD
 
 
 def problem(n, width, seed):
-    """A network with two hidden tanh layers, points and labels."""
+    """Returns a network with two hidden tanh layers, points and labels."""
     torch.manual_seed(seed)
     net = nn.Sequential(nn.Linear(4, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1))
     return net.double(), torch.randn(n, 4).double(), torch.randn(n, 1).double()
 
 
 def predicted(n, width, seed, lr, steps):
-    """F(t) by the initial kernel, the same for two scales; at time zero it is zero."""
+    """Returns F by the initial tangent kernel at three times, the same for both scales."""
     net, x, y = problem(n, width, seed)
     run = predict(net, (x, y), optimizer=SGD(lr), times=[0.0, lr * steps / 2, lr * steps], f0=torch.zeros_like(y))
     return torch.stack([run.train[..., 0]] * 2)
 
 
 def curves(n, width, seed, lr, steps, power):
-    """F at the start, in the middle and at the end of gradient descent, for alpha = 50 and 100."""
+    """Returns F at the start, in the middle and at the end of gradient descent, for alpha = 50 and 100."""
     found = []
     for alpha in (50.0, 100.0):
         net, x, y = problem(n, width, seed)
@@ -51,7 +51,7 @@ def curves(n, width, seed, lr, steps, power):
 
 
 observed = partial(curves, power=2)  # The loss divided by alpha^2.
-control = partial(curves, power=2.5)  # The loss divided by alpha^2.5, which is slower for larger alpha.
+control = partial(curves, power=2.5)  # The loss is divided by alpha^2.5, so larger alpha is slower.
 
 CLAIM = Claim(
     id="feature-lazy-model-centred",

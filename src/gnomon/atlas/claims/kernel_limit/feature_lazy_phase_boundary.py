@@ -1,4 +1,4 @@
-"""Lazy and feature training are separated at an output scale alpha of width^-1/2: only alpha sqrt(width) matters.
+"""Lazy and feature training are separated at an output scale alpha of order width^-1/2: alpha sqrt(width) decides.
 
 F = alpha (f - f_0) with f = W_2 s(W_1 s(W_0 x / sqrt d) / sqrt m) / sqrt m, under gradient flow on |F - y|^2 / (2 n
 alpha^2). Preactivations move at speed 1 / (alpha sqrt m), so the change of the tangent kernel Theta is
@@ -17,19 +17,19 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of the width at fixed alpha sqrt(width)."""
+    """Returns 0, the exponent of the width at fixed alpha sqrt(width)."""
     return 0.0
 
 
 def output(p, x):
-    """f for many networks with two hidden tanh layers, (nets, n)."""
+    """Returns the outputs (nets, n) of many networks with two hidden tanh layers."""
     m = p[2].shape[1]
     h = torch.tanh(torch.tanh(x @ p[0] / x.shape[1] ** 0.5) @ p[1] / m**0.5)
     return (h @ p[2])[..., 0] / m**0.5
 
 
 def kernel(p, x):
-    """Tangent kernels, (nets, n, n), by one backward pass for each point."""
+    """Returns the tangent kernels (nets, n, n), by one backward pass for each point."""
     f = output(p, x)
     rows = [torch.autograd.grad(f[:, i].sum(), p, retain_graph=True) for i in range(len(x))]
     rows = torch.stack([torch.cat([g.flatten(1) for g in row], 1) for row in rows], 1)
@@ -37,13 +37,13 @@ def kernel(p, x):
 
 
 def drifts(nets, widths, power):
-    """Relative kernel changes at alpha sqrt(width) = 0.3, 0.6 and 1, or at alpha independent of the width."""
+    """Returns relative kernel changes at alpha sqrt(width) = 0.3, 0.6, 1, or at alpha independent of the width."""
     rows = [drift(nets, widths, lambda m, u=u: u * (m**-0.5 if power else widths[0] ** -0.5)) for u in (0.3, 0.6, 1.0)]
     return widths, torch.cat(rows)
 
 
 def drift(nets, widths, scale, time=1.5, step=0.1):
-    """Relative change of the tangent kernel during training."""
+    """Trains networks of each width and returns the relative change of their tangent kernel."""
     x, y, found = torch.randn(6, 3), torch.randn(6), []
     for m in widths:
         p = [torch.randn(nets, *shape).requires_grad_() for shape in ((3, m), (m, m), (m, 1))]
@@ -56,8 +56,8 @@ def drift(nets, widths, scale, time=1.5, step=0.1):
     return torch.stack(found, 1)
 
 
-observed = partial(drifts, power=True)  # alpha proportional to width^-1/2.
-control = partial(drifts, power=False)  # alpha independent of the width.
+observed = partial(drifts, power=True)  # alpha is proportional to width^-1/2.
+control = partial(drifts, power=False)  # alpha does not depend on the width.
 
 CLAIM = Claim(
     id="feature-lazy-phase-boundary",

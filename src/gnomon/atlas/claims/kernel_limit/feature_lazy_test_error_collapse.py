@@ -1,4 +1,4 @@
-"""At fixed alpha sqrt(width) the test error does not depend on the width.
+"""At fixed alpha sqrt(width), with the output scale alpha, the test error does not depend on the width.
 
 F = alpha (f - f_0) with f = sum_i v_i tanh(w_i x) / sqrt m learns a product of two inputs. Whether it learns features
 depends only on alpha sqrt(m), and so does the test error, up to fluctuations of order 1/m:
@@ -15,15 +15,15 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of the width at fixed alpha sqrt(width)."""
+    """Returns 0, the exponent of the width at fixed alpha sqrt(width)."""
     return 0.0
 
 
 def errors(nets, widths, scale, n=70, d=9, time=30.0, step=0.5):
-    """Mean squared error at 100 new points after training, for each network and width."""
+    """Returns the test error after training, for each network and width."""
     x = torch.randint(0, 2, (n + 100, d)) * 2.0 - 1
     y, found = (x[:, 0] * x[:, 1])[:, None], []
-    x[:, -1] = 1  # in place of biases
+    x[:, -1] = 1  # a constant input in place of biases
     for m in widths:
         w, v, alpha, c = torch.randn(nets, m, d), torch.randn(nets, m, 1), scale(m), m**-0.5
         start = torch.tanh(x @ w.mT) @ v
@@ -40,7 +40,7 @@ observed = partial(errors, scale=lambda m: m**-0.5, n=70, d=9, time=30.0, step=0
 
 
 def control(nets, widths):
-    """alpha sqrt(width) grows with the width: from feature learning to lazy training."""
+    """Lets alpha sqrt(width) grow with the width, from feature learning to lazy training."""
     return errors(nets, widths, lambda m: m**-0.5 * (m / widths[0]) ** 1.2)
 
 

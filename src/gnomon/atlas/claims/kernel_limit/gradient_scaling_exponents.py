@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """The exponents of equation (1)."""
+    """Returns the exponents of the width for the first, inner and last layer by (1)."""
     return [-0.5, -1.0, -0.5]
 
 
 def slopes(nets, widths, inside, d=5):
-    """Log-log slope of the RMS gradient entry over the width, for three layers, one row for each network.
+    """Returns the exponent of the width in the RMS gradient entry of three layers, one row for each network.
 
     ``inside``: whether the factors 1 / sqrt(fan_in) are part of the weights.
     """
@@ -38,8 +38,8 @@ def slopes(nets, widths, inside, d=5):
     return np.einsum("k,kil->il", u, np.stack(rows)) / (u @ u)
 
 
-observed = partial(slopes, inside=False, d=5)  # Factors outside the weights.
-control = partial(slopes, inside=True, d=5)  # Factors inside the weights, as in PyTorch's layers.
+observed = partial(slopes, inside=False, d=5)  # Factors are outside the weights.
+control = partial(slopes, inside=True, d=5)  # Factors are inside the weights, as in PyTorch's layers.
 
 CLAIM = Claim(
     id="gradient-scaling-exponents",

@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The power of the width in equation (1) for a(m) = m^-1/2."""
+    """Returns -1/2, the exponent of the width in (1) for a(m) = m^-1/2."""
     return -0.5
 
 
 def numbers(groups, nets, widths, power, seed):
-    """Mean kappa over the networks of each group at each width, for a(m) = m^-power."""
+    """Returns the mean kappa of each group of networks at each width, for a(m) = m^-power."""
     rng = np.random.default_rng(seed)
     rows = []
     for m in widths:
@@ -37,8 +37,8 @@ def numbers(groups, nets, widths, power, seed):
     return widths, np.stack(rows, 1)
 
 
-observed = partial(numbers, power=0.5)  # a(m) = m^-1/2.
-control = partial(numbers, power=1.0)  # a(m) = 1/m.
+observed = partial(numbers, power=0.5)  # The output is a sum divided by sqrt(width).
+control = partial(numbers, power=1.0)  # The output is a sum divided by the width.
 
 CLAIM = Claim(
     id="kappa-width-rate",

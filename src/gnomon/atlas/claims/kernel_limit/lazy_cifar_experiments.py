@@ -1,4 +1,4 @@
-"""At a large output scale a convolutional network predicts test images as its tangent model does.
+"""At a large output scale a convolutional network predicts new images as its linearization at the start does.
 
 Trained on alpha (f - f_0) with the loss |alpha (f - f_0) - y|^2 / (2 n alpha^2), the outputs on test images converge
 for large alpha to the tangent model at the same time,
@@ -21,7 +21,7 @@ from gnomon.training import SGD
 
 
 def problem(n, channels, seed):
-    """A small convolutional network, and digits with labels 1 and -1."""
+    """Returns a small convolutional network, and digits with labels 1 and -1."""
     torch.manual_seed(seed)
     net = nn.Sequential(
         nn.Conv2d(1, channels, 3, stride=2), nn.Tanh(), nn.Conv2d(channels, channels, 3), nn.Tanh(),
@@ -32,7 +32,7 @@ def problem(n, channels, seed):
 
 
 def predicted(n, channels, lr, steps, seed):
-    """Equation (1) for gradient descent."""
+    """Returns the test outputs of the tangent model after gradient descent, equation (1)."""
     net, x, y, test = problem(n, channels, seed)
     zero = torch.zeros(max(n, 100), 1)
     flow = predict(net, (x, y), test=test, optimizer=SGD(lr), times=[lr * steps], f0=zero[:n], f0_test=zero[:100])
@@ -40,7 +40,7 @@ def predicted(n, channels, lr, steps, seed):
 
 
 def outputs_after_training(n, channels, lr, steps, seed, alpha):
-    """Test outputs after gradient descent on the scaled, centered output."""
+    """Returns test outputs after gradient descent on alpha times (output minus initial output)."""
     net, x, y, test = problem(n, channels, seed)
     start, begin = net(x).detach(), net(test).detach()
     parameters = list(net.parameters())

@@ -1,4 +1,4 @@
-"""The larger the output scale, the closer training is to its tangent model, with three different rates.
+"""The larger the output scale, the closer training stays to its tangent model, with known rates.
 
 With L(w) = |alpha f(w) - y|^2 / (2 alpha^2), f(w_0) = 0 and a fixed time, the velocity of w and the change of the
 Jacobian are of order 1/alpha, and the two paths separate by the product of both:
@@ -18,18 +18,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """The exponents of equation (1)."""
+    """Returns the exponents of alpha for the three distances of (1)."""
     return [-1.0, -2.0, -1.0]
 
 
 def slopes(width, scales, centered, draws=8):
-    """Log-log slopes of the three distances over the scale, for the mean over draws of networks and data."""
+    """Returns the log-log slopes of the three distances over the scale, averaged over networks and data."""
     rows = [np.log(distances(width, scales, centered)) for _ in range(draws)]
     return np.polyfit(np.log(scales), np.mean(rows, 0), 1)[0]
 
 
 def distances(width, scales, centered, time=2.0, step=0.05):
-    """The three distances of (1) at each scale, for a tanh network with one hidden layer."""
+    """Returns the three distances of (1) at each scale, for a tanh network with one hidden layer."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     w0, v0 = torch.randn(width, 3).double(), torch.randn(width, 1).double()
     h0, c = torch.tanh(x @ w0.T), width**-0.5
@@ -50,8 +50,8 @@ def distances(width, scales, centered, time=2.0, step=0.05):
     return rows
 
 
-observed = partial(slopes, centered=True, draws=8)  # The output minus its initial value.
-# The raw output: alpha f(w_0) grows with alpha, so weights move at every scale.
+observed = partial(slopes, centered=True, draws=8)  # The network's output minus its output at the start.
+# The network's output: alpha f(w_0) grows with alpha, so weights move at every scale.
 control = partial(slopes, centered=False, draws=8)
 
 CLAIM = Claim(

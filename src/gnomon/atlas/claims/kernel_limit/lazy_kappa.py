@@ -27,12 +27,12 @@ class ColumnTanhNet(nn.Module):
         self.w, self.v = nn.Parameter(torch.randn(width, 3).double()), nn.Parameter(torch.randn(width, 1).double())
 
     def forward(self, x):
-        """Maps (n, 3) to (n, 1)."""
+        """Maps inputs (n, 3) to outputs (n, 1)."""
         return torch.tanh(x @ self.w.T) @ self.v / len(self.v) ** 0.5
 
 
 def separation(nets, x, y, alpha, time=2.0, step=0.04):
-    """|w - w_lin| / |w - w_0| after gradient flow on |alpha (f - f_0) - y|^2 / (2 alpha^2), for each network."""
+    """Returns |w - w_lin| / |w - w_0| after gradient flow on |alpha (f - f_0) - y|^2 / (2 alpha^2), per network."""
     w0, v0 = torch.stack([net.w.detach() for net in nets]), torch.stack([net.v.detach() for net in nets])
     h0, c = torch.tanh(x @ w0.mT), v0.shape[1] ** -0.5
     gate, start = (1 - h0**2) * v0.mT, h0 @ v0
@@ -48,7 +48,7 @@ def separation(nets, x, y, alpha, time=2.0, step=0.04):
 
 
 def correlations(widths, scales, repetitions, own):
-    """Minus the rank correlation of kappa, at the scale of each run or at scale one, with the separation."""
+    """Returns minus the rank correlation of kappa and the separation; ``own`` takes kappa at each run's scale."""
     x, y = torch.randn(repetitions, 4, 3).double(), torch.randn(repetitions, 4, 1).double()
     numbers, measured = [], []
     for width in widths:
@@ -66,7 +66,7 @@ def correlations(widths, scales, repetitions, own):
 
 
 def predicted():
-    """Minus the smallest rank correlation."""
+    """Returns -0.8, minus the smallest allowed rank correlation."""
     return -0.8
 
 

@@ -19,30 +19,30 @@ from gnomon.tangent import kappa
 
 
 class Product(nn.Module):
-    """The model c a b x."""
+    """The model f(x) = c a b x."""
 
     def __init__(self, a, b, c):
         super().__init__()
         self.a, self.b, self.c = nn.Parameter(a), nn.Parameter(b), c
 
     def forward(self, x):
-        """Maps (n, 1) to (n, 1)."""
+        """Maps inputs (n, 1) to outputs (n, 1)."""
         return self.c * self.a * self.b * x
 
 
 def inputs(seed):
-    """a, b and the label."""
+    """Returns random a, b and the label."""
     return torch.randn(3, generator=torch.Generator().manual_seed(seed)).double() + torch.tensor([1.0, 1.0, 4.0])
 
 
 def predicted(units, seed):
-    """Equation (1), the same in all units."""
+    """Returns kappa by equation (1), the same in all units."""
     a, b, y = inputs(seed)
     return torch.stack([abs(a * b - y) / (a**2 + b**2)] * len(units))
 
 
 def kappa_in_units(units, seed, labels):
-    """kappa of the package for the model in each unit."""
+    """Returns the package's kappa for the model in each unit."""
     a, b, y = inputs(seed)
     one = torch.ones(1, 1).double()
     return [

@@ -1,4 +1,4 @@
-"""With fewer parameters than data, lazy training still converges exponentially to a stationary point.
+"""With fewer parameters than data, training at a large output scale still converges exponentially to a local minimum.
 
 f(w, x) = sum_k tanh(w_k x_k) has p parameters for n > p points, so the loss |alpha f - y|^2 / (2 alpha^2) does not
 reach zero. For large alpha the gradient vanishes at the end of the flow, and near it
@@ -16,19 +16,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(n, p, seed):
-    """Points, labels and initial parameters."""
+    """Returns points, labels and initial parameters."""
     g = torch.Generator().manual_seed(seed)
     x, y, w = (torch.randn(*shape, generator=g).double() for shape in ((n, p), (n,), (p,)))
     return x, y, w / 2
 
 
 def predicted(n, p, seed):
-    """One: late rate divided by the smallest eigenvalue of (1). Zero: a million times the final gradient."""
+    """Returns 1, the late rate divided by the eigenvalue of (1), and 0, a million times the final gradient."""
     return [1.0, 0.0]
 
 
 def ends(n, p, seed, alpha):
-    """Late rate of the outputs divided by the smallest initial eigenvalue, and a million times the final gradient."""
+    """Returns the late rate of the outputs divided by the eigenvalue of (1), then the final relative gradient x 1e6."""
     x, y, w = inputs(n, p, seed)
     start = torch.tanh(x * w).sum(1)
     jacobian = x * (1 - torch.tanh(x * w) ** 2)
@@ -48,7 +48,7 @@ def ends(n, p, seed, alpha):
 
 
 observed = partial(ends, alpha=100.0)  # A large scale.
-control = partial(ends, alpha=1.0)  # A small scale: the parameters move far, and the rate belongs to another point.
+control = partial(ends, alpha=1.0)  # At a small scale the parameters move far, to a point with another rate.
 
 CLAIM = Claim(
     id="lazy-local-minimum-theorem",

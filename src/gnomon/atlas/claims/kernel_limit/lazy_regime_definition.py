@@ -1,4 +1,4 @@
-"""At a large output scale the weights of a network and of its tangent model stay together during training.
+"""At a large output scale, the weights of a network and of its linearization stay close together during training.
 
 Both start at w_0 and follow the gradient of L(w) = |alpha f - y|^2 / (2 alpha^2), one for the centered network f and
 one for its tangent (w_lin). For large alpha their largest distance is a small part of the distance they move:
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """The relative distance that counts as close."""
+    """Returns 0.05, the upper bound of equation (1)."""
     return 0.05
 
 
 def separation(width, nets, alpha, time=2.0, step=0.01):
-    """The left side of equation (1) divided by |w(T) - w_0|, for several networks."""
+    """Returns the left side of (1) divided by |w(T) - w_0|, for each network."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     w0, v0 = torch.randn(nets, width, 3).double(), torch.randn(nets, width, 1).double()
     h0 = torch.tanh(x @ w0.mT)
@@ -39,7 +39,7 @@ def separation(width, nets, alpha, time=2.0, step=0.01):
 
 
 observed = partial(separation, alpha=64.0, time=2.0, step=0.01)  # A large output scale.
-control = partial(separation, alpha=0.1, time=2.0, step=0.01)  # A small one.
+control = partial(separation, alpha=0.1, time=2.0, step=0.01)  # A small output scale.
 
 CLAIM = Claim(
     id="lazy-regime-definition",

@@ -1,4 +1,4 @@
-"""The parameters of a wide network stay within width^-1/2 of the parameters of its tangent model.
+"""The weights of a wide network stay within order width^-1/2 of the weights of its linearization.
 
 In f = sum_i v_i tanh(w_i x) / sqrt(m) each unit moves by m^-1/2, and the tangent model's error for each unit is the
 square of that, 1/m. Over m units
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of equation (1)."""
+    """Returns -1/2, the exponent of the width in equation (1)."""
     return -0.5
 
 
 def distance(nets, widths, scale, time=1.0, step=0.1):
-    """|w - w_lin| after gradient flow of both on |F - y|^2 / 2, F = scale (f - f_0), at rate 1 / scale^2."""
+    """Returns |w - w_lin| after gradient flow on |F - y|^2 / 2, F = scale (f - f_0), for each network and width."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     rows = []
     for m in widths:
@@ -42,7 +42,7 @@ def distance(nets, widths, scale, time=1.0, step=0.1):
 
 # The output is a sum over units divided by sqrt(m).
 observed = partial(distance, scale=lambda m: 1.0, time=1.0, step=0.1)
-# Divided by m instead, with a higher rate so that outputs start at the same speed.
+# The sum is divided by m, with a higher rate so that outputs start at the same speed.
 control = partial(distance, scale=lambda m: m**-0.5, time=1.0, step=0.1)
 
 CLAIM = Claim(

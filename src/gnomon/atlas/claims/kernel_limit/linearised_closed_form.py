@@ -1,4 +1,4 @@
-"""Gradient descent on the tangent model converges to kernel regression with the tangent kernel, added to the start.
+"""Gradient descent on the linearized network converges to the initial output plus a kernel regression.
 
 With J the Jacobian on the data, K = J J^T and r = y - f_0, descent from b = 0 stays in the span of the rows of J. So it
 ends at the solution of J b = r with the smallest norm, b = J^T K^-1 r, and
@@ -20,20 +20,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, width, seed):
-    """A tanh network, n Gaussian points with Gaussian labels, and three test points."""
+    """Returns a tanh network, n Gaussian points with Gaussian labels, and three test points."""
     torch.manual_seed(seed)
     net = nn.Sequential(nn.Linear(d, width), nn.Tanh(), nn.Linear(width, 1)).double()
     return net, torch.randn(n, d).double(), torch.randn(n, 1).double(), torch.randn(3, d).double()
 
 
 def predicted(n, d, width, seed):
-    """Equation (1), by gnomon.predict at infinite time."""
+    """Returns the test outputs of equation (1), by gnomon.predict at infinite time."""
     net, x, y, test = problem(n, d, width, seed)
     return predict(net, (x, y), test=test, times=[math.inf]).test[-1].flatten()
 
 
 def descent(n, d, width, seed, start):
-    """Outputs at the test points after descent on |J b - r|^2 / 2 until exp(-25) of the error remains."""
+    """Returns the test outputs after descent on |J b - r|^2 / 2 until exp(-25) of the error remains."""
     net, x, y, test = problem(n, d, width, seed)
     w = {name: p.detach() for name, p in net.named_parameters()}
     rows = jacrev(lambda p: functional_call(net, p, torch.cat((x, test))).flatten())(w)
@@ -47,8 +47,8 @@ def descent(n, d, width, seed, start):
     return f0[n:] + jacobian[n:] @ b
 
 
-observed = partial(descent, start=0.0)  # From the initial parameters.
-# From other parameters: their part outside the span of the gradients stays.
+observed = partial(descent, start=0.0)  # Descent starts at the initial parameters.
+# Descent starts elsewhere, and the part outside the span of the gradients stays.
 control = partial(descent, start=1.0)
 
 CLAIM = Claim(

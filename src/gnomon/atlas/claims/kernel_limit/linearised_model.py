@@ -1,4 +1,4 @@
-"""Near its initial parameters a network equals its tangent model up to an error of second order.
+"""Near its initial parameters, a network equals its linearization up to an error of second order.
 
 With w = w0 + s u and |u| = 1, Taylor's theorem in s gives
 
@@ -18,13 +18,13 @@ from gnomon.tangent import linearize
 
 
 def predicted():
-    """The exponent of equation (1)."""
+    """Returns 2, the exponent of the distance in the error."""
     return 2.0
 
 
 @torch.no_grad()
 def errors(net, repetitions, distances):
-    """|f - f_lin| over 20 random inputs at several distances, one random direction for each repetition."""
+    """Returns |f - f_lin| at several distances along a random direction, for each repetition."""
     tangent, start, x = linearize(net), parameters_to_vector(net.parameters()).detach(), torch.randn(20, 3).double()
     rows = []
     for _ in range(repetitions):
@@ -37,13 +37,13 @@ def errors(net, repetitions, distances):
 
 
 def observed(width, repetitions, distances):
-    """A tanh network and its tangent model, both moved by the same step."""
+    """Moves a tanh network and its linearization by the same step."""
     net = nn.Sequential(nn.Linear(3, width), nn.Tanh(), nn.Linear(width, 1)).double()
     return errors(net, repetitions, distances)
 
 
 def control(width, repetitions, distances):
-    """A ReLU network whose hidden weights start at zero, the kink of ReLU: the error is of first order."""
+    """Uses a ReLU network with zero hidden weights, at the kink of ReLU, so the error is of first order."""
     net = nn.Sequential(nn.Linear(3, width, bias=False), nn.ReLU(), nn.Linear(width, 1)).double()
     nn.init.zeros_(net[0].weight)
     return errors(net, repetitions, distances)

@@ -1,4 +1,4 @@
-"""A small network learns a product of two inputs that its tangent kernel cannot learn from as many examples.
+"""A small network learns a product of two inputs that its tangent kernel cannot learn from the same examples.
 
 The target y = x_1 x_2 on the cube {-1, 1}^d is one of about d^2 / 2 quadratic functions. A kernel that treats all
 coordinates equally needs about as many examples. A network that trains its first layer finds the two coordinates with
@@ -16,12 +16,12 @@ from gnomon.tangent import ntk
 
 
 def predicted():
-    """Minus the gap of equation (1), an expectation over data and networks."""
+    """Returns -0.1, minus the smallest lead of the trained network in accuracy."""
     return -0.1
 
 
 def lead_of_tangent_kernel(target, d, n, width):
-    """Test accuracy of the initial tangent kernel minus test accuracy of the trained network."""
+    """Returns the test accuracy of the initial tangent kernel minus the accuracy of the trained network."""
     x = torch.randint(0, 2, (n + 500, d)) * 2.0 - 1
     y = target(x)
     net = nn.Sequential(nn.Linear(d, width), nn.ReLU(), nn.Linear(width, 1))
@@ -37,12 +37,12 @@ def lead_of_tangent_kernel(target, d, n, width):
 
 
 def observed(d, n, width, repetitions):
-    """The product of two coordinates."""
+    """Uses the product of two inputs as the target."""
     return [lead_of_tangent_kernel(lambda x: x[:, 0] * x[:, 1], d, n, width) for _ in range(repetitions)]
 
 
 def control(d, n, width, repetitions):
-    """A linear target, for which the kernel needs no features."""
+    """Uses a linear target, for which the kernel needs no learned features."""
     return [lead_of_tangent_kernel(lambda x: x[:, 0], d, n, width) for _ in range(repetitions)]
 
 

@@ -1,4 +1,4 @@
-"""Divided by its width, a wide network is a flow of a distribution of neurons, the same for every draw.
+"""If its output is divided by the width, a wide network follows a flow of the distribution of its neurons.
 
 In f = (1/m) sum_i v_i tanh(w_i x), trained at rate m, the velocity of neuron i depends only on (v_i, w_i) and f: it is
 minus the gradient of the first variation of the risk at the distribution mu_t of all neurons,
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of the width."""
+    """Returns -1/2, the exponent of the width in the distance to the limit."""
     return -0.5
 
 
 def outputs(x, y, test, nets, m, power, time=2.0, step=0.05):
-    """Outputs at the test points after training f = m^-power sum at the rate 1 / (m m^(-2 power))."""
+    """Returns the test outputs after training f = m^-power sum at the rate 1 / (m m^(-2 power))."""
     w, v, c = torch.randn(nets, m, 3), torch.randn(nets, m, 1), m**-power
     for _ in range(round(time / step)):
         h = torch.tanh(x @ w.mT)
@@ -32,12 +32,12 @@ def outputs(x, y, test, nets, m, power, time=2.0, step=0.05):
 
 
 def on_sphere(n):
-    """Points with root mean square 1 in three dimensions; longer ones make training unstable."""
+    """Returns random points with mean square 1 per coordinate; longer points make training unstable."""
     return 3**0.5 * nn.functional.normalize(torch.randn(n, 3))
 
 
 def distances(nets, widths, reference, power):
-    """RMS distances at 10 new points to a much wider network, for groups of 10 networks."""
+    """Returns RMS distances between outputs of networks and of a much wider network, for groups of 10 networks."""
     x, y, test = on_sphere(5), 2 * torch.rand(5, 1) - 1, on_sphere(10)
     target = outputs(x, y, test, 2, reference, power).mean(0)
     apart = [(outputs(x, y, test, nets, m, power) - target).square() for m in widths]
@@ -45,8 +45,8 @@ def distances(nets, widths, reference, power):
     return widths, torch.stack(rows, 1)
 
 
-observed = partial(distances, power=1.0)  # The sum divided by the width.
-# The sum divided by the root of the width: initial outputs are random at every width.
+observed = partial(distances, power=1.0)  # The sum is divided by the width.
+# The sum is divided by the root of the width, so initial outputs are random at every width.
 control = partial(distances, power=0.5)
 
 CLAIM = Claim(

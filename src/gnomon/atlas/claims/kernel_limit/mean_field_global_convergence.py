@@ -1,4 +1,4 @@
-"""Gradient descent with many neurons in all directions finds a teacher that three neurons often miss.
+"""Gradient descent with many neurons in all directions learns a teacher of three neurons; with three it often fails.
 
 For a two-layer ReLU network divided by its width m, trained at rate m, the flow of the distribution of neurons can stop
 only at a global minimum if the initial neurons cover all directions. With few neurons, descent is often stuck:
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """The order of the losses after training."""
+    """Returns the names of the two networks, the one with the smaller loss first."""
     return ("wide", "narrow")
 
 
 def log_final_loss(m, nets, steps, spread, n=25):
-    """Logarithm of the final loss of each network; neurons start within ``spread`` pi of one direction."""
+    """Returns the log of the final loss of each network; neurons start within ``spread`` pi of one direction."""
     g = torch.Generator().manual_seed(torch.initial_seed())
     teacher = torch.randn(nets, 3, 2, generator=g)
     teacher = teacher / teacher.norm(dim=2, keepdim=True)
@@ -36,12 +36,12 @@ def log_final_loss(m, nets, steps, spread, n=25):
 
 
 def observed(width, nets, steps):
-    """Neurons in all directions."""
+    """Starts the neurons of both networks in all directions."""
     return {"wide": log_final_loss(width, nets, steps, 1.0), "narrow": log_final_loss(3, nets, steps, 1.0)}
 
 
 def control(width, nets, steps):
-    """All neurons of the wide network start in one direction, so it acts like two neurons."""
+    """Starts all neurons of the wide network in one direction, so it acts like two neurons."""
     return {"wide": log_final_loss(width, nets, steps, 0.0), "narrow": log_final_loss(3, nets, steps, 1.0)}
 
 

@@ -16,29 +16,29 @@ from gnomon.program import Law
 
 
 def inputs(n, d, seed):
-    """Gaussian rows."""
+    """Returns n Gaussian input rows."""
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def predicted(n, d, std, seed):
-    """Equation (1), by gnomon.limit of a linear layer."""
+    """Returns the covariance (1) of the outputs, by gnomon.limit of a linear layer."""
     return limit(nn.Linear(d, 1), init=Law(std), parametrization="ntk").nngp(torch.tensor(inputs(n, d, seed)))
 
 
 def products(w, n, d, seed):
-    """y y^T for each draw of the weights (draws, d)."""
+    """Returns y y^T for each draw of the weights."""
     y = w @ inputs(n, d, seed).T
     return y[:, :, None] * y[:, None, :]
 
 
 def observed(n, d, std, draws, seed):
-    """Independent weights."""
+    """Draws all weights independently."""
     rng = np.random.default_rng([seed, 1])
     return products(std / d**0.5 * rng.normal(size=(draws, d)), n, d, seed)
 
 
 def control(n, d, std, draws, seed):
-    """All weights of a unit are equal, with the same variance."""
+    """Draws one weight for all inputs of a unit, with the same variance."""
     rng = np.random.default_rng([seed, 1])
     return products(std / d**0.5 * np.repeat(rng.normal(size=(draws, 1)), d, 1), n, d, seed)
 

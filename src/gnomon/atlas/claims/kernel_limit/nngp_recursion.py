@@ -19,19 +19,19 @@ from gnomon.program import Law
 
 
 def inputs(seed):
-    """Two Gaussian points in four dimensions."""
+    """Returns two Gaussian points in four dimensions."""
     return torch.randn(2, 4, generator=torch.Generator().manual_seed(seed))
 
 
 def predicted(seed):
-    """The distribution of f(x) - f(x') / 2 by equation (1), for two hidden tanh layers and w = 1.5."""
+    """Returns the distribution of f(x) - f(x') / 2 by (1), for two hidden tanh layers and w = 1.5."""
     net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
     a = torch.tensor([1.0, -0.5]).double()
     return norm(0, float(a @ limit(net, init=Law(1.5), parametrization="ntk").nngp(inputs(seed)) @ a) ** 0.5)
 
 
 def outputs(nets, width, seed):
-    """f(x) - f(x') / 2 of many networks with Gaussian weights."""
+    """Returns f(x) - f(x') / 2 of many networks with Gaussian weights."""
     x = inputs(seed)
     h = torch.tanh(1.5 / 2 * x @ torch.randn(nets, 4, width))
     h = torch.tanh(1.5 / width**0.5 * h @ torch.randn(nets, width, width))

@@ -1,4 +1,4 @@
-"""Training only the last layer of wide random networks samples the posterior of the limiting Gaussian process.
+"""Wide random networks with a trained last layer are samples from the posterior of the limiting Gaussian process.
 
 With the infinite-width kernel k, K on the data and no noise, the posterior of f at x has
 
@@ -20,13 +20,13 @@ from gnomon.program import Law
 
 
 def inputs(n, seed):
-    """n Gaussian points in six dimensions, labels, and two test points."""
+    """Returns n Gaussian points in six dimensions, labels, and two test points."""
     g = torch.Generator().manual_seed(seed)
     return [torch.randn(*shape, generator=g).double() for shape in ((n, 6), (n,), (2, 6))]
 
 
 def predicted(n, seed):
-    """First and second moments of f at the test points by equation (1)."""
+    """Returns the posterior mean and mean square of f at the test points, by equation (1)."""
     x, y, test = inputs(n, seed)
     net = nn.Sequential(nn.Linear(6, 9), nn.ReLU(), nn.Linear(9, 1))
     kernel = limit(net, init=Law(2**0.5), parametrization="ntk").nngp
@@ -36,7 +36,7 @@ def predicted(n, seed):
 
 
 def fit_last_layer(n, nets, width, seed, start):
-    """f and f^2 at the test points after moving the last layer to the nearest one that fits."""
+    """Returns f and f^2 at the test points after moving the last layer to the nearest one that fits."""
     x, y, test = inputs(n, seed)
     h = torch.relu(torch.cat((x, test)) @ torch.randn(nets, 6, width).double() / 3**0.5) * (2 / width) ** 0.5
     v = start * torch.randn(nets, width, 1).double()
@@ -46,11 +46,11 @@ def fit_last_layer(n, nets, width, seed, start):
 
 
 def extrapolate_width(n, nets, width, seed, start):
-    """Twice the values at this width minus the values at half of it."""
+    """Returns twice the values at this width minus the values at half of it."""
     return 2 * fit_last_layer(n, nets, width, seed, start) - fit_last_layer(n, nets, width // 2, seed, start)
 
 
-observed = partial(extrapolate_width, start=1.0)  # The last layer starts at a random draw.
+observed = partial(extrapolate_width, start=1.0)  # The last layer starts at a random draw from its prior.
 # The last layer starts at zero: the mean is right, but the variance is missing.
 control = partial(extrapolate_width, start=0.0)
 

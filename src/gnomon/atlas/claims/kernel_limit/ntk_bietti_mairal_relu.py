@@ -1,4 +1,4 @@
-"""The limiting tangent kernel of one hidden ReLU layer depends on the angle of the inputs and their norms.
+"""The tangent kernel of an infinitely wide ReLU layer depends only on the norms and the angle of the inputs.
 
 For f = sqrt(2/m) sum_j v_j relu(w_j x) with standard Gaussian weights and u the cosine of the angle between x and x',
 E[relu relu] = (sqrt(1 - u^2) + u (pi - arccos u)) / 2 pi and E[1 1] = (pi - arccos u) / 2 pi give
@@ -13,13 +13,13 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def inputs():
-    """Five pairs of points in the plane at angles from 0 to pi, with different norms."""
+    """Returns a point, and five points at angles from 0 to pi with different norms."""
     angles = np.array([0.0, 0.5, 1.2, 2.0, np.pi])
     return np.array([1.0, 0.0]), np.stack((np.cos(angles), np.sin(angles)), 1) * [[0.5], [1], [1], [2], [1]]
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns the tangent kernel (1) of each pair of points."""
     x, others = inputs()
     size = np.linalg.norm(others, axis=1)
     u = np.clip(others @ x / size, -1, 1)
@@ -27,20 +27,20 @@ def predicted():
 
 
 def shares(w, v):
-    """Contribution of every unit to the tangent kernel of each pair, times the width."""
+    """Returns the contribution of every unit to the tangent kernel of each pair, times the width."""
     x, others = inputs()
     a, b = (w @ x)[:, None], w @ others.T
     return 2 * (np.maximum(a, 0) * np.maximum(b, 0) + v[:, None] ** 2 * (others @ x) * (a > 0) * (b > 0))
 
 
 def observed(width, seed):
-    """Standard Gaussian weights."""
+    """Draws standard Gaussian weights."""
     rng = np.random.default_rng(seed)
     return shares(rng.normal(size=(width, 2)), rng.normal(size=width))
 
 
 def control(width, seed):
-    """Weights 1 or -1, with the same variance but not all directions."""
+    """Draws weights 1 or -1, with the same variance but not all directions."""
     rng = np.random.default_rng(seed)
     return shares(rng.choice([-1.0, 1.0], size=(width, 2)), rng.normal(size=width))
 

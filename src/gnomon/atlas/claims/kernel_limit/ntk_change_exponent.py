@@ -1,4 +1,4 @@
-"""In the lazy range the tangent kernel changes in proportion to 1 / (alpha sqrt(width)), not to its square.
+"""In lazy training at output scale alpha, the tangent kernel changes in proportion to 1 / (alpha sqrt(width)).
 
 Weights move by 1 / (alpha sqrt m) at width m and output scale alpha. At fixed width the first-order change of the
 kernel Theta remains as alpha grows,
@@ -17,19 +17,19 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of equation (1) at large alpha."""
+    """Returns -1, the exponent of (1) at large alpha."""
     return -1.0
 
 
 def kernel(x, w, v):
-    """Tangent kernels of many networks with one hidden tanh layer, (nets, n, n)."""
+    """Returns the tangent kernels (nets, n, n) of networks with one hidden tanh layer."""
     h = torch.tanh(x @ w.mT)
     slope = (1 - h**2) * v.mT
     return (h @ h.mT + (x @ x.T) * (slope @ slope.mT)) / v.shape[1]
 
 
 def drift(nets, width, scales, centered, time=1.5, step=0.1):
-    """Relative change of the kernel after gradient flow on |F - y|^2 / (2 alpha^2), F = alpha (f - f_0)."""
+    """Returns the relative change of the kernel after gradient flow on |F - y|^2 / (2 alpha^2), F = alpha (f - f_0)."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     w0, v0 = torch.randn(nets, width, 3).double(), torch.randn(nets, width, 1).double()
     before, c, found = kernel(x, w0, v0), width**-0.5, []
@@ -44,8 +44,8 @@ def drift(nets, width, scales, centered, time=1.5, step=0.1):
     return scales, torch.stack(found, 1)
 
 
-observed = partial(drift, centered=1.0, time=1.5, step=0.1)  # The output minus its initial value.
-# The raw output, which must first be unlearned: the kernel changes equally at every scale.
+observed = partial(drift, centered=1.0, time=1.5, step=0.1)  # The network's output minus its output at the start.
+# The network's output, which must first be unlearned, so the kernel changes equally at every scale.
 control = partial(drift, centered=0.0, time=1.5, step=0.1)
 
 CLAIM = Claim(

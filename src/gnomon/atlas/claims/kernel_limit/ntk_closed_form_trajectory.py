@@ -1,4 +1,4 @@
-"""The outputs of a wide network, minus their initial values, follow the matrix exponential of the tangent kernel.
+"""Trained for time t, a wide network's outputs change by (1 - exp(-K t)) y, with tangent kernel K and targets y.
 
 Under gradient flow on |f - y|^2 / 2 with a constant kernel K, f' = K (y - f), so for f minus f(0)
 
@@ -25,27 +25,27 @@ class TwoLayerTanhNet(nn.Module):
         self.w, self.v = nn.Parameter(torch.randn(width, d).double()), nn.Parameter(torch.randn(width).double())
 
     def forward(self, x):
-        """Maps (n, d) to (n, 1)."""
+        """Maps inputs (n, d) to outputs (n, 1)."""
         return (torch.tanh(x @ self.w.T) @ self.v / len(self.v) ** 0.5)[:, None]
 
 
 def problem(n, width, seed):
-    """The network, n points of a circle, labels of size 1, and four times that cover fast and slow modes."""
+    """Returns the network, n points of a circle, labels of size 1, and four times."""
     torch.manual_seed(seed)
     net, x, y = TwoLayerTanhNet(2, width), torch.randn(n, 2).double(), torch.randn(n).double()
     x = x * (2 / x.square().sum(1, keepdim=True)).sqrt()
-    y = y / y.square().mean().sqrt()  # small labels would not move the kernel of the control
+    y = y / y.square().mean().sqrt()  # labels of size 1, because small labels would not move the control's kernel
     return net, x, y, torch.tensor([0.1, 0.3, 1.0, 3.0]).double()
 
 
 def predicted(n, width, seed):
-    """Equation (1) with the kernel at the start."""
+    """Returns the outputs (1) at four times, with the kernel at the start."""
     net, x, y, times = problem(n, width, seed)
     return torch.stack([y - torch.matrix_exp(-ntk(net, x) * t) @ y for t in times])
 
 
 def flow(n, width, seed, scale, step=0.02):
-    """Gradient flow of the centered output by the midpoint rule; the output is scaled, the rate divided by scale^2."""
+    """Returns centered outputs at four times of gradient flow; the output is scaled, the rate divided by scale^2."""
     net, x, y, times = problem(n, width, seed)
     w, v, c = net.w.detach().clone(), net.v.detach().clone(), scale / width**0.5
 
@@ -70,7 +70,7 @@ observed = partial(flow, scale=1.0, step=0.02)  # The unscaled network.
 
 
 def control(n, width, seed):
-    """The output divided by 5 width, at a higher rate: the same initial kernel, which then changes."""
+    """Divides the output by 5 width at a higher rate: the same initial kernel, which then changes."""
     return flow(n, width, seed, 0.2 * width**-0.5)
 
 

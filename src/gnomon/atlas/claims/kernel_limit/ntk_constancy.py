@@ -1,4 +1,4 @@
-"""The tangent kernel of a wide network hardly changes in training: by 1/width for output weights of random sign.
+"""Training changes the tangent kernel of a wide network only by order 1 / width, if output weights have random signs.
 
 In f = sum_i v_i tanh(w_i x) / sqrt(m) each w_i moves by (1/sqrt m) v_i (...), so term i of the kernel changes by (1/m)
 (1/sqrt m) v_i (...). The v_i have random signs, so the m terms add up to
@@ -18,19 +18,19 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of equation (1)."""
+    """Returns -1, the exponent of the width in equation (1)."""
     return -1.0
 
 
 def kernel(x, w, v):
-    """Tangent kernels of many networks, (nets, n, n)."""
+    """Returns the tangent kernels (nets, n, n) of many networks."""
     h = torch.tanh(x @ w.mT)
     slope = (1 - h**2) * v[:, None]
     return (h @ h.mT + (x @ x.T) * (slope @ slope.mT)) / v.shape[-1]
 
 
 def drift(nets, widths, scale, time=1.0, step=0.1):
-    """|K_T - K_0| / |K_0| of gradient flow on |F - y|^2 / 2, F = scale (f - f_0), at rate 1 / scale^2."""
+    """Returns |K_T - K_0| / |K_0| after gradient flow on |F - y|^2 / 2, F = scale (f - f_0), at rate 1 / scale^2."""
     x, y = torch.randn(5, 3).double(), torch.randn(5).double() / 2
     rows = []
     for m in widths:
@@ -46,7 +46,7 @@ def drift(nets, widths, scale, time=1.0, step=0.1):
 
 
 observed = partial(drift, scale=lambda m: 1.0, time=1.0, step=0.1)  # The output is divided by sqrt(m).
-# Divided by m instead, with a higher rate for the same initial speed: features are learned.
+# The output is divided by m, with a higher rate for the same initial speed: features are learned.
 control = partial(drift, scale=lambda m: m**-0.5, time=1.0, step=0.1)
 
 CLAIM = Claim(

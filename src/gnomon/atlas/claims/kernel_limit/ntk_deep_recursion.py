@@ -19,13 +19,13 @@ from gnomon.program import Law
 
 
 def inputs(seed):
-    """Two correlated points on the sphere of radius 2 in four dimensions."""
+    """Returns two correlated points on the sphere of radius 2 in four dimensions."""
     x = torch.randn(2, 4, generator=torch.Generator().manual_seed(seed)).cumsum(0)
     return 2 * x / x.norm(dim=1, keepdim=True)
 
 
 def predicted(depth, seed):
-    """Equation (1), by gnomon.limit: three entries for each depth J, divided by J + 1 as in `kernels`."""
+    """Returns three entries of the kernel (1) for each depth J, divided by J + 1, by gnomon.limit."""
     x, found = inputs(seed), []
     for hidden in range(1, depth + 1):
         layers = [part for j in range(hidden) for part in (nn.Linear(4 if j == 0 else 8, 8), nn.ReLU())]
@@ -35,7 +35,7 @@ def predicted(depth, seed):
 
 
 def kernels(nets, width, depth, seed, draw):
-    """Tangent kernels of many random networks, by explicit passes; divided by J + 1, so that depths count equally."""
+    """Returns the same entries for many random networks, computed layer by layer."""
     x, found = inputs(seed), []
     for hidden in range(1, depth + 1):
         h = [x.expand(nets, 2, 4)]

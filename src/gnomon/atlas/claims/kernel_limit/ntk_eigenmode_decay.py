@@ -1,4 +1,4 @@
-"""Each eigenvector of the tangent kernel is learned at the rate of its eigenvalue, large ones first.
+"""Along each eigenvector of the tangent kernel a network learns at the rate of the eigenvalue, large ones first.
 
 For K = Q diag(l) Q^T, gradient flow on |f - y|^2 / 2 from f(0) = 0 gives for the residual along eigenvector q_i
 
@@ -26,12 +26,12 @@ class ThreeInputTanhNet(nn.Module):
         self.w, self.v = nn.Parameter(torch.randn(width, 3).double()), nn.Parameter(torch.randn(width).double())
 
     def forward(self, x):
-        """Maps (n, 3) to (n, 1)."""
+        """Maps inputs (n, 3) to outputs (n, 1)."""
         return (torch.tanh(x @ self.w.T) @ self.v / len(self.v) ** 0.5)[:, None]
 
 
 def problem(n, width, seed):
-    """The network, its points, and as labels the three leading eigenvectors of its kernel."""
+    """Returns the network, its points, as labels the three leading eigenvectors of its kernel, and three times."""
     torch.manual_seed(seed)
     net, x = ThreeInputTanhNet(width), torch.randn(n, 3).double()
     labels = torch.linalg.eigh(ntk(net, x)).eigenvectors[:, -3:].T
@@ -39,14 +39,14 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """Equation (1), (modes, times); the eigenvalue is q K q."""
+    """Returns the residual (1) for each mode and time, with the eigenvalue q K q."""
     net, x, labels, times = problem(n, width, seed)
     rates = torch.stack([q @ ntk(net, x) @ q for q in labels])
     return -torch.exp(-rates[:, None] * times)
 
 
 def residuals(n, width, seed, centered, step=0.01):
-    """q . (f(t) - q) after gradient descent with small steps on the labels q, one row for each."""
+    """Returns q . (f(t) - q) for each label vector q and time, by gradient descent with small steps."""
     net, x, labels, times = problem(n, width, seed)
     start, found, c = net(x)[:, 0].detach() * centered, [], width**-0.5
     for q in labels:
@@ -61,8 +61,8 @@ def residuals(n, width, seed, centered, step=0.01):
     return torch.stack(found)
 
 
-observed = partial(residuals, centered=True, step=0.01)  # The output minus its initial value.
-control = partial(residuals, centered=False, step=0.01)  # The raw output, which does not start at zero.
+observed = partial(residuals, centered=True, step=0.01)  # The network's output minus its output at the start.
+control = partial(residuals, centered=False, step=0.01)  # The network's output, which does not start at zero.
 
 CLAIM = Claim(
     id="ntk-eigenmode-decay",

@@ -1,4 +1,4 @@
-"""The tangent kernel of a network is the Gram matrix of the gradients of its output.
+"""The tangent kernel of a network is the matrix of inner products of its output gradients.
 
     Theta(x, x') = sum_w df(x)/dw df(x')/dw                                                                 (1)
 
@@ -13,7 +13,7 @@ from gnomon.tangent import ntk
 
 
 def problem(n, width, seed):
-    """A small convolutional network with one output, and random images."""
+    """Returns a small convolutional network with one output, and random images."""
     torch.manual_seed(seed)
     net = nn.Sequential(
         nn.Conv2d(1, width, 3, padding=1), nn.Tanh(), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(16 * width, 1)
@@ -22,24 +22,24 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """gnomon.ntk, which never forms the gradients."""
+    """Returns the tangent kernel by gnomon.ntk, which never forms the gradients."""
     return ntk(*problem(n, width, seed))
 
 
 def gram(net, x, parameters):
-    """Gradients by one backward pass for each point, then all inner products in a double loop."""
+    """Returns inner products of gradients, from one backward pass for each point."""
     rows = [torch.cat([g.flatten() for g in torch.autograd.grad(net(p[None]).sum(), parameters)]) for p in x]
     return torch.stack([torch.stack([a @ b for b in rows]) for a in rows])
 
 
 def observed(n, width, seed):
-    """Equation (1) literally."""
+    """Computes the sum of equation (1) over all parameters."""
     net, x = problem(n, width, seed)
     return gram(net, x, list(net.parameters()))
 
 
 def control(n, width, seed):
-    """Without the biases of the convolution."""
+    """Leaves out the biases of the convolution."""
     net, x = problem(n, width, seed)
     return gram(net, x, [p for name, p in net.named_parameters() if name != "0.bias"])
 

@@ -1,4 +1,4 @@
-"""A gradient step moves the outputs by minus the tangent kernel times the gradient of the loss by the outputs.
+"""A gradient step moves the outputs by minus the tangent kernel times the gradient of the loss in the outputs.
 
 w' = -J^T dL/df and f' = J w' give, for every loss L of the outputs on the data,
 
@@ -20,14 +20,14 @@ from gnomon.tangent import ntk
 
 
 def problem(n, width, seed):
-    """A tanh network with 3 outputs, points and classes."""
+    """Returns a tanh network with three outputs, points and classes."""
     torch.manual_seed(seed)
     net = nn.Sequential(nn.Linear(5, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 3))
     return net.double(), torch.randn(n, 5).double(), torch.arange(n) % 3
 
 
 def predicted(n, width, seed):
-    """Equation (1) for both losses."""
+    """Returns the velocity of the outputs by equation (1), for both losses."""
     net, x, y = problem(n, width, seed)
     f, kernel = net(x).detach(), ntk(net, x, outputs="full")
     squared, entropy = 2 * (f - one_hot(y)) / n, (f.softmax(1) - one_hot(y)) / n
@@ -35,7 +35,7 @@ def predicted(n, width, seed):
 
 
 def velocity(n, width, seed, direction, step=1e-4):
-    """(f(w + s d) - f(w - s d)) / 2 s, for the direction d made from the gradient of each loss by autograd."""
+    """Returns (f(w + s d) - f(w - s d)) / 2 s for the direction d made from each loss's gradient."""
     net, x, y = problem(n, width, seed)
     start, found = parameters_to_vector(net.parameters()).detach(), []
     for loss in (lambda f: ((f - one_hot(y)) ** 2).sum(1).mean(), lambda f: cross_entropy(f, y)):
@@ -49,8 +49,8 @@ def velocity(n, width, seed, direction, step=1e-4):
     return torch.stack(found)
 
 
-observed = partial(velocity, direction=lambda g: -g, step=1e-4)  # A small step of gradient descent.
-control = partial(velocity, direction=lambda g: -g.sign(), step=1e-4)  # A small step along the signs of the gradient.
+observed = partial(velocity, direction=lambda g: -g, step=1e-4)  # The step follows minus the gradient.
+control = partial(velocity, direction=lambda g: -g.sign(), step=1e-4)  # The step follows the signs of the gradient.
 
 CLAIM = Claim(
     id="ntk-gradient-flow-dynamics",

@@ -1,4 +1,4 @@
-"""The initial tangent kernel is the same for all wide networks: its standard deviation falls as width^-1/2.
+"""The initial tangent kernel of a wide network is nearly the same for every draw: its deviation falls as width^-1/2.
 
 For f = sum_i v_i relu(w_i x) / sqrt(m) the kernel is a mean over m independent units,
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of the width."""
+    """Returns -1/2, the exponent of the width."""
     return -0.5
 
 
 def kernel_deviation(groups, nets, widths, seed, weights):
-    """Standard deviation of K(x, x') over the networks of each group at each width."""
+    """Returns the standard deviation of K(x, x') over the networks of each group, at each width."""
     rng = np.random.default_rng(seed)
     x, other = rng.normal(size=(2, 3))
     rows = []
@@ -33,7 +33,7 @@ def kernel_deviation(groups, nets, widths, seed, weights):
 
 
 observed = partial(kernel_deviation, weights=lambda rng, shape: rng.normal(size=shape))  # Gaussian weights.
-# Cauchy output weights with infinite variance: single units dominate at every width.
+# Cauchy output weights have infinite variance, so single units dominate at every width.
 control = partial(kernel_deviation, weights=lambda rng, shape: rng.standard_cauchy(shape))
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""A wide network trained to convergence is kernel regression with the limiting tangent kernel.
+"""A wide network trained to convergence predicts like kernel regression with its limiting tangent kernel.
 
 Descent on the squared loss of the centered output converges, as the width grows, to
 
@@ -18,14 +18,14 @@ from gnomon.program import Law
 
 
 def inputs(n, seed):
-    """n orthogonal points in eight dimensions, labels 1 and -1, and two test points near the first two."""
+    """Returns n orthogonal points in eight dimensions, labels 1 and -1, and two test points."""
     g = torch.Generator().manual_seed(seed)
     x = 8**0.5 * torch.linalg.qr(torch.randn(8, n, generator=g).double())[0].T
     return x, (-1.0) ** torch.arange(n).double(), x[:2] + 0.5 * torch.randn(2, 8, generator=g).double()
 
 
 def predicted(n, seed):
-    """Equation (1)."""
+    """Returns the test outputs of equation (1)."""
     x, y, test = inputs(n, seed)
     kernel = limit(
         nn.Sequential(nn.Linear(8, 9, bias=False), nn.ReLU(), nn.Linear(9, 1, bias=False)),
@@ -35,12 +35,12 @@ def predicted(n, seed):
 
 
 def outputs_after_training(n, nets, width, steps, seed):
-    """Outputs at the test points minus initial outputs, of many networks after full-batch descent."""
+    """Returns the test outputs minus the initial ones, of many networks after full-batch descent."""
     x, y, test = (part / 8**0.5 if part.ndim == 2 else part for part in inputs(n, seed))
     w, v = torch.randn(nets, width, 8).double(), torch.randn(nets, width).double()
     both = torch.cat((x, test))
     start = torch.relu(both @ w.mT) @ v[..., None]
-    rate = 1 / float((x**2).sum())  # the trace of the limiting kernel is sum |x|^2
+    rate = 1 / float((x**2).sum())  # one over the trace of the limiting kernel, which is sum |x|^2
     for _ in range(steps):
         u = x @ w.mT
         h = torch.relu(u)
@@ -50,14 +50,14 @@ def outputs_after_training(n, nets, width, steps, seed):
 
 
 def observed(n, nets, width, steps, seed):
-    """Training to convergence."""
+    """Trains to convergence, and extrapolates from two widths."""
     return 2 * outputs_after_training(n, nets, width, steps, seed) - outputs_after_training(
         n, nets, width // 2, steps, seed
     )
 
 
 def control(n, nets, width, steps, seed):
-    """Training stops after time one; the largest eigenvalue of the kernel is about one."""
+    """Stops training after time one; the largest eigenvalue of the kernel is about one."""
     return 2 * outputs_after_training(n, nets, width, 5, seed) - outputs_after_training(n, nets, width // 2, 5, seed)
 
 

@@ -1,4 +1,4 @@
-"""A wide ReLU network converges exponentially, at the smallest eigenvalue of its limiting tangent kernel.
+"""A wide ReLU network converges exponentially; the smallest eigenvalue of its limiting tangent kernel is the rate.
 
 For points no two of which are parallel, the smallest eigenvalue l of the kernel matrix is positive, and at late times
 
@@ -16,24 +16,24 @@ from gnomon.program import Law
 
 
 def inputs(n, seed):
-    """n orthogonal points in eight dimensions, of different norms, and their labels."""
+    """Returns n orthogonal points in eight dimensions, of different norms, and their labels."""
     g = torch.Generator().manual_seed(seed)
     x = 8**0.5 * torch.linalg.qr(torch.randn(8, n, generator=g).double())[0].T
     return x * torch.linspace(1, 0.35, n).double()[:, None], torch.randn(n, generator=g).double()
 
 
 def predicted(n, seed):
-    """The smallest eigenvalue of the limiting kernel."""
+    """Returns the smallest eigenvalue of the limiting tangent kernel."""
     net = nn.Sequential(nn.Linear(8, 9, bias=False), nn.ReLU(), nn.Linear(9, 1, bias=False))
     return torch.linalg.eigvalsh(limit(net, init=Law(1.0), parametrization="ntk").ntk(inputs(n, seed)[0]))[0]
 
 
 def rate(x, y, nets, width, steps):
-    """Late decay rate of the residual of each network: 1 - (ratio of residuals)^(1/steps), per unit time."""
+    """Returns the late decay rate of the residual of each network, per unit of time."""
     x = x / 8**0.5
     w, v = torch.randn(nets, width, 8).double(), torch.randn(nets, width).double()
     start, residuals = torch.relu(x @ w.mT) @ v[..., None], []
-    lr = 1 / float((x**2).sum())  # the trace of the limiting kernel is sum |x|^2
+    lr = 1 / float((x**2).sum())  # one over the trace of the limiting kernel, which is sum |x|^2
     for _ in range(2 * steps + 1):
         u = x @ w.mT
         h = torch.relu(u)
@@ -45,12 +45,12 @@ def rate(x, y, nets, width, steps):
 
 
 def observed(n, nets, width, steps, seed):
-    """Points in general position."""
+    """Trains on points no two of which are parallel."""
     return rate(*inputs(n, seed), nets, width, steps)
 
 
 def control(n, nets, width, steps, seed):
-    """The second point is twice the first, with the opposite label, which cannot be fitted without biases."""
+    """Makes the second point twice the first with the opposite label, which cannot be fitted without biases."""
     x, y = inputs(n, seed)
     x[1], y[1] = 2 * x[0], -y[0]
     return rate(x, y, nets, width, steps)

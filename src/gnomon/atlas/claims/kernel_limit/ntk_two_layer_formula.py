@@ -20,7 +20,7 @@ ACTIVATIONS = {
 
 
 def problem(n, d, width, seed, bias=False):
-    """Inputs, and for each activation a network with one hidden layer."""
+    """Yields for each activation a network with one hidden layer, the inputs, and the activation."""
     torch.manual_seed(seed)
     x = torch.randn(n, d).double()
     for activation in ACTIVATIONS:
@@ -29,7 +29,7 @@ def problem(n, d, width, seed, bias=False):
 
 
 def predicted(n, d, width, seed):
-    """Equation (1) with c = 1."""
+    """Returns the tangent kernel (1) with c = 1, for each activation."""
     found = []
     for net, x, activation in problem(n, d, width, seed):
         s, slope = ACTIVATIONS[activation]
@@ -39,12 +39,12 @@ def predicted(n, d, width, seed):
 
 
 def observed(n, d, width, seed):
-    """gnomon.ntk of the modules."""
+    """Returns the tangent kernel by gnomon.ntk, for each activation."""
     return torch.stack([ntk(net, x) for net, x, _ in problem(n, d, width, seed)])
 
 
 def control(n, d, width, seed):
-    """Networks with biases, which add to the kernel and shift the hidden layer."""
+    """Adds biases to the networks, which add to the kernel and shift the hidden layer."""
     return torch.stack([ntk(net, x) for net, x, _ in problem(n, d, width, seed, bias=True)])
 
 

@@ -1,4 +1,4 @@
-"""With the output divided by the width, and not by its root, a network learns features at any width.
+"""If the output is divided by the width, and not by its square root, a network learns features at any width.
 
 f = a(m) sum_i v_i tanh(w_i x) is trained for a time 1 / (m a(m)^2), so outputs move by O(1). Units move by
 
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The power of the width in the change of the kernel for a = 1/m."""
+    """Returns 0, the exponent of the width in the change of the kernel for a = 1/m."""
     return 0.0
 
 
 def gram(parameters, x):
-    """Tangent kernels of many networks by autograd, up to the factor a^2."""
+    """Returns the tangent kernels of many networks by autograd, up to the factor a^2."""
     rows = []
     for point in x:
         out = (torch.tanh(parameters[0] @ point) * parameters[1]).sum()
@@ -31,7 +31,7 @@ def gram(parameters, x):
 
 
 def drift(nets, widths, exponent, time=2.0, step=0.1):
-    """Relative change of the kernel after training with Euler steps."""
+    """Returns the relative change of the tangent kernel after training, for each network and width."""
     x, y = torch.randn(4, 3).double(), torch.randn(4).double()
     rows = []
     for m in widths:
@@ -46,8 +46,8 @@ def drift(nets, widths, exponent, time=2.0, step=0.1):
     return widths, torch.stack(rows, 1)
 
 
-observed = partial(drift, exponent=1.0, time=2.0, step=0.1)  # a = 1/m.
-control = partial(drift, exponent=0.5, time=2.0, step=0.1)  # a = m^-1/2.
+observed = partial(drift, exponent=1.0, time=2.0, step=0.1)  # The output is divided by the width.
+control = partial(drift, exponent=0.5, time=2.0, step=0.1)  # The output is divided by the square root of the width.
 
 CLAIM = Claim(
     id="ntk-vs-mean-field-scaling",

@@ -1,4 +1,4 @@
-"""Trained outputs of wide networks differ between initializations by width^-1/2.
+"""Trained outputs of wide networks differ between random initializations by an amount of order width^-1/2.
 
 The trained output is a smooth function of the initial tangent kernel, which is a mean over m independent units, so
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of equation (1)."""
+    """Returns -1/2, the exponent of the width in equation (1)."""
     return -0.5
 
 
 def output_deviation(groups, nets, widths, centered, time=3.0, step=0.15):
-    """Standard deviation of the trained outputs at 4 new points, over the networks of each group, at each width."""
+    """Returns the standard deviation of trained outputs over the networks of each group, at each width."""
     x, y, test = torch.randn(5, 3), torch.randn(5, 1), torch.randn(4, 3)
     found = []
     for m in widths:
@@ -35,8 +35,8 @@ def output_deviation(groups, nets, widths, centered, time=3.0, step=0.15):
     return widths, torch.stack(found, 1)
 
 
-observed = partial(output_deviation, centered=1.0, time=3.0, step=0.15)  # The output minus its initial value.
-# The raw output, which differs between initializations already before training.
+observed = partial(output_deviation, centered=1.0, time=3.0, step=0.15)  # The output minus its value at the start.
+# The network's output, which differs between initializations already before training.
 control = partial(output_deviation, centered=0.0, time=3.0, step=0.15)
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""Preactivations of a wide network move at speed 1 / (alpha sqrt(width)).
+"""The preactivations of a wide network change at a speed of order 1 / (alpha sqrt(width)), with output scale alpha.
 
 With F = alpha (f - f_0), f = W_2 s(z) / sqrt m, z = W_1 s(W_0 x / sqrt d) / sqrt m, and the loss |F - y|^2 / (2 n
 alpha^2), each z moves along W_2 / (alpha sqrt m):
@@ -15,17 +15,17 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The power of the width at alpha = 1."""
+    """Returns -1/2, the exponent of the width at alpha = 1."""
     return -0.5
 
 
 def preactivations(p, x):
-    """Preactivations of the second layer, (nets, n, m)."""
+    """Returns the preactivations (nets, n, m) of the second layer."""
     return torch.tanh(x @ p[0] / x.shape[1] ** 0.5) @ p[1] / p[1].shape[1] ** 0.5
 
 
 def shifts(nets, widths, scale, time=2.0, step=0.2):
-    """Root mean square change of the preactivations in training, for each network and width."""
+    """Returns the root mean square change of the preactivations in training, for each network and width."""
     x, y, found = torch.randn(4, 3), torch.randn(4), []
     for m in widths:
         p = [torch.randn(nets, *shape).requires_grad_() for shape in ((3, m), (m, m), (m, 1))]

@@ -1,4 +1,4 @@
-"""In lazy training the activation patterns of ReLU units freeze: the share that flips falls as 1/alpha.
+"""At output scale alpha, the share of ReLU units that switch on or off during training falls as 1 / alpha.
 
 Weights move by |w - w_0| = O(1/alpha). A unit flips at x if |w_0 x| < |(w - w_0) x|; w_0 x has a density at zero, so
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of alpha."""
+    """Returns -1, the exponent of alpha."""
     return -1.0
 
 
 def flips(nets, width, scales, centered, time=2.0, step=0.1):
-    """Share of (unit, point) pairs of each network that change sign in training, at each scale."""
+    """Returns the share of (unit, point) pairs that change sign in training, for each network and scale."""
     x, y = torch.randn(6, 4) / 2, torch.randn(6, 1)
     w0, v0 = torch.randn(nets, width, 4), torch.randn(nets, width, 1)
     active, c, rows = x @ w0.mT > 0, width**-0.5, []
@@ -35,11 +35,11 @@ def flips(nets, width, scales, centered, time=2.0, step=0.1):
     return scales, torch.stack(rows, 1)
 
 
-observed = partial(flips, centered=True, time=2.0, step=0.1)  # The output minus its initial value.
+observed = partial(flips, centered=True, time=2.0, step=0.1)  # The network's output minus its output at the start.
 
 
 def control(nets, width, scales):
-    """The raw output at 40 times the scales: it must first be unlearned, so weights move equally at each scale."""
+    """Trains the uncentered output, which must first be unlearned, so weights move equally at each scale."""
     return scales, flips(nets, width, [40 * s for s in scales], False)[1]
 
 

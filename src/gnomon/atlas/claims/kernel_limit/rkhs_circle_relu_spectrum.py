@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(frequencies):
-    """Equation (1)."""
+    """Returns the factor g_k of equation (1) for each frequency."""
     even = [(-1) ** (k // 2 + 1) * 2 / (k**2 - 1) if k % 2 == 0 else 0.0 for k in range(2, frequencies)]
     return [2.0, np.pi / 2, *even]
 
 
 def ratios(frequencies, points, activation, seed):
-    """Fourier coefficients of f divided by those of a random p with all frequencies, by sums over the circle."""
+    """Returns Fourier coefficients of f divided by coefficients of a random function p, by sums over the circle."""
     rng = np.random.default_rng(seed)
     angles = 2 * np.pi * np.arange(points) / points
     orders = np.arange(frequencies)
@@ -34,7 +34,7 @@ def ratios(frequencies, points, activation, seed):
 
 
 observed = partial(ratios, activation=lambda u: np.maximum(u, 0))  # ReLU.
-control = partial(ratios, activation=np.abs)  # The absolute value, which has no odd frequencies at all.
+control = partial(ratios, activation=np.abs)  # The absolute value, which has no odd frequencies.
 
 CLAIM = Claim(
     id="rkhs-circle-relu-spectrum",

@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of equation (1)."""
+    """Returns 1, the exponent of K in equation (1)."""
     return 1.0
 
 
 def partial_sums(cuts, points, smoothing):
-    """Partial sums of the squared norm of the triangle wave, with coefficients from a Fourier transform."""
+    """Returns partial sums of the squared norm of the triangle wave, from its Fourier transform."""
     angles = 2 * np.pi * np.arange(points) / points
     wave = np.abs((2 * angles / np.pi) % 2 - 1)
     k = np.arange(2, max(cuts) + 1, 2)
@@ -32,7 +32,7 @@ def partial_sums(cuts, points, smoothing):
 
 
 observed = partial(partial_sums, smoothing=1.0)  # The triangle wave.
-control = partial(partial_sums, smoothing=0.95)  # The wave smoothed with r = 0.95.
+control = partial(partial_sums, smoothing=0.95)  # The triangle wave smoothed with r = 0.95.
 
 CLAIM = Claim(
     id="rkhs-lipschitz-claim",

@@ -1,4 +1,4 @@
-"""Networks with a random hidden layer form a Hilbert space of functions with a known kernel.
+"""The functions of a random hidden layer form a Hilbert space whose kernel is known in closed form.
 
 f(x) = integral p(v, b) relu(v x + b) dtau(v, b) with p in L2(tau) has the norm |f| = inf |p| and the kernel
 
@@ -18,14 +18,14 @@ from gnomon.program import Law
 
 
 def inputs(seed):
-    """Four orthogonal points of norm 1.5, labels of size one to two, and two points between them."""
+    """Returns four orthogonal points of norm 1.5, their labels, and two points between them."""
     x = 1.5 * torch.eye(4).double()
     y = (1 + torch.rand(4, generator=torch.Generator().manual_seed(seed)).double()) * torch.tensor([1, -1, 1, -1])
     return x, y, torch.stack((x[0] + 0.3 * x[1], x[2] - 0.5 * x[3]))
 
 
 def predicted(seed):
-    """|p|^2 and two values of f from the kernel (1), by gnomon.limit with v and b of variance one."""
+    """Returns the smallest |p|^2 and two values of f by the kernel (1), with v and b of variance one."""
     x, y, test = inputs(seed)
     net = nn.Sequential(nn.Linear(4, 9), nn.ReLU(), nn.Linear(9, 1))
     kernel = limit(net, init={"0": Law(2.0, 1.0), "2": Law(1.0, 0.0)}, parametrization="ntk").nngp
@@ -34,7 +34,7 @@ def predicted(seed):
 
 
 def fit_features(features, nets, seed, bias):
-    """|p|^2 and f at the two points, for the smallest p on m random features that fits the labels."""
+    """Returns |p|^2 and f at the two points, for the smallest p on random features that fits the labels."""
     x, y, test = inputs(seed)
     v, b = torch.randn(nets, 4, features).double(), bias * torch.randn(nets, 1, features).double()
     h, other = (torch.relu(part @ v + b) / features**0.5 for part in (x, test))
@@ -43,12 +43,12 @@ def fit_features(features, nets, seed, bias):
 
 
 def observed(features, nets, seed):
-    """Features from tau."""
+    """Draws the features with biases, as in the kernel, and extrapolates from two widths."""
     return 2 * fit_features(features, nets, seed, 1.0) - fit_features(features // 2, nets, seed, 1.0)
 
 
 def control(features, nets, seed):
-    """Features without biases, from another tau."""
+    """Draws the features without biases, which have another kernel."""
     return 2 * fit_features(features, nets, seed, 0.0) - fit_features(features // 2, nets, seed, 0.0)
 
 

@@ -1,1 +1,1 @@
-"""Claims on gradient methods, curvature, normalization and initialization."""
+"""Claims about gradient methods, curvature, normalization and initialization."""

@@ -16,14 +16,14 @@ DELTA = 1e-10
 
 
 def problem(steps, seed):
-    """Gradients of four coordinates: a small and a large constant one, and random ones of two sizes."""
+    """Returns gradients of four coordinates: a small and a large constant one, and random ones of two sizes."""
     g = np.random.default_rng(seed).normal(size=(steps, 4)) * [1, 1, 1e-3, 1e3]
     g[:, 0], g[:, 1] = 1e-3, 1e3
     return g
 
 
 def predicted(lr, steps, seed):
-    """Equation (1); for the constant gradients the sum of lr / sqrt(t)."""
+    """Returns the positions by equation (1)."""
     g = problem(steps, seed)
     places = -np.cumsum(lr * g / (np.sqrt(np.cumsum(g**2, 0)) + DELTA), 0)
     places[:, :2] = -np.cumsum(lr / np.sqrt(np.arange(1, steps + 1)))[:, None]
@@ -31,7 +31,7 @@ def predicted(lr, steps, seed):
 
 
 def path(make, steps, seed):
-    """Positions along an optimizer of torch that gets these gradients."""
+    """Returns the positions of a torch optimizer that gets these gradients."""
     x = torch.zeros(4, dtype=torch.float64, requires_grad=True)
     optimizer, places = make([x]), []
     for g in torch.from_numpy(problem(steps, seed)):
@@ -42,12 +42,12 @@ def path(make, steps, seed):
 
 
 def observed(lr, steps, seed):
-    """torch.optim.Adagrad."""
+    """Uses torch.optim.Adagrad."""
     return path(lambda p: torch.optim.Adagrad(p, lr=lr, eps=DELTA), steps, seed)
 
 
 def control(lr, steps, seed):
-    """RMSprop, which forgets earlier squares."""
+    """Uses RMSprop, which forgets earlier squared gradients."""
     return path(lambda p: torch.optim.RMSprop(p, lr=lr, eps=DELTA), steps, seed)
 
 

@@ -20,12 +20,12 @@ DELTA = 1e-8
 
 
 def problem(steps, seed):
-    """Gradients of three coordinates."""
+    """Returns random gradients of three coordinates."""
     return np.random.default_rng(seed).normal(size=(steps, 3)) * [0.01, 1, 100]
 
 
 def predicted(lr, steps, seed):
-    """Steps by equation (1), then the ratio of the first steps."""
+    """Returns the steps by equation (1), then the ratio of the first steps without and with correction."""
     g, rows = problem(steps, seed), []
     for t in range(1, steps + 1):
         w, v = ((1 - c) * c ** np.arange(t - 1, -1, -1) / (1 - c**t) for c in (MEAN_DECAY, SQUARE_DECAY))
@@ -34,7 +34,7 @@ def predicted(lr, steps, seed):
 
 
 def uncorrected_steps(lr, steps, seed):
-    """Steps of the recursion without corrections."""
+    """Returns the steps of Adam without bias correction."""
     mean, square, rows = 0.0, 0.0, []
     for g in problem(steps, seed):
         mean, square = MEAN_DECAY * mean + (1 - MEAN_DECAY) * g, SQUARE_DECAY * square + (1 - SQUARE_DECAY) * g**2
@@ -43,7 +43,7 @@ def uncorrected_steps(lr, steps, seed):
 
 
 def observed(lr, steps, seed):
-    """Steps of torch.optim.Adam, and the first uncorrected step divided by torch's."""
+    """Returns the steps of torch.optim.Adam, then the first uncorrected step divided by torch's."""
     x, rows = torch.zeros(3, dtype=torch.float64, requires_grad=True), []
     optimizer = torch.optim.Adam([x], lr=lr, betas=(MEAN_DECAY, SQUARE_DECAY), eps=DELTA)
     for g in torch.from_numpy(problem(steps, seed)):
@@ -54,7 +54,7 @@ def observed(lr, steps, seed):
 
 
 def control(lr, steps, seed):
-    """No corrections."""
+    """Returns the steps without bias correction."""
     return np.r_[np.ravel(uncorrected_steps(lr, steps, seed)), 1.0]
 
 

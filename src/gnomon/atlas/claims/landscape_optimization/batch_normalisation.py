@@ -1,4 +1,4 @@
-"""Batch normalization gives each feature the mean and the spread set by its two parameters.
+"""Batch normalization gives each feature the mean and the standard deviation set by its two parameters.
 
     y = shift + scale (x - mean) / sqrt(variance + eps)                                                  (1)
 
@@ -14,21 +14,21 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """A batch whose features have different means and spreads, and the two parameters."""
+    """Returns a batch whose features have different means and spreads, and the two parameters."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d)) * rng.uniform(1, 5, d) + rng.normal(size=d)
     return x, rng.normal(size=d), rng.normal(size=d)
 
 
 def predicted(n, d, eps, seed):
-    """Equation (1), then the mean and the variance of its columns: shift, and scale^2 v / (v + eps)."""
+    """Returns the output (1), then the mean and the variance of its columns."""
     x, scale, shift = problem(n, d, seed)
     v = x.var(0)
     return np.concatenate([shift + scale * (x - x.mean(0)) / np.sqrt(v + eps), [shift, scale**2 * v / (v + eps)]])
 
 
 def layer(training, n, d, eps, seed):
-    """Output of torch's layer, and the mean and variance of its columns."""
+    """Returns the output of torch's BatchNorm1d, then the mean and the variance of its columns."""
     x, scale, shift = (torch.from_numpy(v) for v in problem(n, d, seed))
     norm = torch.nn.BatchNorm1d(d, eps=eps, dtype=torch.float64).train(training)
     with torch.no_grad():
@@ -37,8 +37,8 @@ def layer(training, n, d, eps, seed):
     return torch.cat([y, y.mean(0, keepdim=True), y.var(0, correction=0, keepdim=True)])
 
 
-observed = partial(layer, training=True)  # In training.
-control = partial(layer, training=False)  # In evaluation, with the running averages of a new layer.
+observed = partial(layer, training=True)  # In training mode.
+control = partial(layer, training=False)  # In evaluation mode, with the running averages of a new layer.
 
 CLAIM = Claim(
     id="batch-normalisation",

@@ -1,4 +1,4 @@
-"""Batch normalization trains deep sigmoid networks that do not train without it.
+"""A deep sigmoid network trains with batch normalization, and does not train without it.
 
 Ten sigmoid layers shrink gradients by about 4^-10, so plain descent stays at the loss of guessing, log 10 = 2.30:
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """From small to large."""
+    """Returns the names of networks and fixed levels, from the smallest loss to the largest."""
     return ("normalized", "one", "two", "plain")
 
 
 def losses(normalized, nets, depth, width, steps):
-    """Final training losses on 300 handwritten digits, for several initializations."""
+    """Returns the final training losses on 300 handwritten digits, for several initializations."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)
@@ -43,13 +43,13 @@ def losses(normalized, nets, depth, width, steps):
 
 
 def observed(nets, depth, width, steps):
-    """With and without batch normalization."""
+    """Trains with and without batch normalization."""
     with_norm, without = (losses(kind, nets, depth, width, steps) for kind in (True, False))
     return {"normalized": with_norm, "one": [1.0] * nets, "two": [2.0] * nets, "plain": without}
 
 
 def control(nets, depth, width, steps):
-    """Both without."""
+    """Trains both networks without batch normalization."""
     first, second = (losses(False, nets, depth, width, steps) for _ in range(2))
     return {"normalized": first, "one": [1.0] * nets, "two": [2.0] * nets, "plain": second}
 

@@ -22,7 +22,7 @@ def predicted():
 
 
 def digits(nets):
-    """Handwritten digits in a random order for each network: images (nets, n, 64) and labels (nets, n)."""
+    """Returns images (nets, n, 64) and labels (nets, n) of digits in a random order for each network."""
     from sklearn.datasets import load_digits
 
     images, labels = (torch.tensor(part) for part in load_digits(return_X_y=True))
@@ -31,7 +31,7 @@ def digits(nets):
 
 
 def forward(activation, x, weights, scales, shifts, running):
-    """Outputs of many networks with two normalized hidden layers; by running or by batch statistics."""
+    """Yields batch statistics of two normalized hidden layers, then the outputs; uses ``running`` ones if given."""
     for k, (w, scale, shift) in enumerate(zip(weights[:-1], scales, shifts, strict=True)):
         h = x @ w
         if running is None:
@@ -44,7 +44,7 @@ def forward(activation, x, weights, scales, shifts, running):
 
 
 def losses_of(frozen, activation, nets, width, steps, seed):
-    """Test loss of each network after descent with momentum; the parameters named ``frozen`` do not train."""
+    """Returns the test loss of each network after descent; the parameters named ``frozen`` do not train."""
     torch.manual_seed(seed)
     x, y = digits(nets)
     sizes = (64, width, width, 10)

@@ -17,14 +17,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(m, d, seed):
-    """Values before the layer, a scale for each feature, and coefficients of a loss after it."""
+    """Returns values before the layer, a scale for each feature, and coefficients of a loss after it."""
     torch.manual_seed(seed)
     y = 3 * torch.randn(m, d, dtype=torch.float64) + 1
     return y, torch.randn(d, dtype=torch.float64), torch.randn(m, d, dtype=torch.float64)
 
 
 def predicted(m, d, seed):
-    """The right side of equation (1) for L = sum sin(z + c), whose gradient is cos(z + c)."""
+    """Returns the right side of (1) for L = sum sin(z + c), whose gradient is cos(z + c)."""
     y, scale, c = problem(m, d, seed)
     sigma = y.std(0, correction=0)
     hat = (y - y.mean(0)) / sigma
@@ -33,7 +33,7 @@ def predicted(m, d, seed):
 
 
 def gradients(training, m, d, seed):
-    """Squared norms of dL/dy for each feature by autograd through torch's layer."""
+    """Returns squared norms of dL/dy for each feature, by autograd through torch's layer."""
     y, scale, c = problem(m, d, seed)
     norm = nn.BatchNorm1d(d, eps=1e-30, dtype=torch.float64).train(training)
     norm.weight = nn.Parameter(scale)
@@ -42,8 +42,8 @@ def gradients(training, m, d, seed):
     return torch.autograd.grad(torch.sin(norm(y) + c).sum(), y)[0].square().sum(0)
 
 
-observed = partial(gradients, training=True)  # In training.
-control = partial(gradients, training=False)  # In evaluation, with the same mean and variance as constants.
+observed = partial(gradients, training=True)  # In training mode.
+control = partial(gradients, training=False)  # In evaluation mode, with the same mean and variance as constants.
 
 CLAIM = Claim(
     id="batchnorm-gradient-lipschitz",

@@ -1,4 +1,4 @@
-"""Along the gradient, batch normalization divides the curvature by the variance and subtracts a further term.
+"""Along the gradient, batch normalization divides the curvature by the variance and subtracts a known further term.
 
 d = dL/dy is orthogonal to 1 and to the normalized values yhat, so yhat(y + t d) = (yhat + t d / s) / sqrt(1 + t^2 |d|^2
 / (m s^2)). Two derivatives at t = 0 give, with g and H the gradient and Hessian of L after the layer (z = c yhat) and s
@@ -16,14 +16,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(m, repeats, seed):
-    """Values before the layer, its scale, and coefficients of L = sum z^2 / 2 + sin(z + a) after it."""
+    """Returns values before the layer, its scale, and coefficients of L = sum z^2 / 2 + sin(z + a) after it."""
     torch.manual_seed(seed)
     shape = (repeats, m)
     return 2 * torch.randn(*shape, dtype=torch.float64), 1.5, torch.randn(*shape, dtype=torch.float64)
 
 
 def predicted(m, repeats, seed):
-    """The right side of equation (1), with d from the chain rule."""
+    """Returns the curvature along the gradient by equation (1), with d from the chain rule."""
     y, c, a = problem(m, repeats, seed)
     s = y.std(1, correction=0)[:, None]
     hat = (y - y.mean(1)[:, None]) / s
@@ -35,7 +35,7 @@ def predicted(m, repeats, seed):
 
 
 def curvature(frozen, m, repeats, seed):
-    """The left side by two derivatives through the normalization, with a constant or variable deviation."""
+    """Returns d^T (d^2 L / dy^2) d by two derivatives; ``frozen`` treats the standard deviation as constant."""
     y, c, a = problem(m, repeats, seed)
 
     def loss(y, spread):
@@ -51,8 +51,8 @@ def curvature(frozen, m, repeats, seed):
     return (torch.autograd.grad((first * d).sum(), y)[0] * d).sum(1)
 
 
-observed = partial(curvature, frozen=False)  # The standard deviation of the values.
-control = partial(curvature, frozen=True)  # The same number as a constant.
+observed = partial(curvature, frozen=False)  # The standard deviation depends on the values.
+control = partial(curvature, frozen=True)  # The standard deviation is a constant.
 
 CLAIM = Claim(
     id="batchnorm-hessian-smoothing",

@@ -1,4 +1,4 @@
-"""Batch normalization helps although the statistics of its activations change more.
+"""Batch normalization speeds up training even if noise makes the statistics of its activations change more.
 
 Normalized activations get noise with a new random mean and size in every step. Their statistics change more than in
 training without normalization, and training is still faster:
@@ -18,12 +18,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """From small to large, equation (1)."""
+    """Returns the names of both logarithms and zero, from small to large, by equation (1)."""
     return ("logarithm of losses", "zero", "logarithm of drifts")
 
 
 def digits():
-    """200 handwritten digits."""
+    """Returns 200 handwritten digits and their labels."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)
@@ -31,7 +31,7 @@ def digits():
 
 
 def losses_and_drifts(normalized, noise, nets, depth, steps, width=32):
-    """Final loss and drift of several networks."""
+    """Returns the final loss and the drift of the activations' statistics, for several networks."""
     x, y = digits()
     sizes = (64, *[width] * depth, 10)
     weights = [(2 * torch.rand(nets, a, b) - 1) / a**0.5 for a, b in zip(sizes, sizes[1:], strict=False)]
@@ -44,7 +44,7 @@ def losses_and_drifts(normalized, noise, nets, depth, steps, width=32):
             h = h @ w + b
             if normalized:
                 h = (h - h.mean(1, keepdim=True)) / (h.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
-            if noise:  # new for each unit in each step
+            if noise:  # new noise for each unit in each step
                 h = h * (1 + noise * torch.rand(nets, 1, width)) + noise * (2 * torch.rand(nets, 1, width) - 1)
             now.append(torch.cat((h.mean(1), h.std(1)), 1).detach())
             h = torch.sigmoid(h)
@@ -61,7 +61,7 @@ def losses_and_drifts(normalized, noise, nets, depth, steps, width=32):
 
 
 def ratios(normalized, nets, depth, steps):
-    """Logarithms of loss and drift of the noisy network divided by those of the plain one."""
+    """Returns log ratios of the losses and of the drifts of the noisy and the plain network."""
     plain, noisy = (
         losses_and_drifts(False, 0.0, nets, depth, steps),
         losses_and_drifts(normalized, 0.6, nets, depth, steps),

@@ -1,4 +1,4 @@
-"""In a deep ReLU network with batch normalization, squared initial gradients grow by pi / (pi - 1) per layer.
+"""In a deep ReLU network with batch normalization, squared gradients grow by pi / (pi - 1) per layer at initialization.
 
 Backward through ReLU half of the squared gradient remains; the weights (variance 1/width) keep it; and batch
 normalization divides it by the variance over the batch of W relu(z), z ~ N(0, 1), which is 1/2 - 1/(2 pi):
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """The logarithm of equation (1)."""
+    """Returns the logarithm of the growth factor (1)."""
     return math.log(math.pi / (math.pi - 1))
 
 
 def growth(normalize, depth, width, batch, nets):
-    """Mean growth per layer of the log squared gradient, over the layers after the first five."""
+    """Returns the mean growth per layer of the log squared gradient, over the layers after the first five."""
     rows = []
     for _ in range(nets):
         h, values = torch.randn(batch, width), []
@@ -38,7 +38,7 @@ def growth(normalize, depth, width, batch, nets):
 
 
 observed = partial(growth, normalize=True)  # With normalization.
-control = partial(growth, normalize=False)  # Without it, weights of variance 2/width keep the gradients.
+control = partial(growth, normalize=False)  # Without normalization, weights of variance 2/width keep the gradients.
 
 CLAIM = Claim(
     id="batchnorm-stacked-gradient-explosion",

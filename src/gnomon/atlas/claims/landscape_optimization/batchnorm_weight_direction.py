@@ -1,4 +1,4 @@
-"""Before batch normalization only the direction of a weight vector matters.
+"""Before batch normalization, only the direction of a weight vector matters, not its length.
 
 w^T (x - mean) / sqrt(w^T S w), with S the covariance of x, is unchanged by w -> c w. So the loss L satisfies
 
@@ -17,14 +17,14 @@ SCALE_FACTORS = (0.1, 1.0, 10.0)
 
 
 def problem(n, d, seed):
-    """Correlated inputs, targets and weights."""
+    """Returns correlated inputs, targets and weights."""
     torch.manual_seed(seed)
     x = torch.randn(n, d, dtype=torch.float64) @ torch.randn(d, d, dtype=torch.float64) + 1
     return x, torch.randn(n, dtype=torch.float64), torch.randn(d, dtype=torch.float64)
 
 
 def predicted(n, d, seed):
-    """L, <grad L, w> and c grad L for each factor, with the gradient of w^T (x - mean) / sqrt(w^T S w) by hand."""
+    """Returns L, <grad L, w> = 0 and c grad L(c w) for each factor c, with the gradient by hand."""
     x, y, w = problem(n, d, seed)
     centered = x - x.mean(0)
     s = centered.T @ centered / n
@@ -36,7 +36,7 @@ def predicted(n, d, seed):
 
 
 def loss_and_gradient(normalize, n, d, seed):
-    """The same numbers by autograd."""
+    """Returns L, <grad L, w> and c grad L for each factor c, by autograd."""
     x, y, w = problem(n, d, seed)
     rows = []
     for c in SCALE_FACTORS:
@@ -60,7 +60,7 @@ CLAIM = Claim(
     premises=(Premise("the outputs are normalized over the batch"),),
     parameters={"n": 30, "d": 5},
     full={"n": 1000, "d": 50},
-    judge=equals(rounding=100_000),  # sums of n terms, divided by spreads
+    judge=equals(rounding=100_000),  # sums of n terms divided by standard deviations lose digits
     check=check_scale_invariance,
     remark="Lecture notes write S = E[x x^T], which is the covariance only for centered inputs.",
 )

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Points, targets, and the ends of 50 segments; then weights of a network that fits better than zero."""
+    """Returns points, targets, the ends of 50 segments, and weights of a network that fits better than zero."""
     torch.manual_seed(seed)
     x = torch.randn(n, d, dtype=torch.float64)
     y = torch.tanh(x[:, 0] - x[:, 1])
@@ -27,7 +27,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Equation (1) for the linear model, and L - mean(y^2) for the network."""
+    """Returns the gap (1) of each segment for the linear model, then L - mean(y^2) for the network."""
     x, y, (a, b), w, v = problem(n, d, seed)
     linear = ((a - b) @ x.T).square().sum(1) / (4 * n)
     rest = (y - 0.9 * torch.tanh(0.9 * (x[:, 0] - x[:, 1]))).square().mean() - y.square().mean()
@@ -35,7 +35,7 @@ def predicted(n, d, seed):
 
 
 def gaps(model, n, d, seed):
-    """Gaps of the segments for a model, and of the segment between two equal networks."""
+    """Returns the mean of the ends minus the middle for each segment, then for two equal networks."""
     x, y, (a, b), w, v = problem(n, d, seed)
 
     def loss(f):
@@ -50,7 +50,7 @@ def gaps(model, n, d, seed):
 
 
 observed = partial(gaps, model=lambda f: f)  # A linear model.
-control = partial(gaps, model=torch.tanh)  # A single tanh unit instead.
+control = partial(gaps, model=torch.tanh)  # A single tanh unit instead of a linear model.
 
 CLAIM = Claim(
     id="convex-vs-nonconvex-loss",
@@ -61,6 +61,6 @@ CLAIM = Claim(
     premises=(Premise("the first model is linear in its weights"), Premise("the loss is the mean squared error")),
     parameters={"n": 40, "d": 5},
     full={"n": 2000, "d": 50},
-    judge=equals(rounding=10_000),  # sums of n terms
+    judge=equals(rounding=10_000),  # a sum of n terms loses up to n times machine precision
     remark="Not convex jointly in both layers; in the last layer alone the network's loss is convex.",
 )

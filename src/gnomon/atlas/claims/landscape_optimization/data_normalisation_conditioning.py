@@ -1,4 +1,4 @@
-"""Inputs on different scales slow gradient descent by the square of the ratio of the scales.
+"""If one input has s times the scale of the others, gradient descent needs about s^2 times as many steps.
 
 The Hessian of least squares is X^T X / n. If one input has s times the scale of the others, its condition number k
 grows as s^2, and so does the number of steps at the rate 1 / lambda_max:
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of equation (1)."""
+    """Returns 2, the exponent of the scale s in the number of steps."""
     return 2.0
 
 
 def counts(standardize, scales, n, seed):
-    """Steps until the excess loss is 1e-6 of the initial one, for each scale of the first of four inputs."""
+    """Returns the steps until the excess loss is 1e-6 of the initial one, for each scale of the first input."""
     rng = np.random.default_rng(seed)
     raw, w, steps = rng.normal(size=(n, 4)), rng.normal(size=4), []
     for s in scales:

@@ -1,4 +1,4 @@
-"""Steps that are too large leave ReLU units off on all data; their gradient is zero and they never move again.
+"""Steps that are too large switch ReLU units off on all data; their gradient is zero, so they never move again.
 
 A unit with preactivation z_i < 0 on every sample i has relu'(z_i) = 0, so
 
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """At least a tenth of the units are dead (1 for yes), their gradient, and their movement in later steps."""
+    """Returns 1 (at least a tenth of the units are dead), then 0 for their gradient and for their later movement."""
     return [1.0, 0.0, 0.0]
 
 
 def train(activation, n, width, rate):
-    """The same numbers after 30 large steps and 30 more, on a regression with positive inputs."""
+    """Returns whether a tenth of the units is dead after 30 large steps, their gradient, and their later movement."""
     x = torch.rand(n, 5)
     y = torch.sin(3 * x.sum(1, keepdim=True))
     net = nn.Sequential(nn.Linear(5, width), activation, nn.Linear(width, 1))
@@ -44,7 +44,7 @@ def train(activation, n, width, rate):
 
 
 observed = partial(train, activation=nn.ReLU())  # ReLU.
-control = partial(train, activation=nn.LeakyReLU(0.1))  # Leaky ReLU, whose slope is never zero.
+control = partial(train, activation=nn.LeakyReLU(0.1))  # A leaky ReLU, whose slope is never zero.
 
 CLAIM = Claim(
     id="dead-relu-units",

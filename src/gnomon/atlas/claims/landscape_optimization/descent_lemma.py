@@ -1,4 +1,4 @@
-"""An L-smooth loss lies below its tangent plane plus L/2 times the squared distance.
+"""A loss whose gradient has Lipschitz constant L lies below its tangent plane plus L/2 times the squared distance.
 
 Integrating |grad h(a + t d) - grad h(a)| <= L t |d| over t from 0 to 1, with d = b - a,
 
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, pairs, seed):
-    """Points times labels; pairs of weights, the first pair near zero along the largest eigenvector."""
+    """Returns points times labels, and pairs of weights, the first pair near zero along the top eigenvector."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, d)) * np.linspace(1, 3, d)
     a, b = rng.normal(size=(2, pairs, d)) * rng.choice([0.1, 0.3, 2.0], size=(2, pairs, 1))
@@ -27,13 +27,13 @@ def problem(n, d, pairs, seed):
 
 
 def predicted(n, d, pairs, seed):
-    """L of the logistic loss."""
+    """Returns the Lipschitz constant L of the logistic loss's gradient, for each pair."""
     z = problem(n, d, pairs, seed)[0].numpy()
     return np.full(pairs, np.linalg.norm(z, 2) ** 2 / (4 * n))
 
 
 def curvatures(loss, n, d, pairs, seed):
-    """The left side of equation (1), with the gradient by autograd."""
+    """Returns the left side of equation (1) for each pair, with the gradient by autograd."""
     z, a, b = problem(n, d, pairs, seed)
     a.requires_grad_()
     here = loss(-a @ z.T).mean(1)
@@ -42,7 +42,7 @@ def curvatures(loss, n, d, pairs, seed):
 
 
 observed = partial(curvatures, loss=functional.softplus)  # The logistic loss.
-control = partial(curvatures, loss=torch.exp)  # The exponential loss, which is not L-smooth for any L.
+control = partial(curvatures, loss=torch.exp)  # The exponential loss, whose curvature has no bound.
 
 CLAIM = Claim(
     id="descent-lemma",
@@ -53,6 +53,6 @@ CLAIM = Claim(
     premises=(Premise("the gradient is Lipschitz with constant L"),),
     parameters={"n": 50, "d": 5, "pairs": 3000},
     full={"n": 500, "d": 20, "pairs": 10_000},
-    judge=bounded_by("above", rounding=1e7, tight=0.99),  # differences of losses 1e-4 apart
+    judge=bounded_by("above", rounding=1e7, tight=0.99),  # differences of losses 1e-4 apart lose digits
     remark="Often misprinted with |h(a)|^2 instead of |grad h(a)|^2; only quadratics reach the parabola.",
 )

@@ -1,4 +1,4 @@
-"""Local entropy prefers a wide valley to a deeper narrow one once it looks far enough.
+"""Local entropy, a smoothed loss, prefers a wide valley to a deeper narrow one if it averages far enough.
 
 Local entropy at x is the logarithm of the integral of exp(-L(x') - g (x - x')^2 / 2) over x', with reach 1/g. For
 distant wells, exp(-L) = sum_k exp(-d_k - (x - c_k)^2 / (2 s_k^2)), it is -d_k + log(s_k / sqrt(s_k^2 + 1/g)) + const at
@@ -20,13 +20,13 @@ DISTANCE = 12.0
 
 
 def predicted(wide):
-    """The reach 1/g of equation (1), with the narrow well deeper by EXTRA_DEPTH."""
+    """Returns the reach 1/g of equation (1) at which the preference changes."""
     r = np.exp(2 * EXTRA_DEPTH)
     return wide**2 * NARROW_WIDTH**2 * (r - 1) / (wide**2 - r * NARROW_WIDTH**2)
 
 
 def threshold(smoothed, wide):
-    """The reach at which the preferred well changes, by bisection and sums over a grid."""
+    """Returns the reach at which the preferred well changes, by bisection and sums over a grid."""
     x = np.linspace(-20, DISTANCE + 20, 64_001)
     weight = (
         np.exp(EXTRA_DEPTH - x**2 / (2 * NARROW_WIDTH**2)) + np.exp(-((x - DISTANCE) ** 2) / (2 * wide**2)) + 1e-300
@@ -40,7 +40,7 @@ def threshold(smoothed, wide):
 
 
 observed = partial(threshold, smoothed=lambda weight, kernel: np.log(weight @ kernel))  # Local entropy.
-# The average of -L instead.
+# The average of -L instead of exp(-L).
 control = partial(threshold, smoothed=lambda weight, kernel: np.log(weight) @ kernel / kernel.sum())
 
 CLAIM = Claim(
@@ -51,5 +51,5 @@ CLAIM = Claim(
     source=Source("derived", "chaudhari2017entropy"),
     premises=(Premise("the average is over exp(-L)"), Premise("the wells are far apart", lambda wide: wide < 2)),
     parameters={"wide": 1.0},
-    judge=equals(rounding=1e6),  # the overlap of the wells is exp(-12^2 / (2 (1 + 1/g))), the grid is exact
+    judge=equals(rounding=1e6),  # the wells overlap by exp(-12^2 / (2 (1 + 1/g))); sums over the grid are exact
 )

@@ -1,4 +1,4 @@
-"""With learning rate 1 / L, the smallest gradient of T steps falls at least as fast as T^-1/2.
+"""With learning rate 1 / L, the smallest gradient norm of T steps is at most of order T^-1/2.
 
 Each step lowers an L-smooth loss h by at least |grad h|^2 / (2 L), and h cannot fall below its infimum h*, so
 
@@ -17,13 +17,13 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, seed):
-    """Data of a robust regression, mean of r^2 / (1 + r^2), with curvature at most 2 lambda_max(X^T X) / n."""
+    """Returns data of a robust regression, mean of r^2 / (1 + r^2), and initial weights."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
 
 
 def predicted(n, d, steps, seed):
-    """Equation (1) after every step: robust regression with h* >= 0, then the curve with L = s = 1."""
+    """Returns the bound (1) after every step, for the robust regression and for the worst curve with L = s = 1."""
     x, y, w = problem(n, d, seed)
     r = x @ w - y
     t = np.arange(1, 2 * steps + 1)
@@ -32,7 +32,7 @@ def predicted(n, d, steps, seed):
 
 
 def smallest_gradients(scale, n, d, steps, seed):
-    """Smallest gradient norms so far, at ``scale`` times the learning rate 1 / L."""
+    """Returns the smallest gradient norm so far, at ``scale`` times the learning rate 1 / L."""
     x, y, w = problem(n, d, seed)
     place, rows = float(steps), []
     for _ in range(2 * steps):
@@ -45,7 +45,7 @@ def smallest_gradients(scale, n, d, steps, seed):
 
 
 observed = partial(smallest_gradients, scale=1.0)  # The learning rate 1 / L.
-control = partial(smallest_gradients, scale=1e-6)  # A millionth of it, which leaves both near their start.
+control = partial(smallest_gradients, scale=1e-6)  # A millionth of it, so both stay near their start.
 
 CLAIM = Claim(
     id="gd-epsilon-critical-rate",

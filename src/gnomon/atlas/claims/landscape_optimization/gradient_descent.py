@@ -17,20 +17,20 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(d, seed):
-    """A matrix with eigenvalues 1 and 2 to 10 in random directions, the minimum, and the learning rate."""
+    """Returns a matrix with eigenvalues 1 and 2 to 10 in random directions, the minimum, and the learning rate."""
     rng = np.random.default_rng(seed)
     q = np.linalg.qr(rng.normal(size=(d, d)))[0]
     return q @ np.diag([1.0, *np.linspace(2, 10, d - 1)]) @ q.T, rng.normal(size=d), 0.15
 
 
 def predicted(d, steps, seed):
-    """The right side of equation (1) in every step."""
+    """Returns the right side of (1) for every step."""
     h, _, lr = problem(d, seed)
     return np.full(steps, np.abs(1 - lr * np.linalg.eigvalsh(h)).max())
 
 
 def ratios(loss, d, steps, seed):
-    """Ratios of distances to the minimum along torch's SGD from a random start."""
+    """Returns the distance to the minimum after each step of torch's SGD divided by the distance before it."""
     h, end, lr = (torch.as_tensor(v) for v in problem(d, seed))
     x = (end + 3 * torch.randn(d, dtype=torch.float64)).requires_grad_()
     optimizer = torch.optim.SGD([x], lr=float(lr))
@@ -44,7 +44,7 @@ def ratios(loss, d, steps, seed):
 
 
 observed = partial(ratios, loss=lambda q: q)  # The quadratic.
-# sqrt(1 + 2 q) - 1: the same curvature at the minimum and less elsewhere.
+# sqrt(1 + 2 q) - 1 has the same curvature at the minimum and less elsewhere.
 control = partial(ratios, loss=lambda q: (1 + 2 * q).sqrt() - 1)
 
 CLAIM = Claim(
@@ -56,5 +56,5 @@ CLAIM = Claim(
     premises=(Premise("the loss is quadratic"),),
     parameters={"d": 10, "steps": 60},
     full={"d": 100, "steps": 60},
-    judge=bounded_by("above", rounding=1e6, tight=0.99),  # distances fall to 1e-5 of the numbers they come from
+    judge=bounded_by("above", rounding=1e6, tight=0.99),  # distances are differences of numbers 1e5 times larger
 )

@@ -1,4 +1,4 @@
-"""The derivative of a ReLU unit by its own weights has half the mean square of its inputs.
+"""The squared derivative of a ReLU unit by one of its weights is on average half the mean square of the unit's inputs.
 
 dF_j / dW_jk = 1[z_j > 0] F_k and dF_j / dB_j = 1[z_j > 0]. The sign of the preactivation z_j flips with row j of the
 weights, independent of the inputs F_k:
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """Half of E F_k^2 = (n (2/n) E x^2 + E b^2) / 2 = 1.125 with E x^2 = 1 and E b^2 = 1/4; and 1/2."""
+    """Returns half of E F_k^2 = (n (2/n) E x^2 + E b^2) / 2 = 1.125 for weights, then 1/2 for biases."""
     return [1.125 / 2, 0.5]
 
 
 def moments(mean, nets, width):
-    """Squared derivatives of one unit of the second layer by autograd, for many networks."""
+    """Returns squared derivatives of one unit by its weights and by its bias, for many networks."""
     x = torch.randn(nets, width, 1)
     w, v = torch.randn(2, nets, width, width) * (2 / width) ** 0.5
     b, c = torch.randn(2, nets, width, 1) / 2 + mean
@@ -29,7 +29,7 @@ def moments(mean, nets, width):
     return torch.stack([by_weights[:, 0].square().mean(1), by_biases[:, 0, 0].square()], 1)
 
 
-observed = partial(moments, mean=0.0)  # Symmetric biases.
+observed = partial(moments, mean=0.0)  # Biases have mean zero.
 control = partial(moments, mean=1.0)  # Positive biases in the second layer.
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""The derivative of a ReLU unit by weights two layers back has mean square E W^2 E F^2 / 4.
+"""The squared derivative of a ReLU unit by a weight two layers back is on average E W^2 E F^2 / 4.
 
 dF_j / dV_km = 1[z_j > 0] W_jk 1[z_k > 0] F_m. Both signs are symmetric and independent of the squares:
 
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(widths):
-    """n times equation (1) with E W^2 = 2 / n and E F_m^2 = 1, for each width."""
+    """Returns n times (1) with E W^2 = 2 / n and E F_m^2 = 1, for each width n."""
     return [0.5 for n in widths]
 
 
 def moments(activation, nets, widths):
-    """n times the mean squared derivative of one unit, by autograd, for many networks."""
+    """Returns n times the mean squared derivative of one unit by autograd, for each network and width."""
     columns = []
     for n in widths:
         x = torch.randn(nets, n, 1)
@@ -33,7 +33,7 @@ def moments(activation, nets, widths):
 
 
 observed = partial(moments, activation=torch.relu)  # ReLU.
-control = partial(moments, activation=lambda z: z)  # No activation: four times as much.
+control = partial(moments, activation=lambda z: z)  # No activation, which gives four times as much.
 
 CLAIM = Claim(
     id="gradient-variance-two-layers",

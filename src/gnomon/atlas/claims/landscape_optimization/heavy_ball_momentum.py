@@ -20,13 +20,13 @@ STEP_COUNT = 1000
 
 
 def predicted(beta, condition):
-    """Fifty steps of equation (1) for lr = g = 1, and r."""
+    """Returns fifty step lengths by (1) for lr = g = 1, then r, the factor by which errors shrink per step."""
     root = condition**0.5
     return np.r_[(1 - beta ** np.arange(1, 51)) / (1 - beta), (root - 1) / (root + 1)]
 
 
 def run(lr, momentum, curvatures, steps):
-    """Positions along torch's SGD on slopes (curvature 0: the gradient is 1) or parabolas."""
+    """Returns the positions of torch's SGD on slopes (curvature 0: the gradient is 1) or parabolas."""
     x = torch.ones(len(curvatures), dtype=torch.float64, requires_grad=True)
     optimizer, places = torch.optim.SGD([x], lr=lr, momentum=momentum), [1.0]
     for _ in range(steps):
@@ -37,7 +37,7 @@ def run(lr, momentum, curvatures, steps):
 
 
 def steps_and_factor(beta, condition, kept):
-    """Steps down the slope, and the mean shrinking of errors; ``kept`` multiplies both momenta."""
+    """Returns step lengths on a slope, then the mean factor of errors; ``kept`` multiplies both momenta."""
     slope = run(1.0, kept * beta, torch.zeros(1, dtype=torch.float64), 50)
     root = condition**0.5
     best, lr = kept * ((root - 1) / (root + 1)) ** 2, 4 / (root + 1) ** 2 if kept else 2 / (condition + 1)
@@ -46,7 +46,7 @@ def steps_and_factor(beta, condition, kept):
 
 
 observed = partial(steps_and_factor, kept=1.0)  # With momentum.
-control = partial(steps_and_factor, kept=0.0)  # Without, at the learning rate that is best then.
+control = partial(steps_and_factor, kept=0.0)  # Without momentum, at the learning rate that is best then.
 
 CLAIM = Claim(
     id="heavy-ball-momentum",

@@ -1,4 +1,4 @@
-"""Second differences of a network's loss give its Hessian, which is symmetric.
+"""Second differences of the loss give the Hessian of a network, which is symmetric.
 
 J(x + t v) = J + t <grad J, v> + (t^2 / 2) v^T H v + ... for weights x and direction v, so
 
@@ -15,7 +15,7 @@ STEP_LENGTH = 1e-3
 
 
 def problem(n, width, seed):
-    """A tanh network's loss as a function of one weight vector, a point, and two directions."""
+    """Returns a tanh network's loss as a function of one weight vector, a point, and two directions."""
     torch.manual_seed(seed)
     x, y = torch.randn(n, 3, dtype=torch.float64), torch.randn(n, dtype=torch.float64)
     place, u, v = torch.randn(3, 4 * width, dtype=torch.float64)
@@ -27,14 +27,14 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """v^T H v, u^T H v and v^T H u with H v by a second derivative."""
+    """Returns v^T H v, u^T H v and v^T H u, with products H v by automatic differentiation."""
     loss, place, u, v = problem(n, width, seed)
     hu, hv = (torch.autograd.functional.hvp(loss, place, d)[1] for d in (u, v))
     return torch.stack([v @ hv, u @ hv, v @ hu])
 
 
 def differences(loss, place, u, v):
-    """The same from values of the loss only."""
+    """Returns the same three numbers by differences of the loss."""
     t = STEP_LENGTH
     along = (loss(place + t * v) - 2 * loss(place) + loss(place - t * v)) / t**2
     ends = (loss(place + t * (a * u + b * v)) * a * b for a in (1, -1) for b in (1, -1))
@@ -43,12 +43,12 @@ def differences(loss, place, u, v):
 
 
 def observed(n, width, seed):
-    """The smooth loss."""
+    """Uses the smooth loss of the network."""
     return differences(*problem(n, width, seed))
 
 
 def control(n, width, seed):
-    """A loss with a kink at the point."""
+    """Adds a kink at the point, so the loss has no second derivative there."""
     loss, place, u, v = problem(n, width, seed)
     return differences(lambda w: loss(w) + 0.1 * ((w - place) @ v).abs(), place, u, v)
 

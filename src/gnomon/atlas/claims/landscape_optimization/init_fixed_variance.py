@@ -12,24 +12,24 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(s):
-    """s^2 for the Gaussian and for the uniform distribution."""
+    """Returns s^2 for the Gaussian and for the uniform distribution."""
     return [s**2, s**2]
 
 
 def squares(end, s, count):
-    """Squares of weights from torch's initializers."""
+    """Returns squares of weights from torch's initializers, with a uniform distribution on [-end, end]."""
     normal, uniform = torch.empty(2, count, dtype=torch.float64)
     nn.init.normal_(normal, std=s), nn.init.uniform_(uniform, -end, end)
     return torch.stack([normal**2, uniform**2], 1)
 
 
 def observed(s, count):
-    """Ends at sqrt(3) s."""
+    """Ends the uniform distribution at sqrt(3) s."""
     return squares(3**0.5 * s, s, count)
 
 
 def control(s, count):
-    """Ends at s."""
+    """Ends the uniform distribution at s, so its variance is s^2 / 3."""
     return squares(s, s, count)
 
 

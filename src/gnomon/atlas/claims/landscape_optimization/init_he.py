@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(depth):
-    """Equation (1) for c = 2 at every depth; then 2^L times it for c = 1, which is also 1."""
+    """Returns 1 for each depth and both variances: the mean square divided by (c / 2)^L."""
     return [1.0] * (2 * depth)
 
 
 def sizes(activation, nets, width, depth):
-    """Mean squares after each layer, for variance 2 / width, and for 1 / width multiplied by 2^layer."""
+    """Returns mean squares after each layer, divided by (c / 2)^layer, for variances c / width with c = 2 and 1."""
     columns = []
     for c in (2.0, 1.0):
         x = torch.randn(nets, width, 1, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""Weights of variance 1 / inputs keep the size of a signal through linear layers.
+"""Weights of variance 1 / inputs keep the mean square of a signal through linear layers.
 
 E (W x)_i^2 = n Var(w) mean(x^2), so with Var(w) = 1 / n
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(depth):
-    """Equation (1) after each layer."""
+    """Returns 1, the relative mean square of the signal, for each layer."""
     return [1.0] * depth
 
 
 def sizes(draw, nets, width, depth):
-    """Mean square of the signal after each layer divided by the initial one, for many networks."""
+    """Returns the mean square of the signal after each layer divided by the initial one, for many networks."""
     x = torch.randn(nets, width, 1, dtype=torch.float64)
     start, rows = x.square().mean((1, 2)), []
     for _ in range(depth):
@@ -31,7 +31,7 @@ def sizes(draw, nets, width, depth):
 
 # Gaussian weights of variance 1 / width.
 observed = partial(sizes, draw=lambda m, n: torch.randn(m, n, n, dtype=torch.float64) / n**0.5)
-# torch's default, uniform on +-1 / sqrt(width), of variance 1 / (3 width).
+# torch's default: uniform on +-1 / sqrt(width), with variance 1 / (3 width).
 control = partial(sizes, draw=lambda m, n: (2 * torch.rand(m, n, n, dtype=torch.float64) - 1) / n**0.5)
 
 CLAIM = Claim(

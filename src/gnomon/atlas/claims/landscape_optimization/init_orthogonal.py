@@ -1,4 +1,4 @@
-"""A product of orthogonal matrices keeps all singular values at one, however deep the linear network.
+"""A product of orthogonal matrices has only singular values of one, however deep the linear network.
 
 |Q_L ... Q_1 x| = |x|, so for the product P
 
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(width):
-    """All singular values are one."""
+    """Returns 1 for each singular value."""
     return [1.0] * width
 
 
 def singular_values_of_product(fill, width, depth):
-    """Singular values of the product of a deep linear network's matrices."""
+    """Returns the singular values of the product of a deep linear network's matrices."""
     p = torch.eye(width, dtype=torch.float64)
     for _ in range(depth):
         p = fill(torch.empty(width, width, dtype=torch.float64)) @ p
@@ -33,7 +33,7 @@ observed = partial(singular_values_of_product, fill=nn.init.orthogonal_)  # torc
 
 
 def control(width, depth):
-    """Gaussian matrices of variance 1 / width."""
+    """Uses Gaussian matrices of variance 1 / width."""
     return singular_values_of_product(lambda w: nn.init.normal_(w, std=width**-0.5), width, depth)
 
 
@@ -46,6 +46,6 @@ CLAIM = Claim(
     premises=(Premise("every layer's matrix is orthogonal"),),
     parameters={"width": 30, "depth": 50},
     full={"width": 200, "depth": 200},
-    judge=equals(rounding=100_000),  # a product of depth matrices, width roundings each
+    judge=equals(rounding=100_000),  # a product of `depth` matrices, each with rounding errors of `width` terms
     remark="The singular values are one; the eigenvalues are on the unit circle and need not be +-1.",
 )

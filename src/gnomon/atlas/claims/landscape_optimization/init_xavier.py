@@ -18,12 +18,12 @@ LAYER_SHAPES = ((64, 64), (32, 96), (120, 40))
 
 
 def predicted():
-    """Equation (1) for three shapes."""
+    """Returns the factors of signal and gradient by equation (1), for three layer shapes."""
     return [2 * side / (n + m) for n, m in LAYER_SHAPES for side in (n, m)]
 
 
 def factors(fill, nets):
-    """Factors of the mean square of a signal and of a gradient by autograd, one row for each network."""
+    """Returns the factors of the mean square of a signal and of a gradient, for each network and shape."""
     rows = []
     for _ in range(nets):
         row = []

@@ -17,17 +17,17 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Largest difference between units, and the rank of the first layer."""
+    """Returns 0, the difference between units, and 1, the rank of the first layer."""
     return [0.0, 1.0]
 
 
 def train(spread, n, width, steps):
-    """Difference and rank after descent from constant weights plus random ones times ``spread``."""
+    """Returns the largest difference between units and the rank after descent; ``spread`` scales random weights."""
     x, y = torch.randn(n, 3, dtype=torch.float64), torch.randn(n, 1, dtype=torch.float64)
     net = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.Tanh(), torch.nn.Linear(width, 1)).double()
     for p in net.parameters():
         p.data = 0.3 + spread * torch.randn_like(p)
-    rate = 0.8 / width  # equal units curve the loss together, in proportion to their number
+    rate = 0.8 / width  # equal units add their curvature, so the stable rate falls with the width
     optimizer = torch.optim.SGD(net.parameters(), lr=rate)
     for _ in range(steps):
         optimizer.zero_grad()

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def problem(n, seed):
-    """Digits for training and testing."""
+    """Returns digits and labels for training and for testing."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)
@@ -26,12 +26,12 @@ def problem(n, seed):
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns 0.02, the upper bound of equation (1)."""
     return 0.02
 
 
 def fit(parts, x, y, steps):
-    """Train a stack of modules on cross-entropy."""
+    """Trains a stack of modules on the cross-entropy loss."""
     net = nn.Sequential(*parts)
     optimizer = torch.optim.Adam(net.parameters(), lr=0.02)
     for _ in range(steps):
@@ -41,13 +41,13 @@ def fit(parts, x, y, steps):
 
 
 def accuracy(parts, x, y):
-    """Share of correct answers."""
+    """Returns the share of correct answers."""
     with torch.no_grad():
         return float((nn.Sequential(*parts)(x).argmax(1) == y).float().mean())
 
 
 def differences(greedy, nets, n, width, steps, seed):
-    """Accuracy of end-to-end training minus layer-by-layer training, or minus random hidden layers."""
+    """Returns the accuracy of end-to-end training minus layer-by-layer training (or random hidden layers)."""
     rows = []
     for k in range(nets):
         x, y, test, truth = problem(n, 100 * seed + k)
@@ -66,7 +66,7 @@ def differences(greedy, nets, n, width, steps, seed):
 
 
 observed = partial(differences, greedy=True)  # Each layer is trained.
-# Random layers; only the last classifier is trained.
+# The hidden layers stay random; only the last classifier is trained.
 control = partial(differences, greedy=False)
 
 CLAIM = Claim(

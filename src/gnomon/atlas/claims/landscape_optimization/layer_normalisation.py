@@ -1,4 +1,4 @@
-"""Layer normalization treats each sample separately: mean and variance are over its own features.
+"""Layer normalization normalizes each example separately, by the mean and variance of its own features.
 
     y_i = scale (x_i - mean_j x_ij) / sqrt(var_j x_ij + eps) + shift                                     (1)
 
@@ -13,20 +13,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """A batch."""
+    """Returns a batch whose features have different means and spreads."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)) * rng.uniform(1, 3, d) + rng.normal(size=d)
 
 
 def predicted(n, d, seed):
-    """Equation (1), and no change of a sample if the others are replaced."""
+    """Returns the outputs by (1), then 0: a sample does not change if the others are replaced."""
     x = problem(n, d, seed)
     y = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
     return np.concatenate([y, np.zeros((1, d))])
 
 
 def outputs_and_change(layer, n, d, seed):
-    """Outputs of torch's layer, and the change of the first sample's output if all others are replaced."""
+    """Returns the layer's outputs, then the change of the first sample if all others are replaced."""
     x = torch.from_numpy(problem(n, d, seed))
     other = torch.cat([x[:1], 3 * torch.randn(n - 1, d, dtype=torch.float64)])
     with torch.no_grad():
@@ -34,12 +34,12 @@ def outputs_and_change(layer, n, d, seed):
 
 
 def observed(n, d, seed):
-    """nn.LayerNorm."""
+    """Uses nn.LayerNorm."""
     return outputs_and_change(nn.LayerNorm(d, dtype=torch.float64), n, d, seed)
 
 
 def control(n, d, seed):
-    """nn.BatchNorm1d."""
+    """Uses nn.BatchNorm1d, which mixes the samples."""
     return outputs_and_change(nn.BatchNorm1d(d, dtype=torch.float64), n, d, seed)
 
 

@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of equation (1)."""
+    """Returns 1/2, the exponent of the condition number in the number of steps."""
     return 0.5
 
 
 def counts(conditions, factor, seed):
-    """Steps until the distance is 1e-8 of the initial one, at ``factor`` times the momentum."""
+    """Returns the steps until the distance is 1e-8 of the initial one, at ``factor`` times Nesterov's momentum."""
     start, steps = np.random.default_rng(seed).normal(size=20), []
     for k in conditions:
         curvatures, beta = np.geomspace(1 / k, 1, 20), factor * (k**0.5 - 1) / (k**0.5 + 1)

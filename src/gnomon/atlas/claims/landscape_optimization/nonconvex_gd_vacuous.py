@@ -1,4 +1,4 @@
-"""Without convexity gradient descent makes the gradient vanish, but may end at a minimum that is not the lowest.
+"""On a nonconvex loss, gradient descent makes the gradient vanish but may end at a minimum that is not the lowest.
 
 V(x) = (x^2 - 1)^2 + x / 4 + c, with lowest value 0, has a second minimum x_+ at the largest root of 4 x^3 - 4 x + 1/4 =
 0. Descent from the right ends there:
@@ -12,13 +12,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Final gradient and value from the roots of V'."""
+    """Returns the final gradient, 0, and the final value by the roots of V'."""
     low, _, high = np.sort(np.roots([4, 0, -4, 0.25]).real)
     return [0.0, (high**2 - 1) ** 2 + high / 4 - (low**2 - 1) ** 2 - low / 4]
 
 
 def descend(start, steps):
-    """Gradient and value after descent at rate 0.05, which is stable for all curvatures within [-1.2, 1.2]."""
+    """Returns gradient and value after descent at rate 0.05, which is stable for all curvatures that occur."""
     x = start
     for _ in range(steps):
         x -= 0.05 * (4 * x * (x * x - 1) + 0.25)
@@ -28,12 +28,12 @@ def descend(start, steps):
 
 
 def observed(steps, seed):
-    """From the right."""
+    """Starts at the right, near the higher minimum."""
     return descend(np.random.default_rng(seed).uniform(0.7, 1.2), steps)
 
 
 def control(steps, seed):
-    """From the left."""
+    """Starts at the left, near the lowest minimum."""
     return descend(np.random.default_rng(seed).uniform(-1.2, -0.7), steps)
 
 

@@ -1,4 +1,4 @@
-"""Some losses that are not convex still bound their height above the minimum by their gradient.
+"""Some nonconvex losses satisfy the PL inequality: half the squared gradient is at least mu times the height.
 
 For h = |A x - b|^2 / 2 with fewer rows than columns, |grad h|^2 = |A^T r|^2 >= sigma_min^2 |r|^2 = 2 sigma_min^2 h:
 
@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, places, seed):
-    """A wide matrix, targets, points (the first along the smallest singular vector), and numbers on a line."""
+    """Returns a wide matrix, targets, points, and numbers on a line."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=(n, d)), rng.normal(size=n)
     x = rng.normal(size=(places, d)) * 3
@@ -28,13 +28,13 @@ def problem(n, d, places, seed):
 
 
 def predicted(n, d, places, seed):
-    """mu of both losses."""
+    """Returns the constant mu of both losses."""
     a = problem(n, d, places, seed)[0]
     return np.r_[np.full(places, np.linalg.svd(a)[1][-1] ** 2), np.full(2 * places, 0.1755)]
 
 
 def quotients(height, n, d, places, seed):
-    """|grad h|^2 / 2 / (h - h*) by autograd, for least squares and for x^2 + height sin(x)^2; h* = 0."""
+    """Returns half the squared gradient over the height, for least squares and for x^2 + height sin(x)^2."""
     a, b, x, line = (torch.from_numpy(v) for v in problem(n, d, places, seed))
     x.requires_grad_(), line.requires_grad_()
     h = (x @ a.T - b).square().sum(1) / 2, line**2 + height * line.sin() ** 2
@@ -43,7 +43,7 @@ def quotients(height, n, d, places, seed):
 
 
 observed = partial(quotients, height=3)  # x^2 + 3 sin(x)^2, whose only critical point is 0.
-control = partial(quotients, height=10)  # x^2 + 10 sin(x)^2, which has other minima.
+control = partial(quotients, height=10)  # x^2 + 10 sin(x)^2, which has other minima than 0.
 
 CLAIM = Claim(
     id="pl-inequality",

@@ -1,4 +1,4 @@
-"""Under the PL inequality, gradient descent at rate 1/L shrinks the height of the loss by 1 - mu/L per step.
+"""If half the squared gradient is at least mu times the height, descent at rate 1/L shrinks the height by 1 - mu/L.
 
 A step lowers the loss h by at least |grad h|^2 / (2 L) >= (mu / L) (h - h*), so
 
@@ -16,22 +16,22 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, seed):
-    """A wide matrix with squared singular values from 1 to 10, targets and a start."""
+    """Returns a wide matrix with squared singular values from 1 to 10, targets and a start."""
     rng = np.random.default_rng(seed)
     u, _, v = np.linalg.svd(rng.normal(size=(n, d)), full_matrices=False)
     return u * np.sqrt(np.linspace(1, 10, n)) @ v, rng.normal(size=n), rng.normal(size=d)
 
 
 def predicted(n, d, steps, seed):
-    """1 - mu / L for both losses."""
+    """Returns the factor 1 - mu / L for both losses, for each step."""
     s = np.linalg.svd(problem(n, d, seed)[0])[1] ** 2
     return np.stack([np.full(steps, 1 - s[-1] / s[0]), np.full(steps, 1 - 1 / 32 / 8)])
 
 
 def ratios(power, n, d, steps, seed):
-    """Heights after each step divided by heights before, for sum |A x - b|^power / power and x^2 + 3 sin(x)^2."""
+    """Returns heights after each step divided by heights before, for both losses."""
     a, b, x = problem(n, d, seed)
-    # residuals are below 1/2, so the second derivative of a fourth power, 3 r^2, is below 1 and L is the same
+    # residuals are below 1/2, so the curvature 3 r^2 of a fourth power is below 1: L is the same
     x, place, rows = np.linalg.pinv(a) @ b + 0.5 * x / np.abs(a @ x).max(), 3.0, []
     for _ in range(steps + 1):
         r = a @ x - b

@@ -1,4 +1,4 @@
-"""With a constant learning rate, SGD on a quadratic ends in a cloud whose variance is set by the rate.
+"""With a constant learning rate, SGD on a quadratic ends in a stationary distribution of known variance.
 
 x' = (1 - lr l) x - lr s xi with curvature l, noise size s and independent xi of variance 1. The stationary variance V =
 (1 - lr l)^2 V + lr^2 s^2 is
@@ -16,12 +16,12 @@ NOISE_STDS = np.array([1.0, 2.0, 0.5, 1.0])
 
 
 def predicted(lr):
-    """Equation (1) for four directions."""
+    """Returns the variance (1) for four directions."""
     return lr * NOISE_STDS**2 / (2 * CURVATURES - lr * CURVATURES**2)
 
 
 def squared_positions(rates, runs, seed):
-    """Squares of the final positions of many runs from zero with noisy gradients."""
+    """Returns squares of the final positions of many runs from zero with noisy gradients."""
     rng = np.random.default_rng(seed)
     x = np.zeros((runs, 4))
     for rate in rates:
@@ -30,12 +30,12 @@ def squared_positions(rates, runs, seed):
 
 
 def observed(lr, runs, steps, seed):
-    """A constant rate."""
+    """Keeps the learning rate constant."""
     return squared_positions([lr] * steps, runs, seed)
 
 
 def control(lr, runs, steps, seed):
-    """A rate that decays as 1/t, so the cloud shrinks."""
+    """Lets the learning rate decay as 1/t, so the variance goes to zero."""
     return squared_positions(lr * 10 / (10 + np.arange(steps)), runs, seed)
 
 

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(nets, width, depth, seed):
-    """Weights of many networks by Xavier's rule, the first one a chain of single units with weight 2."""
+    """Returns weights of many networks by Xavier's rule; the first one is a chain of single units with weight 2."""
     torch.manual_seed(seed)
     chain = [torch.full((1, 1), 2.0, dtype=torch.float64) for _ in range(depth)]
     rest = [[torch.randn(width, width).double() * width**-0.5 for _ in range(depth)] for _ in range(nets)]
@@ -24,7 +24,7 @@ def problem(nets, width, depth, seed):
 
 
 def predicted(nets, width, depth, seed):
-    """The product of equation (1)."""
+    """Returns the product of equation (1) for each network."""
     return [
         torch.stack([torch.linalg.matrix_norm(w, 2) / 4 for w in net]).prod()
         for net in problem(nets, width, depth, seed)
@@ -32,7 +32,7 @@ def predicted(nets, width, depth, seed):
 
 
 def ratios(activation, nets, width, depth, seed):
-    """|dJ / dz_1| / |dJ / dz_L| for a random J by autograd; biases keep the chain at preactivation zero."""
+    """Returns |dJ / dz_1| / |dJ / dz_L| for a random J by autograd, for each network."""
     rows = []
     for net in problem(nets, width, depth, seed):
         n = len(net[0])

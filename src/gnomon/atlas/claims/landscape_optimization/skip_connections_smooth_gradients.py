@@ -1,4 +1,4 @@
-"""With skip connections and branches divided by sqrt(depth), gradients keep their size through any depth.
+"""With skip connections and branches divided by sqrt(depth), gradients keep their size at any depth.
 
 h' = h + W relu(h) / sqrt(L) in each of L layers, with weights of variance 2 / n at width n. Backward, the branch adds 1
 / L to the squared gradient on average and its cross term averages to zero, so
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(depth):
-    """Equation (1)."""
+    """Returns the growth (1 + 1/L)^L of the squared gradient, for L layers."""
     return (1 + 1 / depth) ** depth
 
 
 def ratios(skip, nets, width, depth):
-    """Squared gradients at the first divided by those at the last layer, by autograd, for many networks."""
+    """Returns squared gradients at the first layer divided by the last layer, by autograd, for many networks."""
     first = torch.randn(nets, width, 1, dtype=torch.float64, requires_grad=True)
     h = first
     for _ in range(depth):
@@ -33,12 +33,12 @@ def ratios(skip, nets, width, depth):
 
 
 def observed(nets, width, depth):
-    """With skip connections."""
+    """Keeps the skip connections, and extrapolates from two widths."""
     return 2 * ratios(1.0, nets, width, depth) - ratios(1.0, nets, width // 2, depth)
 
 
 def control(nets, width, depth):
-    """Without."""
+    """Removes the skip connections."""
     return 2 * ratios(0.0, nets, width, depth) - ratios(0.0, nets, width // 2, depth)
 
 

@@ -1,4 +1,4 @@
-"""On a two-layer diagonal model, batches of one sample lead SGD to flatter solutions than full batches.
+"""On a two-layer diagonal model, SGD with batches of one example ends in flatter solutions than full batches.
 
 f(x) = <u^2 - v^2, x> from u = v = a. A step of size r along the slope s multiplies u v by 1 - r^2 s^2, and slopes of
 single samples are larger than their mean. So with the trace of the Hessian at solutions that fit all n points,
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """From flat to sharp."""
+    """Returns the names of the runs, from the flattest solution to the sharpest."""
     return ("small batch", "0.98 x whole set", "whole set")
 
 
 def hessian_trace(batch, rate, sets, n, d, steps, seed):
-    """Trace of the Hessian after training on several data sets, for the time of ``steps`` steps of 0.01."""
+    """Returns the trace of the Hessian after training on several data sets."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(sets, n, d))
     y = x[:, :, :2].sum(2)
@@ -35,13 +35,13 @@ def hessian_trace(batch, rate, sets, n, d, steps, seed):
 
 
 def traces(small, whole, sets, n, d, steps, seed):
-    """Traces of both runs, at these learning rates."""
+    """Returns the Hessian traces of SGD and of full-batch descent, at these learning rates."""
     first, second = hessian_trace(1, small, sets, n, d, steps, seed), hessian_trace(n, whole, sets, n, d, steps, seed)
     return {"small batch": first, "0.98 x whole set": 0.98 * second, "whole set": second}
 
 
 observed = partial(traces, small=0.03, whole=0.03)  # One sample against all.
-# One sample in steps of 0.002, all in steps of 0.1: the total shrinkage of u v grows with the step.
+# Small steps for one sample, large ones for all: u v shrinks more in large steps.
 control = partial(traces, small=0.002, whole=0.1)
 
 CLAIM = Claim(

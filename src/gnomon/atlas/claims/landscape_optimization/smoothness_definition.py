@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, pairs, seed):
-    """Points times labels; pairs of weights, the first pair near zero along the largest eigenvector."""
+    """Returns points times labels, and pairs of weights, the first pair near zero along the top eigenvector."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, d)) * np.linspace(1, 3, d)
     a, b = rng.normal(size=(2, pairs, d)) * rng.choice([0.01, 0.3, 2.0], size=(2, pairs, 1))
@@ -23,20 +23,20 @@ def problem(n, d, pairs, seed):
 
 
 def predicted(n, d, pairs, seed):
-    """L of equation (1)."""
+    """Returns the Lipschitz constant L of equation (1), for each pair."""
     z = problem(n, d, pairs, seed)[0]
     return np.full(pairs, np.linalg.eigvalsh(z.T @ z)[-1] / (4 * n))
 
 
 def observed(n, d, pairs, seed):
-    """|grad h(a) - grad h(b)| / |a - b| of the logistic loss."""
+    """Returns |grad h(a) - grad h(b)| / |a - b| of the logistic loss, for each pair."""
     z, a, b = problem(n, d, pairs, seed)
     slope = (1 / (1 + np.exp(b @ z.T)) - 1 / (1 + np.exp(a @ z.T))) @ z / n
     return np.linalg.norm(slope, axis=1) / np.linalg.norm(a - b, axis=1)
 
 
 def control(n, d, pairs, seed):
-    """The exponential loss, whose curvature is unbounded."""
+    """Uses the exponential loss, whose curvature is unbounded."""
     z, a, b = problem(n, d, pairs, seed)
     slope = (np.exp(-b @ z.T) - np.exp(-a @ z.T)) @ z / n
     return np.linalg.norm(slope, axis=1) / np.linalg.norm(a - b, axis=1)
@@ -51,5 +51,5 @@ CLAIM = Claim(
     premises=(Premise("the loss is log(1 + e^-z)"),),
     parameters={"n": 50, "d": 5, "pairs": 3000},
     full={"n": 500, "d": 20, "pairs": 10_000},
-    judge=bounded_by("above", rounding=1e7, tight=0.999),  # differences of gradients 1e-4 apart
+    judge=bounded_by("above", rounding=1e7, tight=0.999),  # differences of gradients 1e-4 apart lose digits
 )

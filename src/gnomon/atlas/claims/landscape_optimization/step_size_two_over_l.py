@@ -1,4 +1,4 @@
-"""A gradient step always lowers an L-smooth loss exactly for learning rates below 2/L, most at 1/L.
+"""A gradient step is sure to lower a loss of curvature at most L exactly for learning rates below 2/L.
 
 The parabola of curvature L above the loss h, at the end of the step -lr g, gives h' - h <= -lr (1 - lr L / 2) |g|^2, or
 
@@ -21,33 +21,33 @@ LEARNING_RATES = (0.5, 1.0, 1.9, 2.1)
 
 
 def problem(n, d, seed):
-    """Points times labels, scaled so that L = lambda_max / (4 n) = 1."""
+    """Returns points times labels, scaled so that L = lambda_max / (4 n) = 1."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, d))
     return torch.from_numpy(z * 2 * n**0.5 / np.linalg.norm(z, 2))
 
 
 def predicted(steps):
-    """lr L / 2 for the steps on the loss and for one step on a quadratic."""
+    """Returns lr L / 2 for the steps on the loss and for one step on a quadratic, for each learning rate."""
     return [[rate / 2] * (steps + 1) for rate in LEARNING_RATES]
 
 
 def excess(loss, w, rate, steps):
-    """The left side of equation (1) along descent at a rate."""
+    """Returns the left side of equation (1) along descent at one rate."""
     rows = []
     for _ in range(steps):
         w = w.detach().requires_grad_()
         h = loss(w)
         g = torch.autograd.grad(h, w)[0]
         if float(rate * g.square().sum()) < 1e-3 * float(h.detach()):
-            break  # the remaining decrease is near the rounding of the loss
+            break  # the remaining decrease is near the rounding error of the loss
         rows.append(float((1 - (h - loss(w - rate * g)) / (rate * g.square().sum())).detach()))
         w = w - rate * g
     return rows + rows[-1:] * (steps - len(rows))
 
 
 def table(curve, steps, n, d, seed):
-    """The logistic loss from a random start, then one step on ``curve``."""
+    """Returns the left side of (1) on the logistic loss, then for one step on ``curve``, for each learning rate."""
     z = problem(n, d, seed)
     start, one = 3 * torch.randn(d, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
     return [
@@ -56,8 +56,8 @@ def table(curve, steps, n, d, seed):
     ]
 
 
-observed = partial(table, curve=lambda w: (w**2).sum() / 2)  # The parabola w^2 / 2, of curvature L = 1.
-control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())  # w^2 / 2 + w^4 / 8, whose curvature at 1 is 2.5.
+observed = partial(table, curve=lambda w: (w**2).sum() / 2)  # The parabola w^2 / 2 has curvature L = 1.
+control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())  # The curvature at 1 is 2.5, larger than L.
 
 CLAIM = Claim(
     id="step-size-two-over-l",

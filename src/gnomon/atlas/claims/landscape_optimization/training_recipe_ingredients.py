@@ -19,18 +19,18 @@ INGREDIENTS = ("normalization", "augmentation", "dropout", "schedule")
 
 
 def predicted():
-    """From small to large, equation (1)."""
+    """Returns the names of the recipes, from the smallest test error to the largest."""
     return ("whole recipe", "without one", "none")
 
 
 def at_all_positions(images):
-    """Images on a 12 x 12 canvas at all 25 positions: (25, n, 144)."""
+    """Returns images on a 12 x 12 canvas at all 25 positions: (25, n, 144)."""
     canvas = nn.functional.pad(images, (2, 2, 2, 2))
     return torch.stack([canvas.roll((i, j), (1, 2)).flatten(1) for i in range(-2, 3) for j in range(-2, 3)])
 
 
 def digits(nets, n, tested=400):
-    """For each network its own digits: at all positions (25, nets, n, 144), and shifted ones for the test."""
+    """Returns for each network its own digits at all positions, and randomly shifted digits for the test."""
     from sklearn.datasets import load_digits
 
     found = load_digits()
@@ -41,13 +41,13 @@ def digits(nets, n, tested=400):
 
 
 def at_random_positions(places):
-    """Each image at a random one of its positions."""
+    """Returns each image at a random one of its positions."""
     drawn = torch.randint(25, (1, *places.shape[1:3], 1)).expand(-1, -1, -1, places.shape[3])
     return places.gather(0, drawn)[0]
 
 
 def forward(x, weights, used, running):
-    """Outputs of many networks, each with its own ingredients; by running or by batch statistics."""
+    """Returns outputs of many networks, each with its own ingredients; uses ``running`` statistics if given."""
     statistics = []
     for k, (w, b, scale, shift) in enumerate(weights[:-1]):
         h = x @ w + b
@@ -62,12 +62,12 @@ def forward(x, weights, used, running):
 
 
 def errors(keep, nets, n, steps, seed, width=32):
-    """Test errors of the whole recipe, of leaving each ingredient out, and of none, on the same data, by Adam."""
+    """Returns the test errors of the whole recipe, of leaving each ingredient out, and of none."""
     torch.manual_seed(seed)
     recipes = [INGREDIENTS, *([i for i in INGREDIENTS if i != out] for out in INGREDIENTS), ()]
     used = {i: torch.tensor([i in recipe for recipe in recipes]).repeat_interleave(nets)[:, None, None]
             for i in INGREDIENTS}  # fmt: skip
-    places, *others = digits(nets, n)  # all recipes see the same digits and the same shifts
+    places, *others = digits(nets, n)  # all recipes get the same digits and the same shifts
     y, test, truth = (part.repeat(6, *(1,) * (part.ndim - 1)) for part in others)
     plain, m, sizes = at_random_positions(places).repeat(6, 1, 1), 6 * nets, (144, width, width, 10)
     weights = [[(2 * torch.rand(m, a, b) - 1) / a**0.5, torch.zeros(m, 1, b), torch.ones(m, 1, b), torch.zeros(m, 1, b)]
@@ -91,7 +91,7 @@ def errors(keep, nets, n, steps, seed, width=32):
 
 
 observed = partial(errors, keep=True, width=32)  # Shifts.
-control = partial(errors, keep=False, width=32)  # Shifts and a half turn, which makes a 6 a 9.
+control = partial(errors, keep=False, width=32)  # Shifts and a half turn, which makes a 6 of a 9.
 
 CLAIM = Claim(
     id="training-recipe-ingredients",

@@ -19,12 +19,12 @@ VARIANCE_RATIOS = (0.5, 1.0, 2.0)
 
 
 def predicted():
-    """log r."""
+    """Returns log r for each variance factor r."""
     return [math.log(r) for r in VARIANCE_RATIOS]
 
 
 def rates(activation, nets, width, depth):
-    """Mean growth of the log squared signal per layer."""
+    """Returns the mean growth of the log squared signal per layer, for each network and factor."""
     columns = []
     for r in VARIANCE_RATIOS:
         f = torch.randn(nets, width, 1, dtype=torch.float64)
@@ -36,7 +36,7 @@ def rates(activation, nets, width, depth):
 
 
 observed = partial(rates, activation=torch.relu)  # ReLU.
-control = partial(rates, activation=lambda z: z)  # No activation: log 2 more.
+control = partial(rates, activation=lambda z: z)  # No activation, which adds log 2.
 
 CLAIM = Claim(
     id="vanishing-exploding-criterion",

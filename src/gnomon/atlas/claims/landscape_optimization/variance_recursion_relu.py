@@ -16,12 +16,12 @@ VARIANCE_RATIOS = (0.8, 1.0, 1.2)
 
 
 def predicted(depth, bias):
-    """Equation (1) solved: r^l + (bias^2 / 2) (1 + r + ... + r^(l-1)) from E F_0^2 = 1."""
+    """Returns the solution of (1): r^l + (bias^2 / 2) (1 + r + ... + r^(l-1)), for each factor r."""
     return [r**depth + bias**2 / 2 * sum(r**k for k in range(depth)) for r in VARIANCE_RATIOS]
 
 
 def squares(shift, nets, width, depth, bias):
-    """Mean squares of the last layer from Gaussian inputs, for each ratio; ``shift`` is the mean of the biases."""
+    """Returns mean squares of the last layer, for each network and factor r; ``shift`` is the mean of the biases."""
     columns = []
     for r in VARIANCE_RATIOS:
         f = torch.randn(nets, width, 1, dtype=torch.float64)
@@ -36,7 +36,7 @@ observed = partial(squares, shift=0.0)  # Symmetric biases.
 
 
 def control(nets, width, depth, bias):
-    """Positive biases."""
+    """Gives the biases a positive mean."""
     return squares(bias, nets, width, depth, bias)
 
 

@@ -1,4 +1,4 @@
-"""Averaging T iterates of SGD on a quadratic divides their variance by about T / (2 tau).
+"""Averaging T iterates of SGD on a quadratic divides their variance by about T / (2 tau), tau the correlation time.
 
 tau = 1 / (lr l) is the number of steps after which the iterates forget, with learning rate lr and curvature l. The
 iterates are x' = r x + noise with r = 1 - lr l, variance V and correlations r^k, so
@@ -18,13 +18,13 @@ CURVATURES = np.array([0.5, 1.0, 2.0])
 
 
 def predicted(lr, length):
-    """Equation (1) for three curvatures."""
+    """Returns the variance ratio (1) for three curvatures."""
     r = 1 - lr * CURVATURES
     return ((1 + r) / (1 - r) - 2 * r * (1 - r**length) / (length * (1 - r) ** 2)) / length
 
 
 def averages(share, lr, length, runs, seed):
-    """Squared mean of the iterates divided by V; a ``share`` of the noise is common to all steps of a run."""
+    """Returns the squared mean of the iterates divided by V; a ``share`` of the noise is common to all steps."""
     rng = np.random.default_rng(seed)
     r = 1 - lr * CURVATURES
     x = rng.normal(size=(runs, 3))
@@ -36,7 +36,7 @@ def averages(share, lr, length, runs, seed):
 
 
 observed = partial(averages, share=0.0)  # Independent noise.
-control = partial(averages, share=0.5)  # Half of the noise is common to all steps, which averaging does not remove.
+control = partial(averages, share=0.5)  # Half of the noise is common to all steps, so it stays.
 
 CLAIM = Claim(
     id="weight-averaging-swa",

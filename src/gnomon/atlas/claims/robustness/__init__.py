@@ -1,1 +1,1 @@
-"""How far an input must move before a decision changes: attacks, bounds, and training against attacks."""
+"""Robustness claims: how far an input must move before a decision changes, attacks, bounds and defenses."""

@@ -1,4 +1,4 @@
-"""The nearest input that a linear classifier decides differently is at the margin over the dual norm of its weights.
+"""The distance from an input to the nearest one that a linear classifier decides differently is margin / dual norm.
 
     min { |e|_p : sign(w (x + e) + b) != sign(w x + b) } = |w x + b| / |w|_q,    1/p + 1/q = 1                (1)
 
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, repeats, seed):
-    """Weights, a bias and an input on the positive side, for each repetition."""
+    """Returns weights, a bias and an input on the positive side, for each repetition."""
     rng = np.random.default_rng(seed)
     w, b, x = rng.normal(size=(repeats, d)), rng.normal(size=repeats), rng.normal(size=(repeats, d))
     sign = np.sign((w * x).sum(1) + b)
@@ -24,14 +24,14 @@ def problem(d, repeats, seed):
 
 
 def predicted(d, repeats, seed):
-    """The right side of equation (1), for both norms."""
+    """Returns the right side of (1), for the Euclidean and then for the largest-entry norm."""
     w, b, x = problem(d, repeats, seed)
     m = (w * x).sum(1) + b
     return np.r_[m / np.linalg.norm(w, axis=1), m / np.abs(w).sum(1)]
 
 
 def smallest_moves(bend, d, repeats, seed):
-    """The smallest move by a quadratic and by a linear program; ``bend`` adds a square to the score."""
+    """Returns the smallest moves by a quadratic and a linear program; ``bend`` adds a square to the score."""
     w, b, x = problem(d, repeats, seed)
     round_, flat = [], []
     for i in range(repeats):
@@ -49,8 +49,8 @@ def smallest_moves(bend, d, repeats, seed):
     return np.r_[round_, flat]
 
 
-observed = partial(smallest_moves, bend=0.0)  # The affine score.
-control = partial(smallest_moves, bend=0.3)  # A score with a square added, which has another boundary.
+observed = partial(smallest_moves, bend=0.0)  # The score is affine.
+control = partial(smallest_moves, bend=0.3)  # The score has a square added, which bends its boundary.
 
 CLAIM = Claim(
     id="adversarial-example-definition",

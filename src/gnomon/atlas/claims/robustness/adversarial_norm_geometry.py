@@ -1,4 +1,4 @@
-"""The best attack on a linear score changes all entries in the largest-entry norm, and one in the sum norm.
+"""With a limit on the largest change, the best attack on a linear score changes all entries; on the sum, only one.
 
     argmin w e over |e|_inf <= eps is -eps sign(w);    over |e|_1 <= eps it is -eps sign(w_k) e_k, |w_k| largest   (1)
 
@@ -13,17 +13,17 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, repeats, seed):
-    """Weights."""
+    """Returns random weights, one row for each repetition."""
     return np.random.default_rng(seed).normal(size=(repeats, d))
 
 
 def predicted(d, repeats):
-    """d entries, and one."""
+    """Returns the number of changed entries: all d for the largest-entry norm, then 1 for the sum norm."""
     return np.r_[np.full(repeats, d), np.ones(repeats)]
 
 
 def supports(w):
-    """Numbers of entries that the optimal moves of two linear programs change."""
+    """Returns the numbers of entries that the optimal moves of two linear programs change."""
     wide, narrow = [], []
     for row in w:
         d = len(row)
@@ -34,16 +34,16 @@ def supports(w):
 
 
 def observed(d, repeats, seed):
-    """Weights that are all nonzero."""
+    """Uses weights that are all nonzero."""
     return supports(problem(d, repeats, seed))
 
 
 def control(d, repeats, seed):
-    """Half of the weights are zero."""
+    """Sets half of the weights to zero."""
     w = problem(d, repeats, seed)
     w[:, ::2] = 0
     w_inf = supports(w)
-    w_inf[:repeats] = (w != 0).sum(1)  # entries that move without gain are not counted
+    w_inf[:repeats] = (w != 0).sum(1)  # entries whose moves change nothing are not counted
     return w_inf
 
 

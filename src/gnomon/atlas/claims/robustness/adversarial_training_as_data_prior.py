@@ -1,4 +1,4 @@
-"""Adversarial training makes the gradient of the loss with respect to the input smoother.
+"""Adversarial training makes the gradient of the loss with respect to the input image smoother.
 
     TV(dl / dx, trained against attacks) < TV(dl / dx, trained plainly),    TV of the gradient over its length     (1)
 
@@ -13,19 +13,19 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def forward(weights, x):
-    """Outputs of all networks, each for its own inputs: (networks, n, 10)."""
+    """Returns the outputs (networks, n, 10) of all networks, each for its own inputs."""
     first, shift, last, bias = weights
     return torch.relu(x.flatten(2) @ first + shift) @ last + bias
 
 
 def losses(weights, x, y):
-    """Cross-entropy of each network and example."""
+    """Returns the cross-entropy of each network and example."""
     return torch.nn.functional.cross_entropy(forward(weights, x).flatten(0, 1), y.flatten(), reduction="none")
 
 
 def train(eps, width, x, y):
-    """One network for each split, trained on inputs moved by eps times the sign of the gradient."""
-    shapes = ((64, width, 64), (1, width, 64), (width, 10, width), (1, 10, width))  # rows, columns and inputs
+    """Trains one network for each split on inputs moved by eps times the sign of the gradient."""
+    shapes = ((64, width, 64), (1, width, 64), (width, 10, width), (1, 10, width))  # rows, columns, number of inputs
     weights = [(2 * torch.rand(len(x), a, b) - 1) / inputs**0.5 for a, b, inputs in shapes]
     optimizer = torch.optim.Adam([w.requires_grad_() for w in weights], 0.01)
     for _ in range(60):
@@ -38,7 +38,7 @@ def train(eps, width, x, y):
 
 
 def variation(weights, x, y):
-    """Mean total variation of the input gradient divided by its norm, for each network."""
+    """Returns the mean total variation of the input gradient divided by its norm, for each network."""
     x = x.clone().requires_grad_()
     (g,) = torch.autograd.grad(losses(weights, x, y).sum(), x)
     rough = g.diff(dim=3).abs().sum((2, 3, 4)) + g.diff(dim=4).abs().sum((2, 3, 4))
@@ -46,12 +46,12 @@ def variation(weights, x, y):
 
 
 def predicted():
-    """From the smoothest to the roughest."""
+    """Returns the names of both trainings, the one with the smoother gradient first."""
     return ("against attacks", "plain")
 
 
 def variations_of_both(eps, width, networks, seed):
-    """Total variations of both kinds of network, from the same start."""
+    """Returns the total variations of both kinds of network, from the same start."""
     splits = [digits(300, 200, seed=seed + i) for i in range(networks)]
     x, y, x_test, y_test = (
         torch.stack([getattr(split, part) for split in splits]) for part in ("x", "y", "x_test", "y_test")
@@ -67,7 +67,7 @@ observed = variations_of_both  # Attacks of size eps.
 
 
 def control(eps, width, networks, seed):
-    """Inputs moved as far in the helpful direction, to a smaller loss."""
+    """Moves the training inputs in the helpful direction, to a smaller loss."""
     return variations_of_both(-eps, width, networks, seed)
 
 

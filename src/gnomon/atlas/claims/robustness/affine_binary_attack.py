@@ -1,4 +1,4 @@
-"""The smallest move that makes two affine scores equal is along the difference of their weights.
+"""The shortest move that makes two affine scores equal points along the difference of their weights.
 
     e = (f_1(x) - f_2(x)) / |w_2 - w_1|^2 (w_2 - w_1)                                                         (1)
 
@@ -13,13 +13,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, repeats, seed):
-    """Two scores and an input for each repetition."""
+    """Returns two random scores and an input, for each repetition."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(repeats, 2, d)), rng.normal(size=(repeats, 2)), rng.normal(size=(repeats, d))
 
 
 def predicted(d, repeats, seed):
-    """Equation (1)."""
+    """Returns the move of equation (1), for each repetition."""
     w, b, x = problem(d, repeats, seed)
     f = np.einsum("rkd,rd->rk", w, x) + b
     way = w[:, 1] - w[:, 0]
@@ -27,7 +27,7 @@ def predicted(d, repeats, seed):
 
 
 def nearest(bend, d, repeats, seed):
-    """The stationary point of |e|^2 under the constraint, by Newton's method."""
+    """Returns the shortest move that makes both scores equal, by Newton's method; ``bend`` adds a square."""
     w, b, x = problem(d, repeats, seed)
     moves = []
     for i in range(repeats):
@@ -44,7 +44,7 @@ def nearest(bend, d, repeats, seed):
 
 
 observed = partial(nearest, bend=0.0)  # Affine scores.
-control = partial(nearest, bend=0.05)  # A square added to their difference.
+control = partial(nearest, bend=0.05)  # The difference of the scores has a square added.
 
 CLAIM = Claim(
     id="affine-binary-attack",

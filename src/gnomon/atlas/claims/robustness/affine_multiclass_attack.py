@@ -1,4 +1,4 @@
-"""The nearest class of an affine classifier has the smallest score gap per difference of weights.
+"""The distance to the nearest other class of an affine classifier is the smallest score gap / weight difference.
 
     r = min over j != i of (f_i(x) - f_j(x)) / |w_i - w_j|                                                    (1)
 
@@ -16,14 +16,14 @@ from gnomon.robustness.attacks import DeepFool, minimal_distance
 
 
 def problem(d, classes, n, seed):
-    """An affine classifier, inputs, and its decisions."""
+    """Returns an affine classifier, inputs, and its decisions."""
     torch.manual_seed(seed)
     net, x = torch.nn.Linear(d, classes).double(), torch.rand(n, d).double()
     return net, x, net(x).argmax(1)
 
 
 def predicted(d, classes, n, seed):
-    """Equation (1)."""
+    """Returns the distance (1) for each input."""
     net, x, y = problem(d, classes, n, seed)
     w, f = net.weight.detach().numpy(), net(x).detach().numpy()
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -32,13 +32,13 @@ def predicted(d, classes, n, seed):
 
 
 def distance(bounds, d, classes, n, seed):
-    """The smallest distance that an attack finds."""
+    """Returns the smallest distance that a DeepFool attack finds, for each input."""
     net, x, y = problem(d, classes, n, seed)
     return minimal_distance(net, (x, y), norm="2", bounds=bounds, method=DeepFool(overshoot=0.0)).above
 
 
 observed = partial(distance, bounds=(-1e3, 1e3))  # Practically unbounded inputs.
-control = partial(distance, bounds=(0.0, 1.0))  # Inputs restricted to [0, 1], which may exclude the nearest point.
+control = partial(distance, bounds=(0.0, 1.0))  # Inputs must stay in [0, 1], which may exclude the nearest point.
 
 CLAIM = Claim(
     id="affine-multiclass-attack",

@@ -1,4 +1,4 @@
-"""DeepFool finds closer wrong decisions of a trained network than a single step along the gradient.
+"""The DeepFool attack finds closer adversarial examples of a trained network than a single step along the gradient.
 
     mean distance of DeepFool  <=  mean distance of the best single step along the gradient                   (1)
 
@@ -17,7 +17,7 @@ from gnomon.robustness.attacks import DeepFool, minimal_distance
 
 
 def problem(width, seed):
-    """A network trained on digits, and test digits that it classifies correctly."""
+    """Returns a network trained on digits, and the test digits that it classifies correctly."""
     torch.manual_seed(seed)
     split = digits(600, 60, seed=seed)
     x, z = split.x.double(), split.x_test.double()
@@ -35,12 +35,12 @@ def problem(width, seed):
 
 
 def predicted():
-    """From the nearest to the farthest."""
+    """Returns the names of the attacks, the one with the smaller distance first."""
     return ("DeepFool", "one step")
 
 
 def one_step(net, x, y):
-    """The smallest step along the gradient that changes the decision, from a grid; 4 if it never does."""
+    """Returns the shortest step along the gradient that changes the decision, from a grid; 4 if none does."""
     leaf = x.clone().requires_grad_()
     (g,) = torch.autograd.grad(torch.nn.functional.cross_entropy(net(leaf), y, reduction="sum"), leaf)
     g = g / g.flatten(1).norm(dim=1)[:, None, None, None]
@@ -52,14 +52,14 @@ def one_step(net, x, y):
 
 
 def distances(method, width, seed):
-    """Both distances of each digit; 4 if the decision never changes."""
+    """Returns the distance of each digit for both attacks; 4 if the decision never changes."""
     net, x, y = problem(width, seed)
     found = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=method).above
     return {"DeepFool": torch.where(found.isfinite(), found, 4.0), "one step": one_step(net, x, y)}
 
 
-observed = partial(distances, method=DeepFool(overshoot=0.01))  # A new linearization at every point.
-control = partial(distances, method=DeepFool(steps=1, overshoot=0.01))  # One linearization, at x.
+observed = partial(distances, method=DeepFool(overshoot=0.01))  # DeepFool linearizes the network at every new point.
+control = partial(distances, method=DeepFool(steps=1, overshoot=0.01))  # DeepFool linearizes only once, at the input.
 
 CLAIM = Claim(
     id="deepfool",

@@ -1,4 +1,4 @@
-"""One step of eps along the signs of the gradient lowers the margin of a linear score by eps |w|_1.
+"""One step of eps along the signs of the gradient lowers the margin of a linear score with weights w by eps |w|_1.
 
     m(x - eps sign(w)) = m(x) - eps |w|_1                                                                     (1)
 
@@ -16,7 +16,7 @@ from gnomon.robustness.attacks import FGSM, attack
 
 
 def problem(d, n, seed):
-    """Weights, and inputs with a margin large enough to stay correct."""
+    """Returns weights, and inputs with a margin large enough to stay correct."""
     generator = torch.Generator().manual_seed(seed)
     w = torch.randn(d, generator=generator, dtype=torch.float64)
     x = torch.randn(n, d, generator=generator, dtype=torch.float64)
@@ -24,12 +24,12 @@ def problem(d, n, seed):
 
 
 def predicted(d, n, eps, seed):
-    """eps |w|_1."""
+    """Returns eps |w|_1 for each input."""
     return np.full(n, eps * problem(d, n, seed)[0].abs().sum())
 
 
 class BentLinearScore(torch.nn.Module):
-    """Scores +- (w x) / 2, with a nonlinear term of size ``bend``."""
+    """Two scores +- (w x) / 2, with a nonlinear term of size ``bend``."""
 
     def __init__(self, w, bend):
         super().__init__()
@@ -41,7 +41,7 @@ class BentLinearScore(torch.nn.Module):
 
 
 def margin_decrease(bend, d, n, eps, seed):
-    """Decrease of the margin under the attack."""
+    """Returns the decrease of each margin under the fast gradient sign attack."""
     w, x = problem(d, n, seed)
     net = BentLinearScore(w, bend)
     moved = attack(net, (x, torch.zeros(n).long()), eps=eps, bounds=(-1e6, 1e6), method=FGSM()).examples

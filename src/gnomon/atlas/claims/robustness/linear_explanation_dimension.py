@@ -1,4 +1,4 @@
-"""The effect of small changes of all entries on a linear score grows as the square root of the dimension.
+"""Changing all entries by eps moves a linear score by about sqrt(2 d / pi) times a move of length eps, in d dimensions.
 
     E |w|_1 / E |w|_2 -> sqrt(2 d / pi),     w of independent normal entries                                  (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(sizes):
-    """Equation (1), divided by sqrt(d), for each dimension."""
+    """Returns sqrt(2 / pi), the ratio (1) divided by sqrt(d), for each dimension."""
     return [(2 / np.pi) ** 0.5] * len(sizes)
 
 
 def ratios(draw, sizes, repeats, seed):
-    """|w|_1 / |w|_2 divided by sqrt(d), for each dimension."""
+    """Returns |w|_1 / |w|_2 divided by sqrt(d), for each dimension."""
     rng = np.random.default_rng(seed)
     rows = []
     for d in sizes:
@@ -29,7 +29,7 @@ def ratios(draw, sizes, repeats, seed):
 
 
 observed = partial(ratios, draw=lambda rng, shape: rng.normal(size=shape))  # Normal weights.
-# Weights that fall as 1 / k, so a few dominate.
+# Weights fall as 1 / k, so a few of them dominate.
 control = partial(ratios, draw=lambda rng, shape: rng.normal(size=shape) / np.arange(1, shape[1] + 1))
 
 CLAIM = Claim(

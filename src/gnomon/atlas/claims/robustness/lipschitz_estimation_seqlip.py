@@ -1,4 +1,4 @@
-"""The Lipschitz constant of a two-layer ReLU network is at most a bound over pairs, which is at most the product.
+"""The Lipschitz constant of a two-layer ReLU network with weights A, B is at most (|B A| + |B| |A|) / 2.
 
 A and B are the weights. The constant is at most the largest |B D A| over the 2^m diagonal matrices D of zeros and ones,
 with m hidden units, and
@@ -18,20 +18,20 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(m, repeats, seed):
-    """Two layers for each repetition."""
+    """Returns random weights of two layers for each repetition."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(repeats, m, 4)), rng.normal(size=(repeats, 3, m))
 
 
 def predicted(m, repeats, seed):
-    """The right side of (1), then the product of norms."""
+    """Returns the right side of (1), then the product of norms |B| |A|, for each repetition."""
     a, b = problem(m, repeats, seed)
     size = [np.linalg.svd(x, compute_uv=False)[:, 0] for x in (b @ a, a, b)]
     return np.r_[(size[0] + size[1] * size[2]) / 2, size[1] * size[2]]
 
 
 def largest_norms(values, m, repeats, seed):
-    """The largest norm over all activation patterns, once for each bound."""
+    """Returns the largest norm |B D A| over all activation patterns, once for each bound."""
     a, b = problem(m, repeats, seed)
     found = [max(np.linalg.norm(bi * np.array(p) @ ai, 2) for p in itertools.product(values, repeat=m))
              for ai, bi in zip(a, b, strict=True)]  # fmt: skip
@@ -39,7 +39,7 @@ def largest_norms(values, m, repeats, seed):
 
 
 observed = partial(largest_norms, values=(0.0, 1.0))  # ReLU.
-control = partial(largest_norms, values=(0.0, 2.0))  # Slopes up to 2.
+control = partial(largest_norms, values=(0.0, 2.0))  # The activation has slopes up to 2.
 
 CLAIM = Claim(
     id="lipschitz-estimation-seqlip",

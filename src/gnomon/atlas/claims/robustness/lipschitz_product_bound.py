@@ -1,4 +1,4 @@
-"""A network with 1-Lipschitz activations stretches no difference by more than the product of its operator norms.
+"""With 1-Lipschitz activations, a network stretches differences at most by the product of its layers' operator norms.
 
     |f(x) - f(z)| <= |W_L| ... |W_1| |x - z|                                                                  (1)
 
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(positive, width, depth, pairs, seed):
-    """Weights of the layers, and pairs of inputs, half of them close; all positive, or of both signs."""
+    """Returns layer weights and pairs of inputs, half of them close; all positive, or of both signs."""
     rng = np.random.default_rng(seed)
     sign = np.abs if positive else np.asarray
     weights = [sign(rng.normal(size=(width, width))) / width**0.5 for _ in range(depth)]
@@ -23,7 +23,7 @@ def problem(positive, width, depth, pairs, seed):
 
 
 def predicted(width, depth, pairs, seed):
-    """The product of the largest singular values, for weights of both signs and for positive ones."""
+    """Returns the product of operator norms for each pair, for weights of both signs, then for positive ones."""
     found = []
     for positive in (False, True):
         weights = problem(positive, width, depth, pairs, seed)[0]
@@ -32,7 +32,7 @@ def predicted(width, depth, pairs, seed):
 
 
 def stretch(activation, width, depth, pairs, seed):
-    """|f(x) - f(z)| / |x - z|, for weights of both signs and for positive ones."""
+    """Returns |f(x) - f(z)| / |x - z| for each pair, for weights of both signs, then for positive ones."""
     found = []
     for positive in (False, True):
         weights, x, z = problem(positive, width, depth, pairs, seed)
@@ -44,7 +44,7 @@ def stretch(activation, width, depth, pairs, seed):
 
 
 observed = partial(stretch, activation=lambda u: np.maximum(u, 0))  # ReLU.
-control = partial(stretch, activation=lambda u: u**3)  # A cube, whose slope is unbounded.
+control = partial(stretch, activation=lambda u: u**3)  # The cube, whose slope is unbounded.
 
 CLAIM = Claim(
     id="lipschitz-product-bound",
@@ -55,6 +55,6 @@ CLAIM = Claim(
     premises=(Premise("the activation is 1-Lipschitz"),),
     parameters={"width": 20, "depth": 3, "pairs": 2000},
     full={"width": 100, "depth": 5, "pairs": 10_000},
-    judge=bounded_by("above", rounding=1e6, tight=0.8),  # differences of inputs 1e-3 apart
+    judge=bounded_by("above", rounding=1e6, tight=0.8),  # differences of inputs 1e-3 apart lose digits
     remark="Random weights of both signs reach about a quarter of the bound.",
 )

@@ -1,4 +1,4 @@
-"""Projected ascent in a Euclidean ball ends at eps g / |g| for a linear loss, and never leaves the ball.
+"""Projected gradient ascent in a Euclidean ball ends at eps g / |g| for a linear loss with gradient g.
 
     e <- P(e + a g)                                                                                           (1)
 
@@ -31,19 +31,19 @@ class TwoClassScore(torch.nn.Module):
 
 
 def problem(d, seed):
-    """Weights of norm 4, so the score cannot move by 10, its distance from the boundary."""
+    """Returns weights of norm 4, so that the attack cannot change the decision."""
     w = torch.randn(d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     return 4 * w / w.norm()
 
 
 def predicted(d, eps, seed):
-    """After one step of eps / 4, and at the end."""
+    """Returns the move after one step of eps / 4, and the final move."""
     w = problem(d, seed).numpy()
     return -np.r_[eps / 4 * w, eps * w] / np.linalg.norm(w)
 
 
 def moves_of_attack(bend, d, eps, seed):
-    """Moves of the attack from zero, after one step and after twenty."""
+    """Returns the moves of the attack from zero, after one step and after twenty."""
     net = TwoClassScore(problem(d, seed), bend)
     with torch.no_grad():
         x = torch.zeros(1, d, dtype=torch.float64)
@@ -51,7 +51,7 @@ def moves_of_attack(bend, d, eps, seed):
     threat, generator = Threat(eps, "2", -1e3, 1e3), torch.Generator()
     moves = []
     for steps in (1, 20):
-        # the score at zero is a tie, so a constant keeps the example correctly classified
+        # the scores are equal at zero; a constant keeps the example correctly classified
         shifted = torch.nn.Sequential(net, RaisedFirstScore())
         with AttackedModel(shifted).attacked() as victim:
             moves.append(PGD(steps, 0.25).run(victim, x, label, threat, generator)[0])
@@ -66,7 +66,7 @@ class RaisedFirstScore(torch.nn.Module):
 
 
 observed = partial(moves_of_attack, bend=0.0)  # A linear score.
-control = partial(moves_of_attack, bend=1.0)  # A nonlinear score, whose gradient changes direction.
+control = partial(moves_of_attack, bend=1.0)  # A nonlinear score, whose gradient changes its direction.
 
 CLAIM = Claim(
     id="pgd-l2",

@@ -1,4 +1,4 @@
-"""Projected ascent with clipping reaches eps sign(w) on a linear score; rescaling does not.
+"""On a linear score, projected ascent with clipped entries reaches eps sign(w); with rescaling it does not.
 
     e <- clip(e + a sign(g), -eps, eps)                                                                       (1)
 
@@ -12,18 +12,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, seed):
-    """Weights of a linear score, and a start inside the box."""
+    """Returns weights of a linear score, and a start inside the box."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=d), rng.uniform(-0.2, 0.2, size=d)
 
 
 def predicted(d, eps, seed):
-    """eps sign(w)."""
+    """Returns the final move eps sign(w)."""
     return eps * np.sign(problem(d, seed)[0])
 
 
 def ascend(project, d, eps, step, seed):
-    """The move after ceil(2 eps / step) steps from a start inside the box."""
+    """Returns the move after ceil(2 eps / step) steps from a start inside the box."""
     w, e = problem(d, seed)
     for _ in range(int(np.ceil(2 * eps / step))):
         e = project(e + step * np.sign(w))
@@ -31,12 +31,12 @@ def ascend(project, d, eps, step, seed):
 
 
 def observed(d, eps, step, seed):
-    """Clipping."""
+    """Projects by clipping every entry."""
     return ascend(lambda z: np.clip(z, -eps, eps), d, eps, step, seed)
 
 
 def control(d, eps, step, seed):
-    """Rescaling by the largest entry."""
+    """Projects by rescaling with the largest entry."""
     return ascend(lambda z: eps * z / np.abs(z).max(), d, eps, step, seed)
 
 

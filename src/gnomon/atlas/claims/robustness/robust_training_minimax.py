@@ -1,4 +1,4 @@
-"""The worst loss of a linear classifier within eps is the loss at its margin minus eps times the dual norm.
+"""The worst loss of a linear classifier within eps is its loss at the margin minus eps times the dual norm.
 
     max over |e|_p <= eps of l(y (w (x + e) + b)) = l(y (w x + b) - eps |w|_q),     l falling, 1/p + 1/q = 1        (1)
 
@@ -14,20 +14,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, n, seed):
-    """A linear classifier, inputs and labels."""
+    """Returns a linear classifier, inputs and labels."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=d), rng.normal(), rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], size=n)
 
 
 def predicted(d, n, eps, seed):
-    """The right side of (1) for the logistic loss, in the largest-entry and the Euclidean norm."""
+    """Returns the right side of (1) for the logistic loss, in the largest-entry and the Euclidean norm."""
     w, b, x, y = problem(d, n, seed)
     m = y * (x @ w + b)
     return np.r_[np.log1p(np.exp(-m + eps * np.abs(w).sum())), np.log1p(np.exp(-m + eps * np.linalg.norm(w)))]
 
 
 def worst_losses(loss, d, n, eps, steps, seed):
-    """The largest loss that projected ascent finds, from the input."""
+    """Returns the largest loss that projected ascent finds, for each example and norm."""
     w, b, x, y = problem(d, n, seed)
     rows = []
     for euclidean in (False, True):
@@ -46,7 +46,7 @@ def worst_losses(loss, d, n, eps, steps, seed):
 
 
 observed = partial(worst_losses, loss=lambda m: np.log1p(np.exp(-m)))  # The logistic loss.
-# The squared loss (1 - m)^2, which rises again beyond margin 1.
+# The squared loss (1 - m)^2 rises again beyond margin 1.
 control = partial(worst_losses, loss=lambda m: (1 - m) ** 2)
 
 CLAIM = Claim(

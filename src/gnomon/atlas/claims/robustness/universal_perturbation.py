@@ -1,4 +1,4 @@
-"""One perturbation changes at least three times as many decisions on new digits as noise of the same size.
+"""One perturbation changes at least three times as many decisions on new digits as random noise of its size.
 
     P(f(x + v) != f(x)) >= 3 P(f(x + n) != f(x)),      |v|_inf = |n|_inf = eps                                (1)
 
@@ -15,7 +15,7 @@ from gnomon.robustness.attacks import universal_perturbation
 
 
 def net(width, split):
-    """A network trained on digits."""
+    """Returns a network trained on digits."""
     made = torch.nn.Sequential(
         torch.nn.Flatten(), torch.nn.Linear(64, width), torch.nn.ReLU(), torch.nn.Linear(width, 10)
     )
@@ -28,19 +28,19 @@ def net(width, split):
 
 
 def predicted():
-    """Three times the share of noise is at most the share of the perturbation, so their ratio is at most 1."""
+    """Returns 1, the upper bound on 3 (share changed by noise) / (share changed by the perturbation)."""
     return 1.0
 
 
 def by_noise(made, split, eps, draws=20):
-    """Share of test decisions that a random sign for every pixel changes, for several draws."""
+    """Returns the share of test decisions that a random sign for every pixel changes, for several draws."""
     with torch.no_grad():
         before, signs = made(split.x_test).argmax(1), torch.randn(draws, 1, 1, 8, 8).sign()
         return [float((made((split.x_test + eps * s).clamp(0, 1)).argmax(1) != before).double().mean()) for s in signs]
 
 
 def excess(width, eps, networks, seed, searched):
-    """3 (share changed by noise) / (share changed by one perturbation), for several networks."""
+    """Returns 3 (share changed by noise) / (share changed by one perturbation), for several networks."""
     found = []
     for i in range(networks):
         torch.manual_seed(seed + i)
@@ -55,7 +55,7 @@ def excess(width, eps, networks, seed, searched):
     return found
 
 
-observed = partial(excess, searched=True)  # Sixty steps of search.
+observed = partial(excess, searched=True)  # A perturbation found in sixty steps of search.
 control = partial(excess, searched=False)  # A random sign for every pixel instead.
 
 CLAIM = Claim(

@@ -1,1 +1,1 @@
-"""Networks along time: recurrence, gates, attention and what each may see."""
+"""Sequence claims: recurrent networks, gates, attention, and which positions each can use."""

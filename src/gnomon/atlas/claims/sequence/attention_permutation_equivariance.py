@@ -14,12 +14,12 @@ from gnomon.models import sinusoidal_positions
 
 
 def predicted():
-    """No difference."""
+    """Returns 0: no difference."""
     return 0.0
 
 
 def difference(place, times, size, seed):
-    """Largest difference between f(P X) and P f(X); ``place`` scales positions that are added."""
+    """Returns the largest difference between f(P X) and P f(X); ``place`` scales added positions."""
     torch.manual_seed(seed)
     layer = torch.nn.TransformerEncoderLayer(size, 2, 2 * size, 0.0, batch_first=True).double()
     x, order, cycle = torch.randn(1, times, size).double(), torch.arange(times), torch.randperm(times)

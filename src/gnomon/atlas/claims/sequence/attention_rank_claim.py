@@ -1,4 +1,4 @@
-"""Softmax raises the rank: attention logits have rank d, but the attention weights have full rank T.
+"""The logits of attention have rank d, the size of the keys, but after the softmax the weights have full rank.
 
     rank(Q K^T) = d,    rank(softmax(Q K^T)) = T   for almost all Q, K                                        (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(times, size):
-    """Ranks of logits and of weights."""
+    """Returns the ranks of logits and of weights."""
     return np.array([float(size), float(times)])
 
 
 def ranks(softmax, times, size, seed):
-    """Ranks of logits and of weights; without softmax, the weights are the logits divided by their sums."""
+    """Returns the ranks of logits and of weights; without softmax, weights are logits divided by their sums."""
     q, k = 2 * np.random.default_rng(seed).normal(size=(2, times, size))
     logits = q @ k.T
     weights = np.exp(logits) if softmax else logits

@@ -13,18 +13,18 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns 1, the variance (1) of the scaled products."""
     return 1.0
 
 
 def variances(power, size, pairs, repeats, seed):
-    """Variances of products divided by size^power."""
+    """Returns the variances of inner products divided by size^power, for each repetition."""
     rng = np.random.default_rng(seed)
     q, k = rng.normal(size=(2, repeats, pairs, size))
     return ((q * k).sum(2) / size**power).var(1, ddof=1)
 
 
-observed = partial(variances, power=0.5)  # Divided by the root.
+observed = partial(variances, power=0.5)  # Products are divided by the root of the size.
 control = partial(variances, power=0.0)  # Not divided.
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""Additive attention that learns to reverse a sequence puts its largest weight on the mirrored input.
+"""Additive attention that learns to reverse a sequence puts its largest weight on the input at the mirrored position.
 
     a_ij = softmax_j(v.tanh(W q_i + U k_j)),   c_i = sum_j a_ij z_j,    argmax_j a_ij = T - 1 - i             (1)
 
@@ -15,12 +15,12 @@ from gnomon.models import sinusoidal_positions
 
 
 def predicted():
-    """The smallest share of outputs whose largest weight is on the mirrored input."""
+    """Returns 0.9, the lower bound on the share of outputs aligned with the mirrored input."""
     return 0.9
 
 
 def aligned_share(places, length, steps, seed):
-    """That share after training to write a sequence of 8 letters backwards; equation (1)."""
+    """Returns the share of aligned outputs after training to write a sequence of letters backwards."""
     torch.manual_seed(seed)
     p = sinusoidal_positions(length, 16)
     embed, read = nn.Embedding(8, 16), nn.Linear(16, 8)
@@ -38,12 +38,12 @@ def aligned_share(places, length, steps, seed):
 
 
 def observed(length, steps, seed):
-    """Keys with positions."""
+    """Gives the keys their positions."""
     return np.float64(aligned_share(1.0, length, steps, seed))
 
 
 def control(length, steps, seed):
-    """Keys without positions."""
+    """Gives the keys no positions."""
     return np.float64(aligned_share(0.0, length, steps, seed))
 
 

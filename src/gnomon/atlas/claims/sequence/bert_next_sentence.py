@@ -18,12 +18,12 @@ WORDS_PER_SENTENCE = 3
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns 0.9, the lower bound on the accuracy."""
     return 0.9
 
 
 def pairs(count, related):
-    """Tokens [CLS] a [SEP] b of two topics, and whether b follows a."""
+    """Returns tokens [CLS] a [SEP] b of two topics, and whether b follows a."""
     first, follows = torch.randint(2, (count,)), torch.randint(2, (count,))
     second = torch.where((follows == 1) | torch.tensor(not related), first, 1 - first)
     a, b = (
@@ -47,7 +47,7 @@ class SentencePairEncoder(nn.Module):
         self.head = nn.Linear(width, 2)
 
     def forward(self, tokens):
-        """Logits of the two answers."""
+        """Returns the logits of the two answers."""
         x = self.embed(tokens) + self.places
         for layer in self.layers:
             x = layer(x)
@@ -55,7 +55,7 @@ class SentencePairEncoder(nn.Module):
 
 
 def accuracy(related, steps, seed):
-    """Accuracy on fresh pairs, after training with Adam."""
+    """Returns the accuracy on new sentence pairs, after training with Adam."""
     torch.manual_seed(seed)
     net = SentencePairEncoder(16)
     optimizer = torch.optim.Adam(net.parameters(), lr=5e-3)
@@ -70,8 +70,8 @@ def accuracy(related, steps, seed):
         return np.float64((net(x).argmax(1) == y).double().mean())
 
 
-observed = partial(accuracy, related=True)  # The topic continues.
-control = partial(accuracy, related=False)  # All pairs share the topic, so it does not reveal which follow.
+observed = partial(accuracy, related=True)  # A sentence that follows has the same topic.
+control = partial(accuracy, related=False)  # All pairs share their topic, so the topic says nothing.
 
 CLAIM = Claim(
     id="bert-next-sentence",

@@ -1,4 +1,4 @@
-"""Outputs of a one-directional recurrent network depend only on the past; in a bidirectional one, on all inputs.
+"""Outputs of a one-directional recurrent network depend on past inputs only; of a bidirectional one, on all inputs.
 
     dy_t / dx_s = 0  for s > t    in one direction                                                            (1)
 
@@ -15,12 +15,12 @@ from gnomon.sequences import causality
 
 
 def predicted(times):
-    """One if an output may depend on an input, equation (1)."""
+    """Returns 1 if an output may depend on an input by (1), else 0."""
     return np.tril(np.ones((times, times)))
 
 
 def dependence(both, times, seed):
-    """Which outputs change with which inputs."""
+    """Returns 1 if an output changes with an input, else 0, for each pair of positions."""
     torch.manual_seed(seed)
     rnn = torch.nn.RNN(2, 6, batch_first=True, bidirectional=both)
     return (np.array(causality(rnn, torch.randn(3, times, 2)).dependence) > 0).astype(float)

@@ -1,4 +1,4 @@
-"""The gradient of a recurrent matrix is a sum over all times of products of slopes and matrices.
+"""The gradient of the recurrent matrix is a sum over time of products of activation slopes and matrices.
 
     dL/dz_t = sum over i >= t of dl_i/dz_i  prod over t < j <= i of diag(phi_j) U,  phi_j the slopes of step j    (1)
 
@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(times, seed):
-    """A matrix, inputs, and weights of the states in the loss."""
+    """Returns a recurrent matrix, inputs, and weights of the states in the loss."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(4, 4)) / 2, rng.normal(size=(times, 4)), rng.normal(size=(times, 4))
 
 
 def predicted(times, seed):
-    """The gradient by automatic differentiation."""
+    """Returns the gradient of the recurrent matrix by automatic differentiation."""
     u, x, weights = (torch.from_numpy(a) for a in problem(times, seed))
     u.requires_grad_()
     z, loss = torch.zeros(4, dtype=torch.float64), torch.zeros((), dtype=torch.float64)
@@ -32,7 +32,7 @@ def predicted(times, seed):
 
 
 def by_products(steps, times, seed):
-    """Equation (1), with products over at most ``steps`` steps."""
+    """Returns the gradient by equation (1), with products over at most ``steps`` steps."""
     u, x, weights = problem(times, seed)
     z = [np.zeros(4)]
     for t in range(times):
@@ -50,11 +50,11 @@ def by_products(steps, times, seed):
 
 
 def observed(times, seed):
-    """All products."""
+    """Includes all products, back to the first step."""
     return by_products(times, times, seed)
 
 
-control = partial(by_products, steps=2)  # Products over two steps, as in truncated backpropagation.
+control = partial(by_products, steps=2)  # Products over at most two steps, as in truncated backpropagation.
 
 CLAIM = Claim(
     id="bptt-gradient",

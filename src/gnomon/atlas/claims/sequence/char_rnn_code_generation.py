@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def data(mixed, seed):
-    """The source of some models of this package as numbers, split into training and test parts."""
+    """Returns source code of this package as numbers, split into training and test part, and the number of letters."""
     folder = files("gnomon.models")
     text = "".join((folder / name).read_text(encoding="utf-8") for name in ("sets.py", "vision.py", "graphs.py"))
     letters = sorted(set(text))
@@ -28,14 +28,14 @@ def data(mixed, seed):
 
 
 def predicted(seed):
-    """H - 1 of equation (1), on the test part with frequencies of the training part (each letter once more)."""
+    """Returns H - 1 of (1) on the test part, with the character frequencies of the training part."""
     train, test, letters = data(False, seed)
     q = (np.bincount(train.numpy(), minlength=letters) + 1.0) / (len(train) + letters)
     return float(-np.log2(q)[test.numpy()].mean() - 1)
 
 
 def bits(mixed, steps, seed):
-    """Bits per character of a GRU with 64 units on the test part."""
+    """Trains a GRU with 64 units and returns its bits per character on the test part."""
     train, test, letters = data(mixed, seed)
     torch.manual_seed(seed)
     embed, cell, head = nn.Embedding(letters, 32), nn.GRU(32, 64, batch_first=True), nn.Linear(64, letters)
@@ -54,7 +54,7 @@ def bits(mixed, steps, seed):
 
 
 observed = partial(bits, mixed=False)  # Source code.
-control = partial(bits, mixed=True)  # The same characters in random order.
+control = partial(bits, mixed=True)  # The same characters in random order, so the past does not help.
 
 CLAIM = Claim(
     id="char-rnn-code-generation",

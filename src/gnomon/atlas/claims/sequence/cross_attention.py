@@ -1,4 +1,4 @@
-"""Attention to another sequence does not depend on the order of that sequence.
+"""Attention from one sequence to another does not depend on the order of the other sequence.
 
     y(A, P B) = y(A, B)   for every permutation P                                                             (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """No difference."""
+    """Returns 0: no difference."""
     return 0.0
 
 
 def difference(place, times, size, seed):
-    """Largest difference between attention to a sequence and to its reverse; ``place`` adds the position."""
+    """Returns the largest difference between attention to a sequence and to its reverse; ``place`` adds positions."""
     torch.manual_seed(seed)
     m = torch.nn.MultiheadAttention(size, 2, batch_first=True).double()
     a, b = torch.randn(1, 3, size).double(), torch.randn(1, times, size).double()

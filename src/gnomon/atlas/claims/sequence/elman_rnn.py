@@ -14,18 +14,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(seed):
-    """A layer of PyTorch in float64."""
+    """Returns a recurrent layer of PyTorch in float64."""
     torch.manual_seed(seed)
     return torch.nn.RNN(3, 5, bias=False, batch_first=True).double()
 
 
 def inputs(times, seed):
-    """A sequence."""
+    """Returns a random input sequence."""
     return np.random.default_rng(seed).normal(size=(times, 3))
 
 
 def states(decay, times, seed):
-    """Equation (1) in a loop; the recurrent matrix shrinks by ``decay`` at every step."""
+    """Returns the states by (1) in a loop; the recurrent matrix shrinks by ``decay`` at every step."""
     layer, z, found = net(seed), np.zeros(5), []
     u, v = (w.detach().numpy() for w in (layer.weight_hh_l0, layer.weight_ih_l0))
     for t, x in enumerate(inputs(times, seed)):
@@ -35,13 +35,13 @@ def states(decay, times, seed):
 
 
 def predicted(times, seed):
-    """PyTorch's layer."""
+    """Returns the states of PyTorch's layer."""
     with torch.no_grad():
         return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
 
 
-observed = partial(states, decay=1.0)  # One matrix for all steps.
-control = partial(states, decay=0.9)  # Another matrix at every step.
+observed = partial(states, decay=1.0)  # All steps have the same matrix.
+control = partial(states, decay=0.9)  # Every step has another matrix.
 
 CLAIM = Claim(
     id="elman-rnn",

@@ -14,27 +14,27 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(times, gate):
-    """Equation (1)."""
+    """Returns the remaining memory g^t after each step."""
     return gate ** np.arange(1, times + 1)
 
 
 def cell_values(feedback, times, gate):
-    """Cell of torch's LSTM with a constant forget gate and no input; with ``feedback`` the gate sees the output."""
+    """Returns the cell of torch's LSTM with constant forget gate and no input; ``feedback`` lets the gate see h."""
     cell = torch.nn.LSTMCell(1, 1).double()
     with torch.no_grad():
         for p in cell.parameters():
             p.zero_()
-        cell.bias_hh[1] = float(np.log(gate / (1 - gate)))  # torch's gate order: input, forget, candidate, output
+        cell.bias_hh[1] = float(np.log(gate / (1 - gate)))  # torch's order: input, forget, candidate, output gate
         cell.weight_hh[1, 0] = feedback
         h, c, found = torch.zeros(1, 1).double(), torch.ones(1, 1).double(), []
         for _ in range(times):
-            h, c = cell(torch.zeros(1, 1).double(), (h, c))  # the candidate is tanh(0) = 0
+            h, c = cell(torch.zeros(1, 1).double(), (h, c))  # without input the candidate is tanh(0) = 0
             found.append(float(c))
     return np.array(found)
 
 
 observed = partial(cell_values, feedback=0.0)  # A constant gate.
-control = partial(cell_values, feedback=1.0)  # A gate that sees the state.
+control = partial(cell_values, feedback=1.0)  # The gate depends on the state.
 
 CLAIM = Claim(
     id="gating-mechanism",
@@ -44,5 +44,5 @@ CLAIM = Claim(
     source=Source("derived"),
     premises=(Premise("the gate does not depend on the state"),),
     parameters={"times": 30, "gate": 0.9},
-    judge=equals(rounding=1e3),  # thirty products
+    judge=equals(rounding=1e3),  # thirty products, each with a rounding error
 )

@@ -14,26 +14,26 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(units, seed):
-    """A cell of PyTorch in float64."""
+    """Returns a GRU cell of PyTorch in float64."""
     torch.manual_seed(seed)
     return torch.nn.GRUCell(3, units).double()
 
 
 def inputs(units, seed):
-    """An input and a state."""
+    """Returns a random input and a random state."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=3), rng.normal(size=units)
 
 
 def predicted(units, seed):
-    """PyTorch's cell."""
+    """Returns the new state of PyTorch's cell."""
     x, h = (torch.from_numpy(a)[None] for a in inputs(units, seed))
     with torch.no_grad():
         return net(units, seed)(x, h)[0].numpy()
 
 
 def cell(after, units, seed):
-    """Equation (1), with the reset gate before or after the matrix."""
+    """Returns the new state by (1), with the reset gate after the matrix or before it."""
     layer, (x, h) = net(units, seed), inputs(units, seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     a = (w["weight_ih"] @ x + w["bias_ih"]).reshape(3, units)

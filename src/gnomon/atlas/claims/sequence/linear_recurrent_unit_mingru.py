@@ -1,4 +1,4 @@
-"""A recurrence whose gates do not see the state is linear in it, so a scan computes all states in parallel.
+"""A recurrence whose gates do not depend on the state is linear in it, so a scan computes all states in parallel.
 
     z_t = s_t z_{t-1} + (1 - s_t) (V x_t),    s_t = sigmoid(G x_t)                                            (1)
 
@@ -15,19 +15,19 @@ from gnomon.models.scan import linear_scan
 
 
 def problem(times, seed):
-    """Gate inputs and candidates."""
+    """Returns random gate inputs and candidates."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(times, 3)), rng.normal(size=(times, 3))
 
 
 def predicted(times, seed):
-    """The parallel scan."""
+    """Returns the states by a parallel scan."""
     a, v = (torch.from_numpy(p)[None] for p in problem(times, seed))
     return linear_scan(torch.sigmoid(a), (1 - torch.sigmoid(a)) * v)[0].numpy()
 
 
 def loop(feedback, times, seed):
-    """Equation (1), step by step; with ``feedback`` the gate sees the state."""
+    """Returns the states by (1), step by step; with ``feedback`` the gates depend on the state."""
     z, found = np.zeros(3), []
     for a, v in zip(*problem(times, seed), strict=True):
         gate = 1 / (1 + np.exp(-(a + feedback * z)))
@@ -36,8 +36,8 @@ def loop(feedback, times, seed):
     return np.array(found)
 
 
-observed = partial(loop, feedback=0.0)  # Gates that depend on the input only.
-control = partial(loop, feedback=1.0)  # Gates that see the state.
+observed = partial(loop, feedback=0.0)  # Gates depend on the input only.
+control = partial(loop, feedback=1.0)  # Gates depend on the state.
 
 CLAIM = Claim(
     id="linear-recurrent-unit-mingru",

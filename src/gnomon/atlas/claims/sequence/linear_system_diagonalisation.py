@@ -1,4 +1,4 @@
-"""In the basis of its eigenvectors a linear system has one independent number for each coordinate.
+"""In the basis of its eigenvectors, the coordinates of a linear recurrence do not influence each other.
 
     z' = A z + B x,  A = P L P^-1,  s = P^-1 z:   s' = L s + P^-1 B x                                         (1)
 
@@ -13,14 +13,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(defect, times, seed):
-    """A stable system; with ``defect`` a single Jordan block."""
+    """Returns a stable matrix and inputs; with ``defect`` the matrix is a single Jordan block."""
     rng = np.random.default_rng(seed)
     a = 0.8 * np.eye(6) + 0.5 * np.eye(6, k=1) if defect else rng.normal(size=(6, 6)) / 4
     return a, rng.normal(size=(times, 6))
 
 
 def states(a, x):
-    """States by the definition."""
+    """Returns the states computed step by step."""
     z, found = np.zeros(6), []
     for row in x:
         z = a @ z + row
@@ -29,12 +29,12 @@ def states(a, x):
 
 
 def predicted(times, seed):
-    """No difference."""
+    """Returns 0: no difference."""
     return 0.0
 
 
 def difference(defect, times, seed):
-    """Largest difference between states via eigenvectors and direct states."""
+    """Returns the largest difference between states by eigenvectors and states computed step by step."""
     a, x = problem(defect, times, seed)
     values, p = np.linalg.eig(a)
     s, found = np.zeros(6, dtype=complex), []

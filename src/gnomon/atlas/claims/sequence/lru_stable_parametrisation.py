@@ -12,12 +12,12 @@ from gnomon.models import LinearRecurrentUnit
 
 
 def predicted(updates):
-    """The unit circle."""
+    """Returns 1, the radius of the unit circle, for each update."""
     return np.ones(updates)
 
 
 def observed(updates, seed):
-    """The largest absolute eigenvalue after each of many random updates."""
+    """Returns the largest absolute eigenvalue after each of many random parameter updates."""
     torch.manual_seed(seed)
     layer, found = LinearRecurrentUnit(1, 6, 1), []
     with torch.no_grad():
@@ -29,7 +29,7 @@ def observed(updates, seed):
 
 
 def control(updates, seed):
-    """Eigenvalues updated directly."""
+    """Updates the eigenvalues directly, so they leave the unit circle."""
     rng = np.random.default_rng(seed)
     value = rng.uniform(-0.9, 0.9, 6)
     found = []

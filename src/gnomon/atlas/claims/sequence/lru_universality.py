@@ -1,4 +1,4 @@
-"""A linear recurrence with a nonlinear readout can approximate a nonlinear filter with fading memory.
+"""A linear recurrence with a nonlinear readout can approximate a nonlinear filter whose memory fades.
 
     y_t = MLP(Re(G z_t)),   z_t = L z_{t-1} + B x_t:    R^2 >= 0.95 on a filter of second order               (1)
 
@@ -16,12 +16,12 @@ from gnomon.models.scan import linear_scan
 
 
 def predicted():
-    """The smallest explained share of the variance."""
+    """Returns 0.95, the lower bound on the explained share of the variance."""
     return 0.95
 
 
 def data(times, seed):
-    """Noise, and the product of two leaky averages of it."""
+    """Returns noise, and the product of two leaky averages of this noise."""
     x = np.random.default_rng(seed).normal(size=times)
     slow, fast = np.zeros(times), np.zeros(times)
     for t in range(1, times):
@@ -30,7 +30,7 @@ def data(times, seed):
 
 
 def explained_share(features, times, units, seed):
-    """R^2 on the second half of a readout fitted to the first; the poles are not those of the filter."""
+    """Returns R^2 on the second half of the data for a readout fitted to the first half."""
     x, y = data(times, seed)
     rng = np.random.default_rng(seed + 1)
     poles = rng.uniform(0.2, 0.9, size=units) * np.exp(1j * rng.uniform(-1, 1, size=units))
@@ -44,7 +44,7 @@ def explained_share(features, times, units, seed):
 
 
 def hidden_features(z, rng):
-    """The states and a hidden layer with random weights."""
+    """Returns a constant, the states, and a hidden layer with random weights."""
     w = 0.2 * rng.normal(size=(z.shape[1], 400)) / z.shape[1] ** 0.5
     return np.concatenate([np.ones((len(z), 1)), z, np.tanh(z @ w + rng.normal(size=400))], 1)
 

@@ -1,4 +1,4 @@
-"""An LSTM cell keeps its past times the forget gate and adds a candidate times the input gate.
+"""An LSTM cell is its past times the forget gate plus a candidate times the input gate.
 
     c' = sigmoid(f) c + sigmoid(i) tanh(g),   h' = sigmoid(o) tanh(c')                                        (1)
     dc_T / dc_0 along the cells alone = product over t of sigmoid(f_t)                                        (2)
@@ -17,19 +17,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(units, seed):
-    """A cell of PyTorch in float64."""
+    """Returns an LSTM cell of PyTorch in float64."""
     torch.manual_seed(seed)
     return torch.nn.LSTMCell(3, units).double()
 
 
 def inputs(units, seed):
-    """An input, a state and a cell."""
+    """Returns a random input, state and cell."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=3), rng.normal(size=units), rng.normal(size=units)
 
 
 def predicted(units, seed):
-    """Five steps of PyTorch's cell: final state and cell, and the gradient of (2) by autograd."""
+    """Returns state and cell after five steps of PyTorch's cell, then the gradient (2) by autograd."""
     x, h, c = (torch.from_numpy(a)[None] for a in inputs(units, seed))
     layer, start = net(units, seed), c.requires_grad_()
     for _ in range(5):
@@ -39,7 +39,7 @@ def predicted(units, seed):
 
 
 def cell(order, units, seed):
-    """Five steps of (1) with the gates in the given order, and the product (2)."""
+    """Returns state and cell after five steps of (1) with the gates in this order, then the product (2)."""
     layer, (x, h, c) = net(units, seed), inputs(units, seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     path = np.ones(units)

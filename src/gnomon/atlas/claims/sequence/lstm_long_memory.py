@@ -17,7 +17,7 @@ from gnomon.sequences import memory
 
 
 def predicted():
-    """From the slower decay to the faster one."""
+    """Returns the names of the networks, the one with the slower decay first."""
     return ("LSTM", "Elman")
 
 
@@ -29,12 +29,12 @@ class Last(nn.Module):
         self.cell = cell
 
     def forward(self, x):
-        """Maps (n, times, features) to (n, units)."""
+        """Maps inputs (n, times, features) to states (n, units)."""
         return self.cell(x)[0][:, -1]
 
 
 def decay_rates(bias, times, units, repeats, seed):
-    """Fitted rates 1 / length of the sensitivity of both networks; zero if it does not fall."""
+    """Returns the fitted decay rate 1 / length of both networks' gradients; 0 if they do not decay."""
     found = {"LSTM": [], "Elman": []}
     for i in range(repeats):
         torch.manual_seed(seed + i)
@@ -46,8 +46,8 @@ def decay_rates(bias, times, units, repeats, seed):
     return {name: np.array(values) for name, values in found.items()}
 
 
-observed = partial(decay_rates, bias=4.0)  # Bias 4: gates of 0.98.
-control = partial(decay_rates, bias=-4.0)  # Bias -4: gates of 0.02.
+observed = partial(decay_rates, bias=4.0)  # Bias 4: the forget gates are 0.98.
+control = partial(decay_rates, bias=-4.0)  # Bias -4: the forget gates are 0.02.
 
 CLAIM = Claim(
     id="lstm-long-memory",

@@ -1,4 +1,4 @@
-"""Multi-head attention is attention on blocks of queries, keys and values, concatenated and mapped linearly.
+"""Multi-head attention concatenates attention on blocks of queries, keys and values, and maps the result linearly.
 
     y = W_o [A_1 V_1, ..., A_h V_h],    4 d^2 weights                                                         (1)
 
@@ -15,25 +15,25 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(size, heads, seed):
-    """A module of PyTorch in float64."""
+    """Returns a multi-head attention module of PyTorch in float64."""
     torch.manual_seed(seed)
     return torch.nn.MultiheadAttention(size, heads, bias=False, batch_first=True).double()
 
 
 def inputs(times, size, seed):
-    """A sequence."""
+    """Returns a random sequence."""
     return np.random.default_rng(seed).normal(size=(times, size))
 
 
 def predicted(times, size, heads, seed):
-    """PyTorch's module."""
+    """Returns the output of PyTorch's module."""
     x = torch.from_numpy(inputs(times, size, seed))[None]
     with torch.no_grad():
         return net(size, heads, seed)(x, x, x)[0][0].numpy()
 
 
 def by_heads(stride, times, size, heads, seed):
-    """Equation (1); with ``stride`` the channels of a head are not neighbors."""
+    """Returns the output by (1), head by head; with ``stride`` the channels of a head are interleaved."""
     m, x = net(size, heads, seed), inputs(times, size, seed)
     q, k, v = (x @ w.T for w in m.in_proj_weight.detach().numpy().reshape(3, size, size))
     found = np.zeros((times, size))

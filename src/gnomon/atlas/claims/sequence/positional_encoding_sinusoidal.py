@@ -1,4 +1,4 @@
-"""Inner products of sinusoidal positions depend only on the distance of the positions.
+"""Inner products of sinusoidal position encodings depend only on the distance between the positions.
 
     p(t + s) = R_s p(t),    p(t).p(t') depends on t - t' alone                                                (1)
 
@@ -14,14 +14,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(times, channels):
-    """Inner products by distance: sums of cosines."""
+    """Returns the inner product of each pair of positions as a sum of cosines of their distance."""
     rates = 10000.0 ** (-2 * np.arange(channels // 2) / channels)
     lags = np.arange(times)[:, None] - np.arange(times)
     return np.cos(lags[:, :, None] * rates).sum(2)
 
 
 def products(paired, times, channels):
-    """Inner products of a table of sines and cosines."""
+    """Returns the inner products of a table of sines and cosines; ``paired`` gives each pair one frequency."""
     k = np.arange(channels)
     rates = 10000.0 ** (-(2 * (k // 2) if paired else k) / channels)
     angles = np.arange(times)[:, None] * rates
@@ -29,8 +29,8 @@ def products(paired, times, channels):
     return table @ table.T
 
 
-observed = partial(products, paired=True)  # Pairs with one frequency.
-control = partial(products, paired=False)  # A frequency for every channel.
+observed = partial(products, paired=True)  # Each sine and cosine share a frequency.
+control = partial(products, paired=False)  # Every channel has its own frequency.
 
 CLAIM = Claim(
     id="positional-encoding-sinusoidal",

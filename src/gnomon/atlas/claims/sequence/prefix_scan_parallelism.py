@@ -1,4 +1,4 @@
-"""Two steps of a linear recurrence combine to one step, so T steps take ceil(log2 T) parallel rounds.
+"""Any two steps of a linear recurrence combine into one step, so T steps take ceil(log2 T) parallel rounds.
 
     (a, b) then (a', b') = (a a', a' b + b'),    ceil(log2 T) rounds                                          (1)
 
@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(times, seed):
-    """Steps h -> a h + b."""
+    """Returns random steps h -> a h + b."""
     rng = np.random.default_rng(seed)
     return rng.uniform(0.5, 1.0, times), rng.normal(size=times)
 
 
 def predicted(times, seed):
-    """The state after one step after the other, from zero, and the number of rounds."""
+    """Returns the final state computed step by step, then the number of rounds."""
     h = 0.0
     for a, b in zip(*problem(times, seed), strict=True):
         h = a * h + b
@@ -28,7 +28,7 @@ def predicted(times, seed):
 
 
 def combine_steps(bend, times, seed):
-    """Combines neighbors by (1) and counts the rounds; ``bend`` makes every combined step nonlinear."""
+    """Returns the state by combining neighbors, and counts the rounds; ``bend`` makes steps nonlinear."""
     steps, rounds = list(zip(*problem(times, seed), strict=True)), 0
     while len(steps) > 1:
         pairs = [(p[0] * q[0], q[0] * p[1] + q[1]) for p, q in zip(steps[::2], steps[1::2], strict=False)]

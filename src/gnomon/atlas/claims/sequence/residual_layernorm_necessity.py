@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """The logarithm of the ratio, in either direction."""
+    """Returns log 3, the upper bound on |log ratio| of the gradients."""
     return float(np.log(3.0))
 
 
 def log_ratio(kept, depth, width, seed):
-    """|log| of the ratio (1) at initialization, with the mean over tokens as output."""
+    """Returns |log| of the ratio (1) at initialization, with the mean over tokens as output."""
     torch.manual_seed(seed)
     layers = [nn.TransformerEncoderLayer(width, 4, 2 * width, 0.0, batch_first=True, norm_first=True).double()
               for _ in range(depth)]  # fmt: skip
@@ -37,12 +37,12 @@ def log_ratio(kept, depth, width, seed):
 
 
 def log_ratios(kept, depth, width, seeds, seed):
-    """The same for several starts."""
+    """Returns |log| of the ratio (1) for several starts."""
     return np.array([log_ratio(kept, depth, width, seed + i) for i in range(seeds)])
 
 
-observed = partial(log_ratios, kept=True)  # With both.
-control = partial(log_ratios, kept=False)  # With neither.
+observed = partial(log_ratios, kept=True)  # With skip connections and layer norm.
+control = partial(log_ratios, kept=False)  # Without skip connections and layer norm.
 
 CLAIM = Claim(
     id="residual-layernorm-necessity",

@@ -1,4 +1,4 @@
-"""A linear recurrence with 1.1 times an orthogonal matrix grows by exactly 1.1 in every step.
+"""The state of a linear recurrence with 1.1 times an orthogonal matrix grows by exactly 1.1 in every step.
 
     |U^T z| = 1.1^T |z|    for U = 1.1 Q                                                                      (1)
 
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(times):
-    """The norm divided by (1)."""
+    """Returns 1, the norm of the state divided by 1.1^T, for each number of steps T."""
     return np.full(times, 1.0)
 
 
 def growth(mixed, times, seed):
-    """Norms divided by (1); ``mixed`` adds a matrix that is not orthogonal."""
+    """Returns norms divided by 1.1^T; ``mixed`` adds a matrix that is not orthogonal."""
     rng = np.random.default_rng(seed)
     q, _ = np.linalg.qr(rng.normal(size=(8, 8)))
     u, z = 1.1 * q + mixed * rng.normal(size=(8, 8)), np.eye(8)[0]
@@ -30,7 +30,7 @@ def growth(mixed, times, seed):
 
 
 observed = partial(growth, mixed=0.0)  # A multiple of an orthogonal matrix.
-control = partial(growth, mixed=0.05)  # Another matrix.
+control = partial(growth, mixed=0.05)  # A matrix that is not a multiple of an orthogonal one.
 
 CLAIM = Claim(
     id="rnn-exploding",

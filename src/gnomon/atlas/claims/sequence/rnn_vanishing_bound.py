@@ -1,4 +1,4 @@
-"""A gradient through k steps of a recurrent network is at most (alpha sigma_1)^k, with alpha the largest slope.
+"""The gradient through k recurrent steps is at most (largest activation slope x largest singular value)^k.
 
     |dz_i / dz_t| <= (alpha sigma_1(U))^(i - t),    alpha = sup |phi'|: 1 for tanh, 1/4 for the sigmoid       (1)
 
@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(networks, seed):
-    """Random matrices, and a generator for the inputs."""
+    """Returns random recurrent matrices, and a random generator for the inputs."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(networks, 6, 6)) / 4, rng
 
 
 def predicted(times, networks, seed):
-    """Equation (1) for every network and number of steps: tanh, sigmoid, linear with symmetric matrix."""
+    """Returns the bound (1) for each network and number of steps: tanh, sigmoid, then linear and symmetric."""
     matrices, _ = problem(networks, seed)
     found = []
     for alpha, u in ((1.0, matrices), (0.25, matrices), (1.0, matrices + matrices.swapaxes(1, 2))):
@@ -29,7 +29,7 @@ def predicted(times, networks, seed):
     return np.stack(found)
 
 
-ACTIVATIONS = (  # an activation, and its slope as a function of its value
+ACTIVATIONS = (  # an activation, and its slope as a function of the activation's value
     (np.tanh, lambda z: 1 - z**2),
     (lambda v: 1 / (1 + np.exp(-v)), lambda z: z * (1 - z)),
     (lambda v: v, lambda z: np.ones_like(z)),
@@ -37,7 +37,7 @@ ACTIVATIONS = (  # an activation, and its slope as a function of its value
 
 
 def jacobians(gain, times, networks, seed):
-    """Norms of the products of Jacobians for phi(gain u): tanh, sigmoid, linear with symmetric matrix."""
+    """Returns norms of Jacobian products for phi(gain u): tanh, sigmoid, then linear and symmetric."""
     matrices, rng = problem(networks, seed)
     found = []
     for (phi, slope), many in zip(ACTIVATIONS, (matrices, matrices, matrices + matrices.swapaxes(1, 2)), strict=True):
@@ -52,7 +52,7 @@ def jacobians(gain, times, networks, seed):
 
 
 observed = partial(jacobians, gain=1.0)  # Slopes of at most alpha.
-control = partial(jacobians, gain=3.0)  # Slopes up to three times as large.
+control = partial(jacobians, gain=3.0)  # Slopes are up to three times as large.
 
 CLAIM = Claim(
     id="rnn-vanishing-bound",

@@ -1,4 +1,4 @@
-"""The cost of attention grows with the square of the length, the cost of a recurrence in proportion to the length.
+"""The cost of attention grows with the square of the sequence length; the cost of a recurrence is proportional to it.
 
     4 T^2 d operations for the products of queries, keys and values;   4 T d^2 for a recurrence              (1)
 
@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(lengths, width):
-    """Equation (1): attention at each length, then the recurrence."""
+    """Returns the numbers of operations by (1): attention at each length, then the recurrence."""
     t = np.array(lengths, dtype=float)
     return np.r_[4 * t**2 * width, 4 * t * width**2]
 
 
 def count_operations(window, lengths, width):
-    """Operations of forward passes of attention and of the recurrence at each length, as torch counts them."""
+    """Returns the operations of attention and of the recurrence at each length, as torch counts them."""
     found = []
     for layer in (partial(attention, window=window), recurrence):
         for t in lengths:
@@ -32,13 +32,13 @@ def count_operations(window, lengths, width):
 
 
 def attention(x, window):
-    """Products of all pairs of positions, or of pairs within windows of this length."""
+    """Returns attention between all pairs of positions, or between pairs within windows of this length."""
     x = x.reshape(-1, window or x.shape[1], x.shape[2])
     return torch.softmax(torch.bmm(x, x.transpose(1, 2)), -1) @ x
 
 
 def recurrence(x):
-    """A state carried from step to step."""
+    """Returns the last state of a recurrence."""
     w, h = torch.zeros(x.shape[2], x.shape[2], device="meta"), torch.zeros(1, x.shape[2], device="meta")
     for t in range(x.shape[1]):
         h = torch.tanh(torch.mm(x[:, t], w) + torch.mm(h, w))

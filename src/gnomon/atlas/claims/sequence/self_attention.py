@@ -1,4 +1,4 @@
-"""Attention gives every position a mean of the values of all positions, weighted by a softmax of products.
+"""Attention gives each position a weighted mean of all values; the weights are a softmax of query-key products.
 
     y_i = sum_t softmax_t(q_i.k_t / sqrt(d)) v_t                                                              (1)
 
@@ -15,18 +15,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(times, size, seed):
-    """Queries, keys and values."""
+    """Returns random queries, keys and values."""
     return np.random.default_rng(seed).normal(size=(3, times, size))
 
 
 def predicted(times, size, seed):
-    """PyTorch's function."""
+    """Returns the output of PyTorch's scaled_dot_product_attention."""
     q, k, v = torch.from_numpy(problem(times, size, seed))
     return torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None])[0].numpy()
 
 
 def attend(own, times, size, seed):
-    """Equation (1) in a loop, or with the value of the query's own position."""
+    """Returns the output by (1) in a loop, or with the value of the query's own position if ``own``."""
     q, k, v = problem(times, size, seed)
     found = np.zeros_like(v)
     for i in range(times):
@@ -37,7 +37,7 @@ def attend(own, times, size, seed):
 
 
 observed = partial(attend, own=False)  # Values of all positions.
-control = partial(attend, own=True)  # As sometimes printed.
+control = partial(attend, own=True)  # The value of the query's own position, as some texts print.
 
 CLAIM = Claim(
     id="self-attention",

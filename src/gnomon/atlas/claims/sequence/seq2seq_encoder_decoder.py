@@ -1,4 +1,4 @@
-"""The last state of an encoder with d units holds at most d numbers of the sequence it has read.
+"""The last state of an encoder with d units stores at most d numbers of the sequence that it has read.
 
     sum over lags k of R^2(x_{T-k} from the last state) <= d                                                  (1)
 
@@ -12,12 +12,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(units):
-    """Equation (1), for each number of units."""
+    """Returns the bound d of (1), for each number of units."""
     return np.array(units, dtype=float)
 
 
 def capacity(every, d, length, sequences, seed):
-    """The sum (1), with readouts fitted on one half of the sequences and tested on the other."""
+    """Returns the sum (1), with readouts fitted on one half of the sequences and tested on the other."""
     rng = np.random.default_rng(seed)
     u = np.linalg.qr(rng.normal(size=(d, d)))[0] * 0.98
     v = rng.normal(size=d) * 0.3
@@ -33,12 +33,12 @@ def capacity(every, d, length, sequences, seed):
 
 
 def observed(units, length, sequences, seed):
-    """The last state."""
+    """Reads from the last state."""
     return np.array([capacity(False, d, length, sequences, seed) for d in units])
 
 
 def control(units, length, sequences, seed):
-    """All states, as attention has them."""
+    """Reads from all states, as attention does."""
     return np.array([capacity(True, d, length, sequences, seed) for d in units])
 
 

@@ -1,4 +1,4 @@
-"""Conditional probabilities given the past multiply to probabilities of sequences, which sum to one.
+"""If each token's probability depends on earlier tokens only, their products are probabilities that sum to one.
 
     p(y_1, ..., y_T) = prod_t p(y_t | y_1, ..., y_{t-1}),    sum over all sequences = 1                       (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """One."""
+    """Returns 1, the sum over all sequences."""
     return 1.0
 
 
 def total(future, times, tokens, seed):
-    """Sum over all sequences; each factor sees the past, and with weight ``future`` the next token."""
+    """Returns the sum over all sequences; each factor depends on the past, and by ``future`` on the next token."""
     rng = np.random.default_rng(seed)
     weights, ahead = rng.normal(size=(times, times, tokens, tokens)), future * rng.normal(size=(tokens, tokens))
     found = 0.0
@@ -33,8 +33,8 @@ def total(future, times, tokens, seed):
     return found
 
 
-observed = partial(total, future=0.0)  # Only the past.
-control = partial(total, future=1.0)  # The next token as well.
+observed = partial(total, future=0.0)  # Factors depend on the past only.
+control = partial(total, future=1.0)  # Factors also depend on the next token.
 
 CLAIM = Claim(
     id="sequence-factorisation",

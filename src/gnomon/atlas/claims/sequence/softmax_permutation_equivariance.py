@@ -1,4 +1,4 @@
-"""The softmax of permuted numbers is the permuted softmax.
+"""Permuting numbers before or after the softmax gives the same result.
 
     softmax(P z) = P softmax(z)                                                                               (1)
 
@@ -14,19 +14,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(size, seed):
-    """Numbers and a permutation."""
+    """Returns random numbers and a permutation."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=size), rng.permutation(size)
 
 
 def predicted(size, seed):
-    """Permuted after the softmax."""
+    """Returns the softmax of the numbers, then permuted."""
     z, order = problem(size, seed)
     return torch.softmax(torch.from_numpy(z), 0).numpy()[order]
 
 
 def softmax_of_permuted(tilt, size, seed):
-    """Permuted before the softmax; ``tilt`` favors later entries."""
+    """Returns the softmax of the permuted numbers; ``tilt`` favors later entries."""
     z, order = problem(size, seed)
     e = np.exp(z[order] + tilt * np.arange(size))
     return e / e.sum()

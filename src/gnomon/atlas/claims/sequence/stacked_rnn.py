@@ -1,4 +1,4 @@
-"""The second of two recurrent layers reads the states of the first at the same time.
+"""The second of two stacked recurrent layers reads the first layer's states of the same time step.
 
     z_{t,l} = tanh(U_l z_{t-1,l} + V_l z_{t,l-1}),    z_{t,0} = x_t                                           (1)
 
@@ -14,18 +14,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(seed):
-    """Two layers of PyTorch in float64."""
+    """Returns two stacked recurrent layers of PyTorch in float64."""
     torch.manual_seed(seed)
     return torch.nn.RNN(3, 4, num_layers=2, bias=False, batch_first=True).double()
 
 
 def inputs(times, seed):
-    """A sequence."""
+    """Returns a random sequence."""
     return np.random.default_rng(seed).normal(size=(times, 3))
 
 
 def states(lag, times, seed):
-    """Equation (1); the second layer reads the first with a delay of ``lag`` steps."""
+    """Returns the states of layer 2 by (1); the second layer reads the first with a delay of ``lag`` steps."""
     layer = net(seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     low, high, below = np.zeros(4), np.zeros(4), [np.zeros(4)] * lag
@@ -39,13 +39,13 @@ def states(lag, times, seed):
 
 
 def predicted(times, seed):
-    """PyTorch's layers."""
+    """Returns the states of PyTorch's second layer."""
     with torch.no_grad():
         return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
 
 
-observed = partial(states, lag=0)  # States of the same time.
-control = partial(states, lag=1)  # States of one step before.
+observed = partial(states, lag=0)  # Layer 2 reads states of the same time.
+control = partial(states, lag=1)  # Layer 2 reads states of one step before.
 
 CLAIM = Claim(
     id="stacked-rnn",

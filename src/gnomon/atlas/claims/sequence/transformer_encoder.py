@@ -1,4 +1,4 @@
-"""A transformer layer is attention and then a pointwise network, each with a skip connection and a norm.
+"""A transformer layer is attention, then a network for each position, each with a skip connection and a norm.
 
     h = norm(x + attend(x)),    y = norm(h + W_2 relu(W_1 h))                                                 (1)
 
@@ -13,24 +13,24 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(size, seed):
-    """A layer of PyTorch in float64."""
+    """Returns a transformer encoder layer of PyTorch in float64."""
     torch.manual_seed(seed)
     return torch.nn.TransformerEncoderLayer(size, 2, 2 * size, 0.0, batch_first=True).double()
 
 
 def inputs(times, size, seed):
-    """A sequence."""
+    """Returns a random sequence."""
     return torch.randn(1, times, size, generator=torch.Generator().manual_seed(seed)).double()
 
 
 def predicted(times, size, seed):
-    """PyTorch's layer."""
+    """Returns the output of PyTorch's layer."""
     with torch.no_grad():
         return net(size, seed)(inputs(times, size, seed))[0].numpy()
 
 
 def by_parts(norms_first, times, size, seed):
-    """Equation (1) from its parts."""
+    """Returns the output of (1) from the layer's parts; ``norms_first`` normalizes before the sums."""
     m, x = net(size, seed), inputs(times, size, seed)
     with torch.no_grad():
         if norms_first:

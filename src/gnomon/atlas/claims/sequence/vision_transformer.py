@@ -1,4 +1,4 @@
-"""Without its table of positions a vision transformer does not see where patches are.
+"""Without its table of positions, a vision transformer gives the same output if the image patches are permuted.
 
     y = head(encoder([cls, E p_1, ..., E p_T] + P)[0]):   y(p_s(1), ..., p_s(T)) = y(p_1, ..., p_T) for P = 0  (1)
 
@@ -17,7 +17,7 @@ from gnomon.models import VisionTransformer
 
 
 def net(places, seed):
-    """A fresh network for 8 x 8 images, with its table of positions times ``places``."""
+    """Returns a random network for 8 x 8 images, with its table of positions times ``places``."""
     torch.manual_seed(seed)
     made = VisionTransformer(side=8, patch=2, width=16, heads=2, depth=2).double().eval()
     made.positions.data = places * torch.randn(made.positions.shape, dtype=torch.float64)
@@ -25,18 +25,18 @@ def net(places, seed):
 
 
 def inputs(seed):
-    """Images."""
+    """Returns three random images."""
     return torch.from_numpy(np.random.default_rng(seed).normal(size=(3, 1, 8, 8)))
 
 
 def predicted(seed):
-    """Outputs for the images."""
+    """Returns the outputs for the images, without positions."""
     with torch.no_grad():
         return net(0.0, seed)(inputs(seed)).numpy()
 
 
 def outputs_for_permuted_patches(places, seed):
-    """Outputs for images with permuted patches."""
+    """Returns the outputs for images with permuted patches."""
     x = inputs(seed).numpy().reshape(3, 4, 2, 4, 2).transpose(0, 1, 3, 2, 4).reshape(3, 16, 2, 2)
     x = x[:, np.random.default_rng(seed + 1).permutation(16)]
     x = x.reshape(3, 4, 4, 2, 2).transpose(0, 1, 3, 2, 4).reshape(3, 1, 8, 8)

@@ -1,4 +1,4 @@
-"""With few images a convolutional network is more accurate than a vision transformer.
+"""With few images, a convolutional network is more accurate than a vision transformer.
 
     accuracy(transformer) < accuracy(CNN)   after the same training on 150 digits                             (1)
 
@@ -17,12 +17,12 @@ from gnomon.models import VisionTransformer
 
 
 def predicted():
-    """From the lower accuracy to the higher one."""
+    """Returns the names of the networks, the one with the lower accuracy first."""
     return ("transformer", "CNN")
 
 
 def accuracy(net, split, steps):
-    """Accuracy on new digits, after Adam with all examples in each step."""
+    """Trains with Adam on all examples and returns the accuracy on new digits."""
     x, z = split.x, split.x_test
     optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
     for _ in range(steps):
@@ -34,7 +34,7 @@ def accuracy(net, split, steps):
 
 
 def accuracies(kernel, examples, steps, repeats, seed):
-    """Accuracies of both networks on several splits; kernels of one pixel are averaged over all positions."""
+    """Returns the accuracies of both networks on several splits, with convolution kernels of this side."""
     found = {"transformer": [], "CNN": []}
     for k in range(repeats):
         torch.manual_seed(1000 * seed + k)
@@ -45,14 +45,14 @@ def accuracies(kernel, examples, steps, repeats, seed):
             nn.MaxPool2d(2) if kernel > 1 else nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.LazyLinear(10),
         )  # fmt: skip
         transformer = VisionTransformer(side=8, patch=2, width=24, heads=2, depth=2, outputs=10)
-        cnn(split.x[:1])  # sizes of the last layer
+        cnn(split.x[:1])  # sets the size of the lazy last layer
         for name, net in (("transformer", transformer), ("CNN", cnn)):
             found[name].append(accuracy(net, split, steps))
     return found
 
 
-observed = partial(accuracies, kernel=3)  # Kernels that see neighborhoods.
-control = partial(accuracies, kernel=1)  # Kernels of one pixel.
+observed = partial(accuracies, kernel=3)  # Kernels of 3 x 3 pixels.
+control = partial(accuracies, kernel=1)  # Kernels of one pixel have no neighborhoods.
 
 CLAIM = Claim(
     id="vision-transformer-few-images",

@@ -1,1 +1,1 @@
-"""Fourier transforms, convolutions, wavelets and scattering."""
+"""Signal claims: Fourier transforms, convolutions, wavelets and scattering transforms."""

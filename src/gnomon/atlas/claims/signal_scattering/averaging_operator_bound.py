@@ -1,4 +1,4 @@
-"""A Gaussian average over 2^J points changes by at most 2^-J times the displacement and the variation of its window.
+"""A Gaussian average over 2^J points changes little if the signal is displaced: by at most order 2^-J.
 
     |L A_J - A_J| <= 2^{-J} max|tau| |phi'|_1 / (1 - max|tau'|)^{1/2},    L x(u) = x(u - tau(u))               (1)
 
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(scales, size):
-    """The bound of (1) for the window e^{-u^2 / 2} / sqrt(2 pi), with |phi'|_1 = sqrt(2 / pi)."""
+    """Returns the bound (1) at each scale J, for a Gaussian window."""
     return [2.0**-J * size * (2 / np.pi) ** 0.5 / (1 - size * 2 * np.pi / 32) ** 0.5 for J in scales]
 
 
 def norms(widths, size):
-    """Largest singular values of L A - A on 256 points, for sinusoidal displacements."""
+    """Returns the largest singular value of L A - A on 256 points, for windows of each width."""
     u = np.arange(256.0)
     moved = u - size * np.sin(2 * np.pi * u / 32)
 
@@ -29,12 +29,12 @@ def norms(widths, size):
 
 
 def observed(scales, size):
-    """Windows of width 2^J."""
+    """Averages with windows of width 2^J."""
     return norms([2.0**J for J in scales], size)
 
 
 def control(scales, size):
-    """Windows of constant width 2."""
+    """Averages with windows of width 2 at every scale."""
     return norms([2.0 for _ in scales], size)
 
 

@@ -1,4 +1,4 @@
-"""A convolution of stride 2 with a pair of wavelet filters is a wavelet transform, and its transpose inverts it.
+"""A stride-2 convolution with a suitable pair of filters is a wavelet transform, and its transpose inverts it.
 
     y[n, 0] = sum_t x[2 n + t] h[t],    y[n, 1] = sum_t x[2 n + t] g[t],    g[t] = (-1)^t h[3 - t]              (1)
 
@@ -18,12 +18,12 @@ AVERAGE_FILTER = np.array([1 + 3**0.5, 3 + 3**0.5, 3 - 3**0.5, 1 - 3**0.5]) / (4
 
 
 def inputs(size, seed):
-    """A signal."""
+    """Returns a random signal."""
     return np.random.default_rng(seed).normal(size=size)
 
 
 def predicted(size, seed):
-    """Inner products with the shifted filters, and the signal, which the transposed layer must return."""
+    """Returns inner products with the shifted filters, then the signal, which the transposed layer must return."""
     x = inputs(size, seed)
     rows = np.zeros((2, size // 2, size))
     for n in range(size // 2):
@@ -34,7 +34,7 @@ def predicted(size, seed):
 
 
 def layers(size, seed, g):
-    """torch's convolution of stride 2 on a circle, and the transposed convolution of its outputs."""
+    """Returns the outputs of torch's convolution of stride 2 on a circle, then their transposed convolution."""
     x = torch.from_numpy(inputs(size, seed))[None, None]
     weight = torch.from_numpy(np.stack([AVERAGE_FILTER, g]))[:, None]
     y = functional.conv1d(functional.pad(x, (0, 2), mode="circular"), weight, stride=2)

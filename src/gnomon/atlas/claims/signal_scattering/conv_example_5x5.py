@@ -1,4 +1,4 @@
-"""A 3 x 3 kernel on a 5 x 5 image, computed by hand, equals torch's layer.
+"""A 3 x 3 kernel on a 5 x 5 image, computed by hand, gives the output of torch's convolution.
 
     y[u, v] = sum_{s, t} x[u + s, v + t] k[s, t],    y[0, 0] = 2 + 8 + 27 - 8 + 7 + 16 + 2 - 5 + 2 = 51        (1)
 
@@ -18,17 +18,17 @@ KERNEL = [[1, 2, 3], [-4, 7, 4], [2, -5, 1]]
 
 
 def predicted():
-    """The hand computation, equation (1)."""
+    """Returns the output computed by hand, equation (1)."""
     return [[51, 66, 20], [31, 49, 101], [15, 53, -2]]
 
 
 def layer(kernel):
-    """torch's convolution."""
+    """Returns the output of torch's convolution with this kernel."""
     return functional.conv2d(torch.tensor([[IMAGE]]).double(), kernel[None, None].double())[0, 0]
 
 
 observed = partial(layer, kernel=torch.tensor(KERNEL))  # The kernel as it is.
-# The kernel flipped in both directions; the first output is then 6.
+# The kernel is flipped in both directions; the first output is then 6.
 control = partial(layer, kernel=torch.tensor(KERNEL).flip(0, 1))
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""A convolution is a Toeplitz matrix: one example determines it, but a dense matrix needs n examples.
+"""A convolution can be learned from one example; a dense matrix of its size needs n examples.
 
     f * h = H f,   H in R^{(n + m - 1) x n},   H[u, t] = h[u - t]                                             (1)
 
@@ -15,19 +15,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(n, m, seed):
-    """A kernel, and signals to learn from."""
+    """Returns a random kernel, and signals to learn from."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=m), rng.normal(size=(n + 1, n))
 
 
 def predicted(n, m, seed):
-    """f * h by numpy; 1 example for the convolution, n for the dense matrix."""
+    """Returns the convolution by numpy, then 1 example for the convolution and n for the dense matrix."""
     h, x = inputs(n, m, seed)
     return [*np.convolve(x[-1], h), 1.0, float(n)]
 
 
 def examples_needed(x, y, design):
-    """Smallest number of examples after which least squares maps all signals correctly."""
+    """Returns the smallest number of examples after which least squares maps all signals correctly."""
     whole = [design(f) for f in x]
     for count in range(1, len(x) + 1):
         a, b = np.concatenate(whole[:count]), np.concatenate(y[:count])
@@ -38,7 +38,7 @@ def examples_needed(x, y, design):
 
 
 def products_and_examples(n, m, seed, spread):
-    """Products with (1), and examples needed by both; ``spread`` makes the weights of rows differ."""
+    """Returns products with the matrix (1), then the examples needed; ``spread`` makes its rows differ."""
     h, x = inputs(n, m, seed)
     matrix = toeplitz(np.r_[h, np.zeros(n - 1)], np.r_[h[0], np.zeros(n - 1)])
     matrix = matrix * (1 + spread * np.random.default_rng(seed + 1).normal(size=matrix.shape))
@@ -49,7 +49,7 @@ def products_and_examples(n, m, seed, spread):
 
 
 observed = partial(products_and_examples, spread=0.0)  # The convolution.
-control = partial(products_and_examples, spread=0.3)  # Rows with different weights.
+control = partial(products_and_examples, spread=0.3)  # The rows of the matrix have different weights.
 
 CLAIM = Claim(
     id="conv-toeplitz-matrix",

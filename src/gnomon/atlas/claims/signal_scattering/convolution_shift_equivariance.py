@@ -1,4 +1,4 @@
-"""The convolution of a shifted signal is the shifted convolution.
+"""Shifting a signal before or after a convolution gives the same result.
 
     f_D * h = (f * h)_D,    f_D(t) = f(t + D)                                                                 (1)
 
@@ -15,25 +15,25 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(n, m, seed):
-    """A signal and a kernel."""
+    """Returns a random signal and a random kernel."""
     return np.random.default_rng(seed).normal(size=n), np.random.default_rng(seed + 1).normal(size=m)
 
 
 def predicted(n, m, shift, seed):
-    """The convolution by Fourier transforms, then the shift."""
+    """Returns the shifted convolution, by Fourier transforms."""
     f, h = inputs(n, m, seed)
     return np.roll(np.fft.ifft(np.fft.fft(f) * np.fft.fft(h, n)).real, -shift)
 
 
 def shift_then_convolve(n, m, shift, seed, mode):
-    """The shift, then a convolution by torch."""
+    """Returns torch's convolution of the shifted signal."""
     f, h = (torch.from_numpy(x) for x in inputs(n, m, seed))
     padded = functional.pad(f.roll(-shift)[None, None], (m - 1, 0), mode=mode)
     return functional.conv1d(padded, h.flip(0)[None, None])[0, 0]
 
 
 observed = partial(shift_then_convolve, mode="circular")  # On a circle.
-control = partial(shift_then_convolve, mode="constant")  # With zeros beyond the border.
+control = partial(shift_then_convolve, mode="constant")  # The signal is zero beyond the border.
 
 CLAIM = Claim(
     id="convolution-shift-equivariance",

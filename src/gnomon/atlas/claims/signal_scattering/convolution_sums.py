@@ -1,4 +1,4 @@
-"""Convolution, convolution in the other order, and correlation are three ways to write related sums.
+"""Convolution in either order and correlation are related sums of products of two signals.
 
     (f * h)[u] = sum_t f[t] h[u - t],    f * h = h * f,    sum_t f[u + t] h[t] = (f * h-)[u],  h-[t] = h[-t]  (1)
 
@@ -15,30 +15,30 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(n, m, seed):
-    """A signal and a kernel."""
+    """Returns a random signal and a random kernel."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=n), rng.normal(size=m)
 
 
 def term_by_term(n, m, seed):
-    """The first sum of (1), without terms outside the signals."""
+    """Returns the first sum of (1), without terms outside the signals."""
     f, h = inputs(n, m, seed)
     return [sum(f[t] * h[u - t] for t in range(max(0, u - m + 1), min(n, u + 1))) for u in range(n + m - 1)]
 
 
 def by_numpy(n, m, seed):
-    """numpy's convolution."""
+    """Returns numpy's convolution."""
     return np.convolve(*inputs(n, m, seed))
 
 
 def by_torch(n, m, seed):
-    """torch's convolution, which does not flip the kernel."""
+    """Returns torch's convolution, which does not flip the kernel."""
     f, h = (torch.from_numpy(x)[None, None] for x in inputs(n, m, seed))
     return functional.conv1d(f, h, padding=m - 1)[0, 0]
 
 
 def shifted_copies(n, m, seed):
-    """f * h as a sum of copies of h, shifted and weighted by f."""
+    """Returns f * h as a sum of copies of h, shifted and weighted by f."""
     f, h = inputs(n, m, seed)
     out = np.zeros(n + m - 1)
     for t in range(n):
@@ -47,25 +47,25 @@ def shifted_copies(n, m, seed):
 
 
 def convolve_in_other_order(n, m, seed):
-    """h * f, by numpy."""
+    """Returns h * f, by numpy."""
     f, h = inputs(n, m, seed)
     return np.convolve(h, f)
 
 
 def correlate(n, m, seed):
-    """The correlation of h with f."""
+    """Returns the correlation of h with f."""
     f, h = inputs(n, m, seed)
     return np.correlate(h, f, "full")
 
 
 def with_flipped_kernel(n, m, seed):
-    """The convolution with the flipped kernel, at positions inside the signal."""
+    """Returns the convolution with the flipped kernel, at positions inside the signal."""
     f, h = inputs(n, m, seed)
     return np.convolve(f, h[::-1], "valid")
 
 
 def layer(n, m, seed):
-    """A convolutional layer of torch."""
+    """Returns the output of torch's convolutional layer."""
     f, h = (torch.from_numpy(x)[None, None] for x in inputs(n, m, seed))
     made = nn.Conv1d(1, 1, m, bias=False).double()
     made.weight.data = h
@@ -73,7 +73,7 @@ def layer(n, m, seed):
 
 
 def flips_the_signal(n, m, seed):
-    """The sum of f[t] h[u + t], which flips the signal instead of the kernel."""
+    """Returns the sums of f[t] h[u + t], which flip the signal instead of the kernel."""
     f, h = inputs(n, m, seed)
     return [sum(f[t] * h[u + t] for t in range(n) if 0 <= u + t < m) for u in range(-(n - m), 1)]
 

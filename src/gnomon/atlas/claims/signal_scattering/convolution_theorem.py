@@ -13,18 +13,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(n, seed):
-    """Two signals."""
+    """Returns two random signals."""
     return torch.randn(2, n, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def predicted(n, seed):
-    """By the product of (1)."""
+    """Returns the convolution by a product of Fourier transforms."""
     f, h = inputs(n, seed)
     return torch.fft.ifft(torch.fft.fft(f) * torch.fft.fft(h)).real
 
 
 def circular_sums(n, wrap, seed):
-    """The sum of (1)."""
+    """Returns the sums of (1); without ``wrap``, signals are zero before their start."""
     f, h = inputs(n, seed)
     lag = torch.arange(n)[:, None] - torch.arange(n)
     inside = torch.ones_like(lag, dtype=torch.bool) if wrap else lag >= 0
@@ -32,7 +32,7 @@ def circular_sums(n, wrap, seed):
 
 
 observed = partial(circular_sums, wrap=True)  # Circular.
-control = partial(circular_sums, wrap=False)  # Zero before the start.
+control = partial(circular_sums, wrap=False)  # The signal is zero before its start.
 
 CLAIM = Claim(
     id="convolution-theorem",

@@ -1,4 +1,4 @@
-"""The Laplace kernel is blind to constants and ramps and responds only to edges.
+"""The Laplace kernel gives 0 on constants and ramps and responds only to edges.
 
     k = [[0, 1, 0], [1, -4, 1], [0, 1, 0]],    sum k = 0,    sum u k(u) = 0                                   (1)
 
@@ -15,14 +15,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(side):
-    """0 on the constant and on the ramps; 1 and -1 in the two columns next to the step."""
+    """Returns 0 on a constant and on ramps, and 1 and -1 in the columns next to a step."""
     zero, step = np.zeros((side, side)), np.zeros((side, side))
     step[:, side // 2 - 1], step[:, side // 2] = 1, -1
     return np.stack([zero, zero, zero, step])[:, 1:-1, 1:-1]
 
 
 def responses(side, kernel):
-    """Responses inside a constant image, two ramps and a step."""
+    """Returns the responses inside a constant image, two ramps and a step."""
     place = torch.arange(side).double()
     images = [torch.ones(side, side).double(), place.repeat(side, 1), place.repeat(side, 1).T + 3]
     images.append((place >= side // 2).double().repeat(side, 1))
@@ -30,7 +30,7 @@ def responses(side, kernel):
 
 
 observed = partial(responses, kernel=[[0, 1, 0], [1, -4, 1], [0, 1, 0]])  # The Laplace kernel.
-# A difference of neighbors: the first moment is 1, so it responds to ramps.
+# The difference of two neighbors responds to ramps.
 control = partial(responses, kernel=[[0, 0, 0], [0, -1, 1], [0, 0, 0]])
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""The mean of a filtered process is the filtered mean; the mean of its modulus is not.
+"""The mean of a filtered random process is its filtered mean; for the mean of the modulus this is false.
 
     E (X * f) = (E X) * f                                                                                     (1)
 
@@ -14,19 +14,19 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def inputs():
-    """The mean of the process, and a wavelet: the second difference of a window."""
+    """Returns the mean of the process, and a wavelet: the second difference of a window."""
     t = np.arange(48)
     return np.sin(t / 3) + 0.05 * t, np.diff(np.hanning(9), 2)
 
 
 def predicted():
-    """The convolution of the mean."""
+    """Returns the convolution of the mean with the wavelet."""
     mean, wave = inputs()
     return np.convolve(mean, wave, "valid")
 
 
 def filtered_realizations(realizations, seed, after):
-    """Filtered realizations of the mean plus Laplace noise."""
+    """Returns filtered realizations of the mean plus Laplace noise."""
     mean, wave = inputs()
     noise = np.random.default_rng(seed).laplace(size=(realizations, len(mean)))
     return [after(np.convolve(mean + row, wave, "valid")) for row in noise]

@@ -1,4 +1,4 @@
-"""A cascade of two short filters with subsampling gives the inner products with all dilated wavelets.
+"""Repeating two short filters with subsampling gives all wavelet coefficients in linear time.
 
     x_j = (h . x_{j-1})[2 n],   d_j = (g . x_{j-1})[2 n],   d_j[n] = <x, psi_j(. - 2^j n)>                    (1)
     psi_j = h * h(./2) * ... * g(./2^{j-1})
@@ -18,12 +18,12 @@ AVERAGE_FILTER = np.array([1 + 3**0.5, 3 + 3**0.5, 3 - 3**0.5, 1 - 3**0.5]) / (4
 
 
 def inputs(size, seed):
-    """A signal."""
+    """Returns a random signal."""
     return np.random.default_rng(seed).normal(size=size)
 
 
 def predicted(size, J, seed):
-    """Inner products with the wavelets of (1) at the positions 2^j n on a circle; multiplications per sample."""
+    """Returns inner products with the wavelets of (1), then the multiplications per sample."""
     x, low, rows = inputs(size, seed), np.ones(1), []
     g = AVERAGE_FILTER[::-1] * [1, -1, 1, -1]
     for j in range(J):
@@ -36,7 +36,7 @@ def predicted(size, J, seed):
 
 
 def cascade(size, J, seed, keep):
-    """Details of (1), level by level, and multiplications; the next level uses the average (0) or the detail (1)."""
+    """Returns the details (1) of all levels, then multiplications per sample; ``keep`` selects the next input."""
     x, rows, count = inputs(size, seed), [], 0
     for _ in range(J):
         both = np.zeros((2, len(x) // 2))
@@ -48,8 +48,8 @@ def cascade(size, J, seed, keep):
     return np.append(np.concatenate(rows), count / size)
 
 
-observed = partial(cascade, keep=0)  # From the averages.
-control = partial(cascade, keep=1)  # From the details.
+observed = partial(cascade, keep=0)  # Each level filters the averages.
+control = partial(cascade, keep=1)  # Each level filters the details.
 
 CLAIM = Claim(
     id="fast-wavelet-transform",

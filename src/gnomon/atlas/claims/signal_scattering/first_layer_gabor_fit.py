@@ -19,12 +19,12 @@ from gnomon.scattering import gabor_fit
 
 
 def predicted():
-    """Minus the smallest median R^2."""
+    """Returns -0.7, minus the smallest allowed median R^2."""
     return -0.7
 
 
 def dead_leaves(side, disks, rng):
-    """An image of disks that hide one another, with radii of density r^-3 from 2 to a quarter of the side.
+    """Returns an image of disks that hide one another, with radii of density r^-3 from 2 to a quarter of the side.
 
     A larger disk could cover most of the image, which then has too few edges to learn from.
     """
@@ -41,13 +41,13 @@ def dead_leaves(side, disks, rng):
 
 
 def gaussian(image, rng):
-    """A Gaussian image with the same power spectrum."""
+    """Returns a Gaussian image with the same power spectrum."""
     noise = np.fft.fft2(rng.normal(size=image.shape))
     return np.fft.ifft2(np.abs(np.fft.fft2(image)) * noise / np.abs(noise)).real
 
 
 def learn_filters(image, size, filters, patches, rng):
-    """A convolution whose outputs are made as independent as possible by fixed-point iterations."""
+    """Returns a convolution whose outputs are made as independent as possible by fixed-point iterations."""
     rows, columns = rng.integers(0, len(image) - size, (2, patches))
     x = np.lib.stride_tricks.sliding_window_view(image, (size, size))[rows, columns].reshape(patches, -1)
     x = x - x.mean()
@@ -63,15 +63,15 @@ def learn_filters(image, size, filters, patches, rng):
 
 
 def convolution(weight):
-    """A convolution with these weights."""
+    """Returns a convolution with these weights."""
     layer = nn.Conv2d(1, len(weight), weight.shape[2], bias=False)
     layer.weight.data = weight
     return layer
 
 
 def medians(size, filters, patches, repetitions, seed, change):
-    """Minus the median R^2 of half of the filters, for several images; one fit serves all images."""
-    half = filters // 2  # filters come in random order, so any half will do
+    """Returns minus the median R^2 of Gabor fits to half of the filters, for several images."""
+    half = filters // 2  # filters are in random order, so any half represents them
     found = []
     for k in range(repetitions):
         rng = np.random.default_rng([seed, k])
@@ -81,7 +81,7 @@ def medians(size, filters, patches, repetitions, seed, change):
 
 
 observed = partial(medians, change=lambda image, rng: image)  # Images of disks.
-control = partial(medians, change=gaussian)  # Gaussian images with their power spectrum.
+control = partial(medians, change=gaussian)  # Gaussian images with the same power spectrum.
 
 CLAIM = Claim(
     id="first-layer-gabor-fit",

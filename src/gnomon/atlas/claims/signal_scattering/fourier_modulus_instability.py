@@ -1,4 +1,4 @@
-"""Under the same dilation, the modulus of the Fourier transform changes in proportion to the frequency.
+"""The modulus of the Fourier transform changes under a dilation in proportion to the frequency of the signal.
 
 It ignores translations. For a wave packet x with frequency f, a dilation by s moves its spectrum by s f, which is many
 of its widths at high frequencies:
@@ -18,19 +18,19 @@ from gnomon.scattering import Scattering1d
 
 
 def predicted():
-    """The power of f in (1)."""
+    """Returns 1, the exponent of the frequency in (1)."""
     return 1.0
 
 
 def packets(length, frequencies, width, warp):
-    """Wave packets, and dilated copies."""
+    """Returns wave packets of each frequency, and dilated copies."""
     t = np.arange(length) - length // 2
     both = [(1 - s) * t for s in (0.0, warp)]
     return [np.exp(-((a / width) ** 2) / 2) * np.cos(2 * np.pi * np.array(frequencies)[:, None] * a) for a in both]
 
 
 def exponent(representation, length, frequencies, width, warp):
-    """Log-log slope of the change over the frequency."""
+    """Returns the exponent of the frequency in the change of a representation under dilation."""
     before, after = (representation(x) for x in packets(length, frequencies, width, warp))
     change = np.linalg.norm((after - before).reshape(len(before), -1), axis=1)
     return float(np.polyfit(np.log(frequencies), np.log(change), 1)[0])
@@ -40,7 +40,7 @@ observed = partial(exponent, representation=lambda x: np.abs(np.fft.fft(x)))  # 
 
 
 def control(length, frequencies, width, warp):
-    """Scattering, whose change does not grow."""
+    """Uses scattering, whose change does not grow with the frequency."""
     scattering = Scattering1d(10, length, Q=1)
     gains = scattering.gains()[:, None]
     return exponent(lambda x: (scattering(torch.from_numpy(x)) * gains).numpy(), length, frequencies, width, warp)

@@ -15,20 +15,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(size, seed):
-    """A random signal, and the Gaussian on the circle."""
+    """Returns a random signal, and the Gaussian on the circle."""
     p = np.arange(size)
     gaussian = sum(np.exp(-np.pi * (p + k * size) ** 2 / size) for k in range(-4, 5))
     return np.random.default_rng(seed).normal(size=size), gaussian
 
 
 def predicted(size, seed):
-    """The Gaussian, and the energy of the signal; equation (1)."""
+    """Returns the Gaussian, then the energy of the signal, by (1)."""
     signal, gaussian = inputs(size, seed)
     return np.append(gaussian, (signal**2).sum() / size)
 
 
 def transform(size, seed, norm):
-    """The transform of the Gaussian, and the energy of the transformed signal."""
+    """Returns the transform of the Gaussian, then the energy of the transformed signal."""
     signal, gaussian = (torch.fft.fft(torch.from_numpy(x), norm=norm) for x in inputs(size, seed))
     return np.append(gaussian.real.numpy(), float(signal.abs().square().sum()) / size)
 

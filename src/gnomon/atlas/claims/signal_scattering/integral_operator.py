@@ -1,4 +1,4 @@
-"""Fourier transform and convolution are integral operators: kernels applied like a matrix.
+"""Fourier transform and convolution are integral operators: a function of two variables applied like a matrix.
 
     (T f)(u) = int H(u, t) f(t) dt                                                                            (1)
 
@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(points):
-    """The closed forms, for the Fourier kernel and then for the convolution."""
+    """Returns the closed forms at each point, for the Fourier kernel and then for the convolution."""
     u = np.linspace(-2, 2, points)
     return np.concatenate([np.exp(-np.pi * u**2), np.exp(-np.pi * u**2 / 2) / 2**0.5])
 
 
 def products(start, stop, points, nodes):
-    """Equation (1) as a matrix product, by the trapezoidal rule."""
+    """Returns the integrals (1) as matrix products, by the trapezoidal rule."""
     t, step = np.linspace(start, stop, nodes, retstep=True)
     u, f = np.linspace(-2, 2, points)[:, None], np.exp(-np.pi * t**2)
     fourier, blur = np.exp(-2j * np.pi * u * t), np.exp(-np.pi * (u - t) ** 2)
@@ -28,7 +28,7 @@ def products(start, stop, points, nodes):
 
 
 observed = partial(products, start=-8.0, stop=8.0)  # From -8 to 8.
-control = partial(products, start=0.0, stop=8.0)  # From 0: half of the function is missing.
+control = partial(products, start=0.0, stop=8.0)  # From 0, so half of the function is missing.
 
 CLAIM = Claim(
     id="integral-operator",

@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(sigma, xi):
-    """Spectra of psi (2) and of phi along the axis of xi."""
+    """Returns the spectra of psi by (2) and of phi, along the axis of xi."""
     w = 2 * np.pi * np.fft.fftfreq(64)
     kappa = np.exp(-sigma * xi**2 / 2)
     phi = np.exp(-sigma * w**2 / 2)
@@ -23,7 +23,7 @@ def predicted(sigma, xi):
 
 
 def spectra(sigma, xi, kappa):
-    """Fourier transforms of the samples of (1)."""
+    """Returns the Fourier transforms of sampled psi and phi."""
     u = np.arange(64) - 32
     x, y = np.meshgrid(u, u, indexing="ij")
     phi = np.exp(-(x**2 + y**2) / (2 * sigma)) / (2 * np.pi * sigma)
@@ -32,7 +32,7 @@ def spectra(sigma, xi, kappa):
 
 
 def observed(sigma, xi):
-    """With kappa of (1)."""
+    """Subtracts kappa times the window, with kappa of (1)."""
     return spectra(sigma, xi, np.exp(-sigma * xi**2 / 2))
 
 

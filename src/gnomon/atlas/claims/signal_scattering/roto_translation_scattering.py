@@ -15,12 +15,12 @@ from gnomon.scattering import WaveletTransform, roto_translation_scattering
 
 
 def predicted(turns):
-    """No change."""
+    """Returns 0 for each rotation: no change."""
     return [0.0] * len(turns)
 
 
 def changes(phi, side, turns, seed):
-    """Relative changes under quarter turns and shifts, for an image with stripes."""
+    """Returns the relative changes of features under quarter turns and shifts, for an image with stripes."""
     x = torch.randn(side, side, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     x = x + 2 * torch.cos(torch.arange(side) * torch.pi / 4)
     before = phi(x)
@@ -31,7 +31,7 @@ observed = partial(changes, phi=lambda x: roto_translation_scattering(x, J=2, L=
 
 
 def control(side, turns, seed):
-    """Averages over positions of each wavelet's modulus."""
+    """Averages each wavelet's modulus over positions, but not over angles."""
     transform = WaveletTransform(2, (side, side), L=4)
     return changes(lambda x: transform(x)[1:].abs().mean((-2, -1)), side, turns, seed)
 

@@ -20,12 +20,12 @@ DETAIL_FILTER = [0.25, -0.5, 0.25]
 
 
 def inputs(size, seed):
-    """A signal."""
+    """Returns a random signal."""
     return np.random.default_rng(seed).normal(size=size)
 
 
 def predicted(size, J, seed):
-    """Equation (1) with Fourier transforms of the whole signal."""
+    """Returns the scattering coefficients (1), by Fourier transforms of the whole signal."""
     w = 2 * np.pi * np.fft.fftfreq(size)
     low, rows, spectrum = np.ones(size), [], np.fft.fft(inputs(size, seed))
     for j in range(J):
@@ -36,7 +36,7 @@ def predicted(size, J, seed):
 
 
 def network(size, J, seed, nonlinearity):
-    """Convolutions of stride 2 on a circle."""
+    """Returns the outputs of convolutions of stride 2 on a circle with this nonlinearity."""
 
     def layer(x, kernel):
         return functional.conv1d(

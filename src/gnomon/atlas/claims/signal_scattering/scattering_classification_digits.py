@@ -16,12 +16,12 @@ from gnomon.scattering import Scattering2d
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns -0.03, the bound (1) on accuracy with pixels minus accuracy with scattering."""
     return -0.03
 
 
 def accuracy(f, g, split):
-    """Test accuracy of ridge regression of one-hot labels on standardized features."""
+    """Returns the test accuracy of ridge regression from standardized features to labels."""
     mean, spread = f.mean(0), f.std(0) + 1e-3
     f, g = (f - mean) / spread, (g - mean) / spread
     weights = torch.linalg.solve(f @ f.mT + 0.1 * f.shape[1] * torch.eye(len(f)), functional.one_hot(split.y, 10) - 0.1)
@@ -29,7 +29,7 @@ def accuracy(f, g, split):
 
 
 def gaps(n, repetitions, seed, order):
-    """Accuracy with pixels minus accuracy with scattering for several splits, with the pixels in ``order``."""
+    """Returns the accuracy with pixels minus the accuracy with scattering, for several splits."""
     scattering, found = Scattering2d(1, (8, 8)), []
     for k in range(repetitions):
         split = data.digits(n, 400, seed=repetitions * seed + k)
@@ -43,7 +43,7 @@ observed = partial(gaps, order=torch.arange(64))  # Images.
 
 
 def control(n, repetitions, seed):
-    """All images with the same random order of pixels."""
+    """Puts the pixels of all images into the same random order, so neighbors are lost."""
     return gaps(n, repetitions, seed, torch.randperm(64, generator=torch.Generator().manual_seed(seed)))
 
 

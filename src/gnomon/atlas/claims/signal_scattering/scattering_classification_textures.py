@@ -16,12 +16,12 @@ from gnomon.scattering import roto_translation_scattering
 
 
 def predicted():
-    """The order of (1)."""
+    """Returns the names of the features, the one with the lower accuracy first."""
     return ("spectrum", "scattering")
 
 
 def textures(count, rng, oriented):
-    """Gratings at a relative angle; if ``oriented``, classes differ only in the absolute angle."""
+    """Returns images of two gratings and labels; if ``oriented``, classes differ only in the absolute angle."""
     u, v = np.meshgrid(np.arange(16), np.arange(16), indexing="ij")
     labels, images = rng.integers(0, 2, count), np.zeros((count, 16, 16))
     for i, label in enumerate(labels):
@@ -33,14 +33,14 @@ def textures(count, rng, oriented):
 
 
 def accuracy(f, y, train):
-    """Accuracy of ridge regression after the first ``train`` rows."""
+    """Returns the accuracy of ridge regression on the rows after the first ``train``."""
     f = (f - f[:train].mean(0)) / (f[:train].std(0) + 1e-9)
     weights = torch.linalg.solve(f[:train] @ f[:train].mT + 0.1 * f.shape[1] * torch.eye(train), y[:train])
     return float(((f[train:] @ (f[:train].mT @ weights)).sign() == y[train:]).double().mean())
 
 
 def accuracies(train, repetitions, seed, oriented):
-    """Accuracies of both for several draws."""
+    """Returns the accuracies of both features for several draws."""
     found = {"spectrum": [], "scattering": []}
     for k in range(repetitions):
         x, y = textures(2 * train, np.random.default_rng([seed, k]), oriented)
@@ -49,8 +49,8 @@ def accuracies(train, repetitions, seed, oriented):
     return found
 
 
-observed = partial(accuracies, oriented=False)  # Classes differ in the relative angle.
-control = partial(accuracies, oriented=True)  # Classes differ in the absolute angle, which invariants cannot see.
+observed = partial(accuracies, oriented=False)  # Classes differ in the relative angle of the gratings.
+control = partial(accuracies, oriented=True)  # Classes differ in the absolute angle, which invariants ignore.
 
 CLAIM = Claim(
     id="scattering-classification-textures",

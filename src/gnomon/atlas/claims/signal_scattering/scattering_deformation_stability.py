@@ -15,12 +15,12 @@ from gnomon.scattering import Scattering1d, fourier_modulus
 
 
 def predicted():
-    """The power of s in (1)."""
+    """Returns 1, the exponent of the dilation in the change of scattering."""
     return 1.0
 
 
 def changes(representation, warps, frequency):
-    """Change of a representation of a wave packet under dilations of several sizes."""
+    """Returns the change of a representation of a wave packet under dilations of several sizes."""
     t = np.arange(4096) - 2048
     at = (1 - np.array([0.0, *warps])[:, None]) * t
     x = np.exp(-((at / 600) ** 2) / 2) * np.cos(2 * np.pi * frequency * at)
@@ -29,7 +29,7 @@ def changes(representation, warps, frequency):
 
 
 def observed(warps, frequency):
-    """Scattering."""
+    """Measures scattering."""
     scattering = Scattering1d(8, 4096, Q=1)
     return changes(lambda x: scattering(x) * scattering.gains()[:, None], warps, frequency)
 

@@ -1,4 +1,4 @@
-"""The variance of an estimated scattering moment falls as one over the number of points.
+"""The variance of an estimated scattering moment is inversely proportional to the number of points.
 
     Var( mean_N ||X * psi_k| * psi_l| )  ~  1 / N    for processes that forget                                (1)
 
@@ -15,12 +15,12 @@ from gnomon.scattering import WaveletTransform
 
 
 def predicted():
-    """The power of N in (1)."""
+    """Returns -1, the exponent of the number of points in the variance."""
     return -1.0
 
 
 def variances(sizes, realizations, seed, remembers):
-    """Variances over realizations of the average for a pair of fast wavelets."""
+    """Returns the variance of the estimated moment over realizations, for each number of points."""
     rng, found = np.random.default_rng(seed), []
     for size in sizes:
         x = rng.normal(size=(realizations, size))
@@ -33,7 +33,7 @@ def variances(sizes, realizations, seed, remembers):
 
 
 observed = partial(variances, remembers=False)  # White noise.
-control = partial(variances, remembers=True)  # Noise whose size is constant along each realization.
+control = partial(variances, remembers=True)  # The size of the noise is constant along each realization.
 
 CLAIM = Claim(
     id="scattering-moment-estimator",

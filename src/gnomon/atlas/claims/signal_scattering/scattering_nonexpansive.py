@@ -16,7 +16,7 @@ from gnomon.scattering import WaveletTransform
 
 
 def inputs(size, pairs, seed):
-    """Pairs of noise, of smooth signals, of a signal and its shift, and of signals with different means."""
+    """Returns pairs of noise, of smooth signals, of a signal and its shift, and of signals with different means."""
     x, y = np.random.default_rng(seed).normal(size=(2, pairs, size))
     x[1::4], y[1::4] = x[1::4].cumsum(1), y[1::4].cumsum(1)
     y[2::4] = np.roll(x[2::4], 3, 1)
@@ -25,13 +25,13 @@ def inputs(size, pairs, seed):
 
 
 def predicted(size, pairs, seed):
-    """Distances of the signals."""
+    """Returns the distance of each pair of signals."""
     x, y = inputs(size, pairs, seed)
     return np.sqrt(((x - y) ** 2).sum(1))
 
 
 def distances(size, pairs, seed, weight):
-    """Distances of the coefficients of orders 0 to 2, with all filters times ``weight``."""
+    """Returns the distances of the scattering coefficients, with all filters times ``weight``."""
     transform = WaveletTransform(4, size)
     fields, found = [torch.from_numpy(x)[:, None] for x in inputs(size, pairs, seed)], 0
     for _ in range(3):
@@ -42,7 +42,7 @@ def distances(size, pairs, seed, weight):
 
 
 observed = partial(distances, weight=1.0)  # Filters whose squares sum to at most 1.
-control = partial(distances, weight=1.2)  # Filters 20 % larger.
+control = partial(distances, weight=1.2)  # Filters are 20 % larger.
 
 CLAIM = Claim(
     id="scattering-nonexpansive",

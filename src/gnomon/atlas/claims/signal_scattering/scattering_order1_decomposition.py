@@ -15,7 +15,7 @@ from gnomon.scattering import WaveletTransform
 
 
 def problem(size, J, seed):
-    """A signal, matrices of the wavelets and of the average, and a deformation by interpolation."""
+    """Returns a signal, matrices of the wavelets and of the average, and a deformation by interpolation."""
     lag = (np.arange(size)[:, None] - np.arange(size)) % size
     filters = np.fft.ifft(WaveletTransform(J, size).spectra.numpy())[:, lag]
     at = np.arange(size) + 2 * np.sin(2 * np.pi * np.arange(size) / size)
@@ -25,20 +25,20 @@ def problem(size, J, seed):
 
 
 def predicted(size, J, seed):
-    """The left side of (1), a row for each wavelet."""
+    """Returns the left side of (1), a row for each wavelet."""
     x, W, A, L = problem(size, J, seed)
     return (np.abs(W @ L @ x) - np.abs(W @ x)) @ A.T
 
 
 def sum_of_three_terms(size, J, seed, first):
-    """The right side of (1) with the given first term."""
+    """Returns the right side of (1) with the given first term."""
     x, W, A, L = problem(size, J, seed)
     u = np.abs(W @ x)
     return first(x, W, L) @ A.T + u @ (A @ L - L @ A).T + u @ (L @ A - A).T
 
 
 observed = partial(sum_of_three_terms, first=lambda x, W, L: np.abs(W @ L @ x) - np.abs(W @ x) @ L.T)  # As in (1).
-# With |W L - L W| in the first term.
+# The modulus of the difference, |W L - L W|, in the first term.
 control = partial(sum_of_three_terms, first=lambda x, W, L: np.abs(W @ L @ x - (W @ x) @ L.T))
 
 CLAIM = Claim(

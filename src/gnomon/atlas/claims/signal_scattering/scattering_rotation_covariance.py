@@ -1,4 +1,4 @@
-"""Scattering rotates with the image: a rotation by 90 degrees renumbers its angles by half of them.
+"""Rotating an image by 90 degrees rotates its scattering coefficients and shifts their angles by half of all angles.
 
     S(r x)(u, t) = S x(r^{-1} u, r^{-1} t)    for the rotation r by 90 degrees, which is L / 2 steps of the angles  (1)
 
@@ -12,35 +12,35 @@ from gnomon.scattering import Scattering2d
 
 
 def image(side, seed):
-    """White noise."""
+    """Returns an image of white noise."""
     return torch.randn(side, side, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def first_order(x, L):
-    """First-order coefficients (scales, angles), averaged over positions."""
+    """Returns first-order coefficients (scales, angles), averaged over positions."""
     y = Scattering2d(2, tuple(x.shape), L, max_order=1, padding="wrap")(x)[1:]
     return y.unflatten(0, (2, L)).mean((-2, -1))
 
 
 def predicted():
-    """No difference, equation (1)."""
+    """Returns 0: no difference."""
     return 0.0
 
 
 def difference(side, L, steps, seed):
-    """Relative difference between coefficients of the rotated image and renumbered ones of the image."""
+    """Returns the relative difference between coefficients of the rotated image and renumbered coefficients."""
     x = image(side, seed)
     turned, expected = first_order(x.rot90(1, (0, 1)), L), first_order(x, L).roll(steps, 1)
     return float((turned - expected).abs().max() / expected.abs().max())
 
 
 def observed(side, L, seed):
-    """Angles renumbered by half of them."""
+    """Renumbers the angles by half of their number."""
     return difference(side, L, L // 2, seed)
 
 
 def control(side, L, seed):
-    """Angles renumbered by one more."""
+    """Renumbers the angles by one more."""
     return difference(side, L, L // 2 + 1, seed)
 
 

@@ -1,4 +1,4 @@
-"""Scattering of images has 1 + J L + L^2 J (J - 1) / 2 coefficients at each position.
+"""Scattering of an image with J scales and L angles has 1 + J L + L^2 J (J - 1) / 2 coefficients at each position.
 
     S x = { x * phi,  |x * psi_1| * phi,  ||x * psi_1| * psi_2| * phi },    j_2 > j_1                          (1)
 
@@ -13,12 +13,12 @@ from gnomon.scattering import Scattering2d
 
 
 def predicted(scales, angles):
-    """The counts of (1), and the number of positions for an image of side 2^(J + 1)."""
+    """Returns the number of coefficients (1) and of positions, for each J and L."""
     return [[1 + J * L + L**2 * J * (J - 1) // 2, 4] for J in scales for L in angles]
 
 
 def observed(scales, angles):
-    """Shapes of the coefficients of an image."""
+    """Returns the measured numbers of coefficients and positions, for each J and L."""
     rows = []
     for J in scales:
         for L in angles:
@@ -28,7 +28,7 @@ def observed(scales, angles):
 
 
 def control(scales, angles):
-    """Every second wavelet after every first one."""
+    """Counts every second wavelet after every first wavelet."""
     return [[1 + J * L + sum(1 for _ in range(J * L) for _ in range(J * L)), 4] for J in scales for L in angles]
 
 

@@ -1,4 +1,4 @@
-"""Doubling the reach of the averages halves the change of scattering under a shift.
+"""Doubling the width of the averages halves the change of scattering coefficients under a shift.
 
     |S_J L_a x - S_J x| / |S_J x|  ~  |a| 2^{-J}                                                              (1)
 
@@ -16,12 +16,12 @@ from gnomon.scattering import WaveletTransform
 
 
 def predicted():
-    """The power of 2^J in (1)."""
+    """Returns -1, the exponent of the width 2^J in (1)."""
     return -1.0
 
 
 def changes(scales, shift, averaged):
-    """Relative changes of first-order coefficients of a short wave packet, for several J."""
+    """Returns the relative changes of first-order coefficients of a short wave packet, for several J."""
     t = np.arange(4096) - 2048
     x = torch.from_numpy(np.stack([np.exp(-((u / 3) ** 2) / 2) * np.cos(1.5 * u) for u in (t, t - shift)]))
     found = []
@@ -33,8 +33,8 @@ def changes(scales, shift, averaged):
     return [2.0**J for J in scales], found
 
 
-observed = partial(changes, averaged=True)  # Averaged.
-control = partial(changes, averaged=False)  # Moduli without average.
+observed = partial(changes, averaged=True)  # Moduli are averaged over 2^J.
+control = partial(changes, averaged=False)  # Moduli are not averaged.
 
 CLAIM = Claim(
     id="scattering-translation-invariance",

@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(frequencies):
-    """C at every frequency, and the product of the spreads."""
+    """Returns C at every frequency, then the product of the spreads in time and frequency."""
     return [0.5] * len(frequencies) + [(35 / 12) ** 0.5]
 
 
 def sums_and_spreads(frequencies, offset):
-    """Sums over scales 2^{k / 16}, by quadrature in time, and the product of the spreads."""
+    """Returns the sum over scales for each frequency, then the product of the spreads."""
     t, dt = np.linspace(-12, 12, 1201, retstep=True)
     psi = (1 - t**2 + offset) * np.exp(-(t**2) / 2)
     scales = 2.0 ** (np.arange(-160, 60) / 16)
@@ -33,7 +33,7 @@ def sums_and_spreads(frequencies, offset):
 
 
 observed = partial(sums_and_spreads, offset=0.0)  # The second derivative of the Gaussian.
-# A fifth of the Gaussian is added: the mean is not zero, and the sum grows with every coarser scale.
+# A fifth of the Gaussian is added, so the mean is not zero and coarse scales diverge.
 control = partial(sums_and_spreads, offset=0.2)
 
 CLAIM = Claim(

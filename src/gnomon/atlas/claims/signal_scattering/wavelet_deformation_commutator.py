@@ -1,4 +1,4 @@
-"""Wavelets nearly commute with deformations, equally well at all frequencies.
+"""Filtering with a wavelet and deforming the signal nearly commute, equally well at all frequencies.
 
     |(L x) * psi_j - L (x * psi_j)| <= C s |x|,    L x(u) = x((1 - s) u),    C the same for all scales j      (1)
 
@@ -17,18 +17,18 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(frequencies, warp):
-    """Equation (2) for the Gaussian psi of frequency 1 and width 1/4, the same for every filter."""
+    """Returns the bound (2) for the Gaussian psi of frequency 1 and width 1/4, for each filter."""
     u = np.linspace(0, 3, 300_001)
     gap = np.exp(-8 * (u - 1) ** 2) - np.exp(-8 * (u / (1 - warp) - 1) ** 2)
     return np.full(len(frequencies), np.abs(gap).max() / (warp * (1 - warp) ** 0.5))
 
 
 def largest_commutators(frequencies, warp, widths):
-    """max |(L x) * psi - L (x * psi)| / (s |x|) over wave packets x, for these frequencies and widths."""
+    """Returns the largest commutator over wave packets x divided by s |x|, for each filter."""
     n = 1024
     t = np.arange(n) - n // 2
     w = 2 * np.pi * np.fft.fftfreq(n)
-    dilate = np.exp(1j * np.outer((1 - warp) * t, w)) / n  # from the spectrum to the dilated signal
+    dilate = np.exp(1j * np.outer((1 - warp) * t, w)) / n  # maps a spectrum to the dilated signal
     found = []
     for f, width in zip(frequencies, widths, strict=True):
         psi = np.exp(-((w - f) ** 2) / (2 * width**2))
@@ -46,12 +46,12 @@ def largest_commutators(frequencies, warp, widths):
 
 
 def observed(frequencies, warp):
-    """Widths in proportion to the frequencies."""
+    """Takes filters with widths in proportion to their frequencies."""
     return largest_commutators(frequencies, warp, [f / 4 for f in frequencies])
 
 
 def control(frequencies, warp):
-    """Equal widths."""
+    """Takes filters of equal width."""
     return largest_commutators(frequencies, warp, [min(frequencies) / 4 for _ in frequencies])
 
 
@@ -63,6 +63,6 @@ CLAIM = Claim(
     source=Source("theorem", "mallat2012group", "Lemma 2.14"),
     premises=(Premise("the filters are dilations of one wavelet"),),
     parameters={"frequencies": (0.2, 0.4, 0.8, 1.6), "warp": 0.01},
-    judge=bounded_by("above", tight=0.95),  # packets a quarter of a width apart miss the maximum by up to 3 %
+    judge=bounded_by("above", tight=0.95),  # packets are a quarter of a width apart and miss the maximum by up to 3 %
     remark="Sometimes printed with the gradient of the norm of the deformation instead of the norm of its gradient.",
 )

@@ -1,4 +1,4 @@
-"""A wavelet dilated by 2^j and rotated has its frequency divided by 2^j and rotated back, and keeps its sum.
+"""Dilating a wavelet by 2^j and rotating it divides its frequency by 2^j and rotates the frequency back.
 
     psi_{j,t}(u) = 2^{-2j} psi(r_t u / 2^j):   center frequency 2^{-j} r_{-t} xi,   |psi_{j,t}|_1 = |psi|_1   (1)
 
@@ -15,7 +15,7 @@ CENTER_FREQUENCY = (2.0, 0.5)
 
 
 def predicted(scales, angles):
-    """Center frequencies and the sum of the modulus, equation (1), which is 1 for a window of unit sum."""
+    """Returns both center frequencies and the sum of the modulus, 1, for each wavelet."""
     rows = []
     for j in range(scales):
         for k in range(angles):
@@ -31,7 +31,7 @@ def predicted(scales, angles):
 
 
 def frequencies_and_sums(scales, angles, power):
-    """Mean frequencies of the energy, and sums of the modulus, on a 128 x 128 grid."""
+    """Returns mean frequencies of the energy and the sum of the modulus, for each wavelet."""
     u = np.arange(128) - 64
     w = 2 * np.pi * np.fft.fftfreq(128)
     x, y = np.meshgrid(u, u, indexing="ij")
@@ -48,8 +48,8 @@ def frequencies_and_sums(scales, angles, power):
     return rows
 
 
-observed = partial(frequencies_and_sums, power=4)  # Divided by 4^j.
-control = partial(frequencies_and_sums, power=2)  # Divided by 2^j, as for a constant energy.
+observed = partial(frequencies_and_sums, power=4)  # The wavelet is divided by 4^j.
+control = partial(frequencies_and_sums, power=2)  # The wavelet is divided by 2^j, as for a constant energy.
 
 CLAIM = Claim(
     id="wavelet-dilation-rotation",

@@ -1,4 +1,4 @@
-"""A wavelet transform keeps the energy if and only if its filters together pass every frequency with weight 1.
+"""A wavelet transform keeps the energy exactly if its squared filters add up to 1 at every frequency.
 
     |W x|^2 = |x|^2   iff   phi^(w)^2 + sum_k (psi_k^(w)^2 + psi_k^(-w)^2) / 2 = 1                            (1)
 
@@ -14,7 +14,7 @@ from gnomon.scattering import WaveletTransform
 
 
 def inputs(shape, seed):
-    """Noise, smooth signals and single frequencies."""
+    """Returns noise, smooth signals and single frequencies."""
     x = np.random.default_rng(seed).normal(size=(6, *shape))
     x[2:4] = x[2:4].cumsum(-1)
     x[4:] = np.cos(np.arange(shape[1]) * np.array([0.7, 2.9])[:, None, None])
@@ -22,18 +22,18 @@ def inputs(shape, seed):
 
 
 def predicted(shape, seed):
-    """Energies of the signals."""
+    """Returns the energy of each signal."""
     return (inputs(shape, seed) ** 2).sum((1, 2))
 
 
 def observed(J, shape, seed):
-    """Energies of the coefficients."""
+    """Returns the energy of each signal's wavelet coefficients."""
     coefficients = WaveletTransform(J, shape)(torch.from_numpy(inputs(shape, seed)))
     return coefficients.abs().square().sum((1, 2, 3))
 
 
 def control(J, shape, seed):
-    """Morlet wavelets that are not divided by the root of the sum in (1)."""
+    """Uses Morlet wavelets that are not divided by the root of the sum in (1)."""
     from gnomon.scattering.images import wavelets_2d
     from gnomon.scattering.morlet import gaussian_average_2d
 

@@ -14,19 +14,19 @@ from gnomon.scattering import WaveletTransform
 
 
 def inputs(size, J, seed):
-    """A signal, and the spectra of the filters."""
+    """Returns a random signal, and the spectra of the filters."""
     return np.random.default_rng(seed).normal(size=size), WaveletTransform(J, size).spectra.numpy()
 
 
 def predicted(size, J, shift, seed):
-    """Sums over the circle with the filters, then the shift."""
+    """Returns the modulus of the shifted transform, by sums over the circle."""
     x, spectra = inputs(size, J, seed)
     lag = (np.arange(size)[:, None] - np.arange(size)) % size
     return np.abs(np.roll(np.stack([wave[lag] @ x for wave in np.fft.ifft(spectra)]), shift, 1))
 
 
 def shift_then_transform(size, J, shift, seed, step):
-    """The shift, then the transform in frequency; every ``step``-th position is kept and repeated."""
+    """Returns the transform of the shifted signal; every ``step``-th position is kept and repeated."""
     x, spectra = inputs(size, J, seed)
     coefficients = np.abs(np.fft.ifft(np.fft.fft(np.roll(x, shift)) * spectra))
     return coefficients[:, ::step].repeat(step, 1)[:, :size]

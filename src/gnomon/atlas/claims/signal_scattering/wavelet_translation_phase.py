@@ -1,4 +1,4 @@
-"""After a narrow analytic filter a small shift is a phase, with an error of about shift times bandwidth.
+"""For a narrow filter of positive frequencies, a small shift is a phase factor; the error is shift times bandwidth.
 
     x(. + a) * psi = e^{i w_0 a} x * psi + error,   |error|^2 / |x * psi|^2 = 2 (1 - e^{-s^2 a^2 / 2})        (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(shifts, spread):
-    """Equation (1) for each shift."""
+    """Returns the relative squared error (1) for each shift."""
     return [2 * (1 - np.exp(-(spread**2) * a**2 / 2)) for a in shifts]
 
 
 def errors(shifts, spread, repetitions, seed, real):
-    """Squared phase errors divided by the energy, for many realizations of 4096 points."""
+    """Returns the squared phase errors divided by the energy, for each realization and shift."""
     n, w0 = 4096, np.pi / 2
     w = 2 * np.pi * np.fft.fftfreq(n)
     filters = np.exp(-((w - w0) ** 2) / (4 * spread**2))
@@ -31,7 +31,7 @@ def errors(shifts, spread, repetitions, seed, real):
 
 
 observed = partial(errors, real=False)  # An analytic filter.
-control = partial(errors, real=True)  # A real filter, with the same band at the opposite frequency.
+control = partial(errors, real=True)  # A real filter, which also passes the negative frequencies.
 
 CLAIM = Claim(
     id="wavelet-translation-phase",

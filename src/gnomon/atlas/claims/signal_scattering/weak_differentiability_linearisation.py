@@ -1,4 +1,4 @@
-"""In scattering space, small deformations of a signal lie near a plane of few dimensions.
+"""The scattering coefficients of slightly deformed copies of a signal lie near a plane of few dimensions.
 
     Phi(L x) = Phi(x) + d Phi . tau + o(|tau|)                                                                (1)
 
@@ -16,12 +16,12 @@ from gnomon.scattering import Scattering1d
 
 
 def predicted():
-    """At least nine tenths of the variance."""
+    """Returns 0.9, the lower bound on the share of variance."""
     return 0.9
 
 
 def share(phi, deformations, size, seed):
-    """Share of variance in four principal components of deformed copies of a high-frequency signal."""
+    """Returns the share of variance in four principal components of deformed copies of a signal."""
     n = 1024
     t = np.arange(n) - n / 2
     rng = np.random.default_rng(seed)
@@ -33,7 +33,7 @@ def share(phi, deformations, size, seed):
 
 
 observed = partial(share, phi=Scattering1d(7, 1024, Q=1, max_order=1))  # Scattering.
-# The samples themselves, in which a deformation by a wavelength is not small.
+# The samples themselves: a deformation by a wavelength is large for them.
 control = partial(share, phi=lambda x: x)
 
 CLAIM = Claim(

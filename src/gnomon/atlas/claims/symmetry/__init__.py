@@ -1,1 +1,1 @@
-"""Invariance and equivariance under groups."""
+"""Symmetry claims: invariance and equivariance under groups of transformations."""

@@ -1,4 +1,4 @@
-"""Weights that start symmetric stay symmetric if each example comes with its mirror image.
+"""Weights that start mirror symmetric stay symmetric if each training example comes with its mirror image.
 
     g w_0 = w_0   =>   g w_T = w_T                                                                                 (1)
 
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def asymmetry(start, n, d, steps, seed):
-    """|flip(w) - w| / |w| after training on examples and their mirror images."""
+    """Returns |flip(w) - w| / |w| after training on examples and their mirror images."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
     y = np.sign(x.sum(1))
@@ -27,12 +27,12 @@ def asymmetry(start, n, d, steps, seed):
 
 
 def predicted():
-    """No asymmetry, equation (1)."""
+    """Returns 0, the asymmetry of the weights."""
     return 0.0
 
 
 observed = partial(asymmetry, start=True)  # A symmetric start.
-control = partial(asymmetry, start=False)  # A random start, which the weights still remember after as many steps.
+control = partial(asymmetry, start=False)  # A random start, which 200 steps do not erase.
 
 CLAIM = Claim(
     id="augmentation-symmetric-weights",

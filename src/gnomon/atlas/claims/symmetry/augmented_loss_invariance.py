@@ -1,4 +1,4 @@
-"""If the data contain all shifts of each example, loss and gradient move with the weights.
+"""If the data contain all shifts of each example, shifting the weights keeps the loss and shifts the gradient.
 
     L(g w) = L(w),    grad L(g w) = g grad L(w)    for orthogonal g, over whole orbits                             (1)
 
@@ -11,13 +11,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def loss(w, x, y):
-    """Logistic loss and its gradient."""
+    """Returns the logistic loss and its gradient."""
     m = y * (x @ w)
     return np.log1p(np.exp(-m)).mean(), -(y / (1 + np.exp(m))) @ x / len(x)
 
 
 def differences(shifts, n, d, seed):
-    """Largest differences of losses and of gradients, over all shifts of the weights."""
+    """Returns the largest differences of losses and of gradients, over all shifts of the weights."""
     rng = np.random.default_rng(seed)
     x, y, w = rng.normal(size=(n, d)), rng.choice((-1.0, 1.0), n), rng.normal(size=d)
     whole, labels = np.concatenate([np.roll(x, s, 1) for s in shifts]), np.tile(y, len(shifts))
@@ -30,17 +30,17 @@ def differences(shifts, n, d, seed):
 
 
 def predicted():
-    """No difference, equation (1)."""
+    """Returns 0 for losses and 0 for gradients."""
     return [0.0, 0.0]
 
 
 def observed(n, d, seed):
-    """All shifts."""
+    """Adds all shifts of each example to the data."""
     return differences(range(d), n, d, seed)
 
 
 def control(n, d, seed):
-    """Half of the shifts."""
+    """Adds only half of the shifts."""
     return differences(range(d // 2), n, d, seed)
 
 

@@ -1,4 +1,4 @@
-"""Pooled features of a network with kernels in all quarter turns do not change if the image is rotated.
+"""If a network uses its kernels in all quarter turns, quarter turns of the image do not change its pooled features.
 
     f(r x) = f(x)  for quarter turns r,  after a mean over places and turns of the kernels                         (1)
 
@@ -14,26 +14,26 @@ from gnomon.symmetry import GroupConv2d, GroupPool, cyclic, equivariance, quarte
 
 
 def change(first, seed):
-    """Relative change of pooled features of random images under quarter turns."""
+    """Returns the relative change of pooled features of random images under quarter turns."""
     x = torch.randn(6, 1, 9, 9, generator=torch.Generator().manual_seed(seed)).double()
     net = nn.Sequential(*first, nn.AdaptiveAvgPool2d(1), nn.Flatten()).double()
     return equivariance(net, x, quarter_turns()).output.invariance
 
 
 def predicted():
-    """No change, equation (1)."""
+    """Returns 0: no change."""
     return 0.0
 
 
 def observed(seed):
-    """A convolution over the group, and the mean over it."""
+    """Uses a convolution with kernels in all quarter turns, and the mean over the turns."""
     torch.manual_seed(seed)
     layer = GroupConv2d(1, 4, 3, group=cyclic(4), lifting=True, padding=1, bias=False)
     return change([layer, nn.ReLU(), GroupPool(group=cyclic(4))], seed)
 
 
 def control(seed):
-    """A plain convolution."""
+    """Uses a plain convolution."""
     torch.manual_seed(seed)
     return change([nn.Conv2d(1, 4, 3, padding=1, bias=False), nn.ReLU()], seed)
 

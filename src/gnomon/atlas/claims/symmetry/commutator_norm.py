@@ -1,4 +1,4 @@
-"""A convolution almost commutes with small deformations: the commutator is proportional to their strength.
+"""A convolution almost commutes with a small deformation: the difference is proportional to the deformation.
 
     |[W, L_t]| = O(t)    for a shift with a warp, x(u + 1/2 + t sin u)                                              (1)
 
@@ -20,12 +20,12 @@ class Filter(torch.nn.Module):
         self.weight = torch.nn.Parameter(torch.tensor(matrix))
 
     def forward(self, x):
-        """Multiplies by the matrix."""
+        """Multiplies signals by the matrix."""
         return x @ self.weight.T
 
 
 def warp(n, t):
-    """The matrix of x(u + 1/2 + t sin u) for signals of few frequencies, by Fourier series."""
+    """Returns the matrix of x(u + 1/2 + t sin u) for signals of few frequencies, by Fourier series."""
     u = 2 * np.pi * np.arange(n) / n
     k = np.arange(-(n // 8), n // 8 + 1)
     forward = np.exp(-1j * np.outer(k, u)) / n
@@ -33,7 +33,7 @@ def warp(n, t):
 
 
 def norms(matrix, n, strengths):
-    """Norm of the commutator at each strength."""
+    """Returns the norm of the commutator at each strength of the deformation."""
     layer, out = Filter(matrix), []
     for t in strengths:
         move = torch.tensor(warp(n, t))
@@ -42,24 +42,24 @@ def norms(matrix, n, strengths):
 
 
 def gaussian_row(n):
-    """A periodic Gaussian row."""
+    """Returns a periodic Gaussian row of length n."""
     distance = np.minimum(np.arange(n), n - np.arange(n))
     row = np.exp(-(distance**2) / 8)
     return row / row.sum()
 
 
 def predicted():
-    """Slope one, equation (1)."""
+    """Returns 1, the exponent of the strength in (1)."""
     return 1.0
 
 
 def observed(n, strengths):
-    """A Gaussian filter, which commutes with the shift by 1/2 and nearly with the rest."""
+    """Uses a Gaussian filter, which commutes with the shift by 1/2."""
     return norms(np.stack([np.roll(gaussian_row(n), i) for i in range(n)]), n, strengths)
 
 
 def control(n, strengths):
-    """The same rows with different weights: not a convolution, so even the shift does not commute."""
+    """Gives the rows of the filter different weights, so not even the shift commutes."""
     rows = np.stack([(1 + i / n) * np.roll(gaussian_row(n), i) for i in range(n)])
     return norms(rows, n, strengths)
 

@@ -1,4 +1,4 @@
-"""A circular convolution commutes with shifts; with zeros at the border it does not.
+"""Shifting an image before or after a circular convolution gives the same result; with zero padding it does not.
 
     conv(shift x) = shift conv(x)                                                                                  (1)
 
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def errors(mode, side, seed):
-    """Largest difference for each shift."""
+    """Returns the largest difference for each shift."""
     torch.manual_seed(seed)
     conv = nn.Conv2d(2, 3, 3, padding=1, padding_mode=mode).double()
     x = torch.randn(1, 2, side, side).double()
@@ -23,7 +23,7 @@ def errors(mode, side, seed):
 
 
 def predicted():
-    """No difference, equation (1)."""
+    """Returns 0 for each shift: no difference."""
     return [0.0, 0.0, 0.0]
 
 

@@ -1,4 +1,4 @@
-"""If all layers commute with shifts and the output is a mean, the network does not see shifts.
+"""If all layers commute with shifts and the output is a mean over positions, shifting the input changes nothing.
 
     W_j L = L W_j and A L = A   =>   A W_J r ... W_1 L x = A W_J r ... W_1 x                                      (1)
 
@@ -16,7 +16,7 @@ from gnomon.symmetry import equivariance, translations
 
 
 def network(dense, side, seed):
-    """Two circular convolutions and a mean; a dense layer may replace the second."""
+    """Returns two circular convolutions and a mean; if ``dense``, a dense layer replaces the second."""
     torch.manual_seed(seed)
     first = nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular")
     second = nn.Conv2d(2, 2, 3, padding=1, padding_mode="circular")
@@ -26,13 +26,13 @@ def network(dense, side, seed):
 
 
 def change(dense, side, seed):
-    """Relative change of the output under shifts."""
+    """Returns the relative change of the output under shifts."""
     x = torch.randn(4, 1, side, side, generator=torch.Generator().manual_seed(seed)).double()
     return equivariance(network(dense, side, seed), x, translations()).output.invariance
 
 
 def predicted():
-    """No change, equation (1)."""
+    """Returns 0: no change."""
     return 0.0
 
 

@@ -1,4 +1,4 @@
-"""Augmentation on the fly has, on average, the gradient of the data set of all transformed examples.
+"""Random augmentation has, on average, the gradient of the data set of all transformed examples.
 
     E_t grad L(t(x_i), y_i) = (1 / |T|) sum_t grad L(t(x_i), y_i)                                                  (1)
 
@@ -11,25 +11,25 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def gradient(w, x, y):
-    """Gradient of the logistic loss, averaged over examples."""
+    """Returns the gradient of the logistic loss, averaged over examples."""
     return -(y / (1 + np.exp(y * (x @ w)))) @ x / len(x)
 
 
 def problem(n, d, seed):
-    """Random signals with labels, and weights."""
+    """Returns random signals with labels, weights, and the random generator."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.choice((-1.0, 1.0), n), rng.normal(size=d), rng
 
 
 def predicted(n, d, seed):
-    """The gradient on all shifts of all examples, equation (1)."""
+    """Returns the gradient on all shifts of all examples, equation (1)."""
     x, y, w, _ = problem(n, d, seed)
     whole, labels = np.concatenate([np.roll(x, s, 1) for s in range(d)]), np.tile(y, d)
     return -((labels * (1 - np.tanh(labels * (whole @ w) / 2)) / 2)[:, None] * whole).mean(0)
 
 
 def random_gradients(n, d, draws, seed, shares):
-    """Gradients with a new random shift for each example."""
+    """Returns gradients with a new random shift for each example, for each draw."""
     x, y, w, rng = problem(n, d, seed)
     rows = np.arange(n)[:, None]
     out = []
@@ -40,12 +40,12 @@ def random_gradients(n, d, draws, seed, shares):
 
 
 def observed(n, d, draws, seed):
-    """All shifts equally likely."""
+    """Draws all shifts with equal probability."""
     return random_gradients(n, d, draws, seed, np.full(d, 1 / d))
 
 
 def control(n, d, draws, seed):
-    """Half of the draws leave the example unchanged."""
+    """Leaves the examples unchanged in half of the draws."""
     return random_gradients(n, d, draws, seed, np.r_[0.5, np.full(d - 1, 0.5 / (d - 1))])
 
 

@@ -15,19 +15,19 @@ from gnomon.symmetry.finite import convolve, fourier, irreps, symmetric_group
 
 
 def problem(seed):
-    """Two functions on S_3 and the representations."""
+    """Returns the permutation group S_3, its representations, and two random functions on it."""
     group = symmetric_group(3)
     f, h = torch.randn(2, 6, generator=torch.Generator().manual_seed(seed)).double()
     return group, irreps(group), f, h
 
 
 def predicted():
-    """No difference, and six; equation (1)."""
+    """Returns 0, the difference, and 6, the sum of squared dimensions."""
     return [0.0, 6.0]
 
 
 def difference(seed, swapped):
-    """Largest difference between the transform of f * h and the products, and the sum of squares."""
+    """Returns the largest difference between the transform of f * h and the products, then the sum of squares."""
     group, rho, f, h = problem(seed)
     made = fourier(convolve(f, h, group), rho)
     pairs = zip(fourier(f, rho), fourier(h, rho), strict=True)
@@ -36,8 +36,8 @@ def difference(seed, swapped):
     return [worst, float(sum(r.shape[1] ** 2 for r in rho))]
 
 
-observed = partial(difference, swapped=False)  # F(f) F(h).
-control = partial(difference, swapped=True)  # F(h) F(f), which differs because S_3 does not commute.
+observed = partial(difference, swapped=False)  # The product F(f) F(h).
+control = partial(difference, swapped=True)  # The product F(h) F(f), which differs because S_3 is not commutative.
 
 CLAIM = Claim(
     id="fourier-on-groups",

@@ -1,4 +1,4 @@
-"""Gradients have no part along a symmetry of the weights, so the balance of ReLU units is conserved.
+"""Gradients are orthogonal to symmetries of the weights, so each ReLU unit conserves |w_in|^2 - |w_out|^2.
 
     <grad L(w), d/da U_a w> = 0;    for ReLU units |w_in|^2 - |w_out|^2 is constant along gradient flow             (1)
 
@@ -17,7 +17,7 @@ from gnomon.symmetry.parameters import unit_balance
 
 
 def drifts(decay, rates, time, seed):
-    """Largest drift of the conserved quantity of ten ReLU units over a fixed time, for several step sizes."""
+    """Returns the largest drift of the conserved quantity of ten ReLU units, for several step sizes."""
     g = torch.Generator().manual_seed(seed)
     x = torch.randn(30, 3, generator=g).double()
     y = x[:, :1].sin()
@@ -37,12 +37,12 @@ def drifts(decay, rates, time, seed):
 
 
 def predicted():
-    """Drift proportional to the step size, equation (1)."""
+    """Returns 1, the exponent of the step size in the drift."""
     return 1.0
 
 
 observed = partial(drifts, decay=0.0)  # The loss only.
-control = partial(drifts, decay=0.1)  # With weight decay on the first layer, which shrinks at any step size.
+control = partial(drifts, decay=0.1)  # Weight decay on the first layer changes the balance at any step size.
 
 CLAIM = Claim(
     id="gradient-orthogonal-to-orbit",

@@ -16,12 +16,12 @@ GROUPS = (cyclic_group(7), dihedral_group(4), symmetric_group(3))
 
 
 def predicted():
-    """No difference, equation (1)."""
+    """Returns 0 for each group: no difference."""
     return [0.0, 0.0, 0.0]
 
 
 def difference(seed, second):
-    """Largest difference over all translations, for each group; ``second`` moves the second function instead."""
+    """Returns the largest difference over all translations, for each group; ``second`` moves h instead of f."""
     found = []
     for group in GROUPS:
         f, h = torch.randn(2, group.order, generator=torch.Generator().manual_seed(seed)).double()
@@ -34,7 +34,7 @@ def difference(seed, second):
 
 
 observed = partial(difference, second=False)  # The first function is moved.
-# The second function is moved, which fails on groups that do not commute.
+# The second function is moved, which fails on groups that are not commutative.
 control = partial(difference, second=True)
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""A function on a homogeneous space lifts to the group and is constant on cosets of the stabilizer.
+"""A function on a space with a group action lifts to the group and is constant on cosets of the stabilizer.
 
     f^(g) = f(g x_0),    f^(g h) = f^(g) for h that fix x_0,    |G| = |X| |H|                                       (1)
 
@@ -15,27 +15,27 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def lift(points, seed):
-    """All permutations of some points, a function on the points, and its lift at base point 0."""
+    """Returns all permutations of some points, a function on the points, and its lift at base point 0."""
     f = np.random.default_rng(seed).normal(size=points)
     group = list(permutations(range(points)))
     return group, f, {g: f[g[0]] for g in group}
 
 
 def predicted(points):
-    """No change on cosets, and |G| / |H|; equation (1)."""
+    """Returns 0, the change on cosets, and the number of points, |G| / |H|."""
     return [0.0, float(points)]
 
 
 def change(points, seed, right):
-    """Largest change of the lift under products with the stabilizer, and |G| / |H|."""
+    """Returns the largest change of the lift under products with the stabilizer, then |G| / |H|."""
     group, _, values = lift(points, seed)
     fixing = [h for h in group if h[0] == 0]
     products = [(g, tuple(g[i] for i in h) if right else tuple(h[i] for i in g)) for g in group for h in fixing]
     return [max(abs(values[g] - values[gh]) for g, gh in products), len(group) / len(fixing)]
 
 
-observed = partial(change, right=True)  # g h, first h.
-control = partial(change, right=False)  # h g, first g: other cosets.
+observed = partial(change, right=True)  # Products g h, in which h acts first.
+control = partial(change, right=False)  # Products h g, in which g acts first: other cosets.
 
 CLAIM = Claim(
     id="group-lifting-homogeneous-space",

@@ -1,4 +1,4 @@
-"""QR of a Gaussian matrix gives uniform rotations if the diagonal of R is made positive.
+"""QR decomposition of a Gaussian matrix gives uniform random rotations if the diagonal of R is made positive.
 
     E[tr Q] = 0,   E[(tr Q)^2] = 1,   E[Q_11^2] = 1/3    for Q uniform over SO(3)                                   (1)
 Reference: [mezzadri2007generate].
@@ -11,23 +11,23 @@ from gnomon.symmetry import random_orthogonal
 
 
 def predicted():
-    """Equation (1), with 1 added so that none is zero."""
+    """Returns the three moments (1), with 1 added so that none is zero."""
     return [1.0, 2.0, 4 / 3]
 
 
 def moments(q):
-    """The three quantities for each matrix."""
+    """Returns 1 + trace, 1 + squared trace, and 1 + squared entry, for each matrix."""
     trace = np.trace(q, axis1=1, axis2=2)
     return np.stack([1 + trace, 1 + trace**2, 1 + q[:, 0, 0] ** 2], 1)
 
 
 def observed(draws, seed):
-    """By QR of Gaussian matrices, with fixed signs."""
+    """Draws by QR of Gaussian matrices with fixed signs."""
     return moments(random_orthogonal(3, draws, special=True, seed=seed).numpy())
 
 
 def control(draws, seed):
-    """By QR as the library returns it, with its own signs."""
+    """Draws by QR with the signs that the library returns."""
     q = np.linalg.qr(np.random.default_rng(seed).normal(size=(draws, 3, 3)))[0]
     q[:, :, 0] *= np.linalg.det(q)[:, None]
     return moments(q)

@@ -14,17 +14,17 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def quadratic_features(z):
-    """One, and all products of two samples."""
+    """Returns 1 and all products of two samples, for each signal."""
     return np.concatenate([np.ones((len(z), 1)), (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)], 1)
 
 
 def fourier_magnitudes(z):
-    """Absolute values of the Fourier transform."""
+    """Returns the absolute values of the Fourier transform of each signal."""
     return np.abs(np.fft.rfft(z, axis=1))
 
 
 def changes(copies, n, d, seed):
-    """Relative change of ridge regression outputs under shifts, for three kinds of features and data."""
+    """Returns the relative change of ridge regression outputs under shifts, for three kinds of features and data."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
     x[: n // 2] += 2 * np.cos(2 * np.pi * 2 * np.arange(d) / d + rng.uniform(0, 6, size=(n // 2, 1)))
@@ -45,18 +45,18 @@ def changes(copies, n, d, seed):
 
 
 def predicted():
-    """The order (1)."""
+    """Returns the sources of invariance, from the smallest change to the largest."""
     return ("design", "augmentation", "3/4 of nothing")
 
 
 def changes_over_seeds(copies, n, d, repetitions, seed):
-    """Changes for several seeds."""
+    """Returns the changes for several seeds."""
     rows = [changes(copies, n, d, s) for s in range(seed, seed + repetitions)]
     return {name: [row[name] for row in rows] for name in predicted()}
 
 
 def observed(n, d, repetitions, seed):
-    """Examples are shifted at random."""
+    """Augments by random shifts of the examples."""
 
     def shifted(x, rng):
         places = np.arange(d) - rng.integers(0, d, size=(n, 1))
@@ -65,7 +65,7 @@ def observed(n, d, repetitions, seed):
     return changes_over_seeds(shifted, n, d, repetitions, seed)
 
 
-# A little noise is added instead.
+# Augments by noise instead of shifts.
 control = partial(changes_over_seeds, copies=lambda x, rng: x + 0.3 * rng.normal(size=x.shape))
 
 CLAIM = Claim(

@@ -15,27 +15,27 @@ from gnomon.symmetry import equivariance, translations
 
 
 class Modulus(nn.Module):
-    """Absolute values of the Fourier transform."""
+    """The absolute values of the Fourier transform of an image."""
 
     def forward(self, x):
-        """Transforms both axes."""
+        """Returns the absolute values of the transform over both axes."""
         return torch.fft.fft2(x).abs()
 
 
 def maps(seed):
-    """Four maps of images."""
+    """Returns four maps of images: mean, Fourier modulus, circular convolution, flattening."""
     torch.manual_seed(seed)
     conv = nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular")
     return [nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()), Modulus(), conv, nn.Flatten()]
 
 
 def predicted():
-    """Whether the error of invariance, and of the better of both, is zero; equation (1)."""
+    """Returns for each map 1 if it is invariant, then 1 if it is invariant or equivariant."""
     return [1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0]
 
 
 def zero_errors(seed, action):
-    """The same from measured errors."""
+    """Returns the same from measured errors under an action."""
     x = torch.randn(8, 1, 8, 8, generator=torch.Generator().manual_seed(seed)).double()
     found = []
     for module in maps(seed):
@@ -49,7 +49,7 @@ observed = partial(zero_errors, action=translations([(0, 1), (3, 2)]))  # Circul
 
 
 def control(seed):
-    """Zeros enter at the border, so none of the maps is exact."""
+    """Lets zeros enter at the border, so none of the maps is exact."""
     from gnomon.symmetry import action
 
     return zero_errors(seed, action({"right": lambda x: torch.nn.functional.pad(x, (1, 0))[..., :-1]}))

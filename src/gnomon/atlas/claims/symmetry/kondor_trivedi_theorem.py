@@ -16,12 +16,12 @@ GROUPS = (cyclic_group(5), dihedral_group(4), symmetric_group(3))
 
 
 def predicted():
-    """The number of elements, equation (1)."""
+    """Returns the number of elements of each group, equation (1)."""
     return [float(group.order) for group in GROUPS]
 
 
 def dimensions(generators):
-    """Dimension of the solutions of the linear system, by zero eigenvalues."""
+    """Returns the dimension of the maps that commute with these group elements, for each group."""
     found = []
     for group in GROUPS:
         moves = [group.regular[g] for g in generators(group)]
@@ -29,7 +29,7 @@ def dimensions(generators):
     return found
 
 
-observed = partial(dimensions, generators=lambda group: range(1, group.order))  # All elements.
+observed = partial(dimensions, generators=lambda group: range(1, group.order))  # All elements of each group.
 # Only the last element, which generates a part of each group.
 control = partial(dimensions, generators=lambda group: [group.order - 1])
 

@@ -1,4 +1,4 @@
-"""Filters trained with mirror images in the data are nearly mirror images of themselves.
+"""Filters trained on data that contain mirror images are nearly mirror symmetric.
 
     |flip(w) - w| / |w|   with mirror images in the data is less than a tenth of the value without them        (1)
 
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def asymmetry(copy, steps, seed):
-    """Mean asymmetry of the ten filters of a linear classifier of digits, trained from a small random start."""
+    """Returns the mean asymmetry of the ten filters of a linear classifier of digits."""
     from gnomon.data import digits
 
     split = digits(600, 10, seed=seed)
@@ -34,12 +34,12 @@ def asymmetry(copy, steps, seed):
 
 
 def predicted():
-    """The order (1)."""
+    """Returns the names of both asymmetries of (1), the smaller one first."""
     return ("ten times with", "without")
 
 
 def asymmetries(copy, steps, repetitions, seed):
-    """Asymmetries with copies in the data, and without."""
+    """Returns the asymmetries of filters with copies in the data (times ten), and without."""
     seeds = range(seed, seed + repetitions)
     kinds = zip(predicted(), (10, 1), (copy, None), strict=True)
     return {name: [times * asymmetry(made, steps, s) for s in seeds] for name, times, made in kinds}

@@ -1,4 +1,4 @@
-"""A linear change of variables A transforms the spectrum by the inverse transpose and divides it by |det A|.
+"""A linear change of variables A moves the spectrum to A^-T w and divides it by |det A|.
 
     F[L o A](w) = |det A|^-1 F[L](A^-T w)                                                                          (1)
 
@@ -15,7 +15,7 @@ POINTS = np.array([[0.3, 0.5], [1.0, -0.7], [0.0, 1.2], [-0.8, -0.4]])
 
 
 def transform(w, n):
-    """Fourier integral of the sum of two Gaussians at A t, by the trapezoid rule, exact to rounding here."""
+    """Returns the Fourier integral of the sum of two Gaussians at A t, by the trapezoidal rule."""
     t = np.linspace(-9, 9, n)
     grid = np.stack(np.meshgrid(t, t, indexing="ij"), -1)
     values = sum(np.exp(-(((grid @ MATRIX.T) - c) ** 2).sum(-1) / 2) for c in CENTERS)
@@ -24,24 +24,24 @@ def transform(w, n):
 
 
 def closed_form(w):
-    """The transform of the two Gaussians in closed form."""
+    """Returns the transform of the two Gaussians in closed form."""
     return sum(2 * np.pi * np.exp(-(w**2).sum(-1) / 2 - 1j * (w @ c)) for c in CENTERS)
 
 
 def predicted():
-    """Equation (1)."""
+    """Returns the transform by (1): real parts, then imaginary parts."""
     z = closed_form(POINTS @ np.linalg.inv(MATRIX)) / abs(np.linalg.det(MATRIX))
     return np.concatenate([z.real, z.imag])
 
 
 def observed(n):
-    """By the integral."""
+    """Returns the transform by the integral."""
     z = transform(POINTS, n)
     return np.concatenate([z.real, z.imag])
 
 
 def control(n):
-    """Evaluated at the inverse instead of the inverse transpose."""
+    """Evaluates the spectrum at the inverse instead of the inverse transpose."""
     z = transform(POINTS @ np.linalg.inv(MATRIX).T @ MATRIX, n)
     return np.concatenate([z.real, z.imag])
 

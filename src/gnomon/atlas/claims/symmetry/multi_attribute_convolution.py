@@ -1,4 +1,4 @@
-"""Convolutions along several attributes, summed over all of them, do not see shifts along any attribute.
+"""Convolutions along several attributes, summed over all of them, are invariant to shifts along any attribute.
 
     x_{j+1} = r(x_j * psi along the axes v_1 ... v_j),   x_J = sum over v_1 ... v_{J-1}                             (1)
 
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def layers(n, seed):
-    """A layer along one attribute, one along two, and the final sum."""
+    """Returns a network with a layer along one attribute, one along two, and a final sum; and a random input."""
     rng = np.random.default_rng(seed)
     first, second = rng.normal(size=(n, n)), rng.normal(size=(n, n, n))
 
@@ -27,19 +27,19 @@ def layers(n, seed):
 
 
 def change(total, n, seed):
-    """Relative change of the output under shifts of the input."""
+    """Returns the relative change of the output under shifts of the input."""
     network, x = layers(n, seed)
     base = network(x, total)
     return [float(np.linalg.norm(network(np.roll(x, s), total) - base) / np.linalg.norm(base)) for s in (1, n // 2)]
 
 
 def predicted():
-    """No change, equation (1)."""
+    """Returns 0 for each shift: no change."""
     return [0.0, 0.0]
 
 
-observed = partial(change, total=True)  # Summed along both attributes.
-control = partial(change, total=False)  # Summed along the last one only.
+observed = partial(change, total=True)  # The output is summed along both attributes.
+control = partial(change, total=False)  # The output is summed along the last attribute only.
 
 CLAIM = Claim(
     id="multi-attribute-convolution",

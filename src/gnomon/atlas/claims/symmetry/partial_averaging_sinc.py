@@ -12,25 +12,25 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(n, m):
-    """The factor of each frequency on the grid, equation (1)."""
+    """Returns the factor of each frequency on the grid."""
     k = 2 * np.pi * np.arange(1, n // 2) / n
     return np.sin((m + 0.5) * k) / ((2 * m + 1) * np.sin(k / 2))
 
 
 def factors(weights, n, m, seed):
-    """Ratio of Fourier coefficients after and before averaging a random signal over shifts."""
+    """Returns the ratio of Fourier coefficients after and before averaging a random signal over shifts."""
     f = np.random.default_rng(seed).normal(size=n)
     made = sum(w * np.roll(f, s) for w, s in zip(weights, range(-m, m + 1), strict=True)) / weights.sum()
     return np.real(np.fft.fft(made)[1 : n // 2] / np.fft.fft(f)[1 : n // 2])
 
 
 def observed(n, m, seed):
-    """Equal weights."""
+    """Averages with equal weights."""
     return factors(np.ones(2 * m + 1), n, m, seed)
 
 
 def control(n, m, seed):
-    """Weights that fall to the ends."""
+    """Averages with weights that fall to the ends."""
     return factors(1.0 + m - np.abs(np.arange(-m, m + 1)), n, m, seed)
 
 

@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(sizes):
-    """The dimension of such matrices, equation (1)."""
+    """Returns 2 for each size: the dimension of the matrices that commute with all permutations."""
     return [2.0 for _ in sizes]
 
 
 def dimensions(sizes, cycles):
-    """Dimension of the matrices that commute with generators of a group, by zero singular values."""
+    """Returns the dimension of the matrices that commute with generators of a group, for each size."""
     found = []
     for m in sizes:
         eye = torch.eye(m, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""An activation that acts on each value separately commutes with every deformation.
+"""An activation that acts on each value separately commutes with every deformation of the positions.
 
     r(x o t) = r(x) o t   for all maps t of places   <=>   r acts point by point                                   (1)
 
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def gap(activation, n, seed):
-    """Largest difference over random maps of positions."""
+    """Returns the largest difference for each random map of positions."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
     maps = [np.sort(rng.integers(0, n, size=n)) for _ in range(5)]
@@ -21,12 +21,12 @@ def gap(activation, n, seed):
 
 
 def predicted():
-    """No difference, equation (1)."""
+    """Returns 0 for each map: no difference."""
     return [0.0] * 5
 
 
 observed = partial(gap, activation=lambda x: np.maximum(x, 0))  # ReLU.
-# The maximum of three neighbors.
+# The maximum of three neighbors, which mixes positions.
 control = partial(gap, activation=lambda x: np.maximum(np.maximum(np.roll(x, 1), x), np.roll(x, -1)))
 
 CLAIM = Claim(

@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def changes(pool, stages, n, repetitions, seed):
-    """Relative change under a shift by one sample after each number of stages."""
+    """Returns the relative change under a shift by one sample after each number of stages."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(repetitions):
@@ -30,12 +30,12 @@ def changes(pool, stages, n, repetitions, seed):
 
 
 def predicted(stages):
-    """Equation (1)."""
+    """Returns the relative change (1) for each number of stages."""
     return 2.0 ** ((1 - np.array(stages)) / 2)
 
 
-observed = partial(changes, pool=lambda z: z.mean(1))  # Means.
-control = partial(changes, pool=lambda z: z[:, 0])  # Subsampling without averaging.
+observed = partial(changes, pool=lambda z: z.mean(1))  # Pooling takes means.
+control = partial(changes, pool=lambda z: z[:, 0])  # Pooling keeps one sample, without averaging.
 
 CLAIM = Claim(
     id="progressive-invariance-pooling",

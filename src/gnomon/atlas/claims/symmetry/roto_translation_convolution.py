@@ -1,4 +1,4 @@
-"""A convolution over translations and quarter turns commutes with both.
+"""A convolution over translations and quarter turns commutes with translations and quarter turns.
 
     (Y * Psi)(u, g) = sum_{u', h} Y(u', h) Psi(g^{-1}(u' - u), g^{-1} h),    (r Y) * Psi = r (Y * Psi)           (1)
 
@@ -12,31 +12,31 @@ from gnomon.symmetry import GroupConv2d, cyclic
 
 
 def settings(side, seed):
-    """A layer, and features of an image."""
+    """Returns a group convolution layer, and features of an image."""
     torch.manual_seed(seed)
     layer = GroupConv2d(2, 3, 3, group=cyclic(4), padding=1, bias=False).double()
     return layer, torch.randn(1, 8, side, side, dtype=torch.float64)
 
 
 def rotate_features(x):
-    """Features rotated by 90 degrees, by hand: positions rotate, and element g becomes g + 1."""
+    """Rotates features by 90 degrees by hand: positions rotate, and element g becomes g + 1."""
     n, channels, side, _ = x.shape
     return x.rot90(1, (2, 3)).reshape(n, channels // 4, 4, side, side).roll(1, 2).reshape(x.shape)
 
 
 def predicted():
-    """No difference, equation (1)."""
+    """Returns 0: no difference."""
     return 0.0
 
 
 def observed(side, seed):
-    """Output of the rotated input minus rotated output."""
+    """Returns the largest difference between the output of the rotated input and the rotated output."""
     layer, x = settings(side, seed)
     return float((layer(rotate_features(x)) - rotate_features(layer(x))).detach().abs().max())
 
 
 def control(side, seed):
-    """A plain convolution with as many channels."""
+    """Uses a plain convolution with as many channels."""
     _, x = settings(side, seed)
     layer = torch.nn.Conv2d(8, 12, 3, padding=1, bias=False).double()
     return float((layer(rotate_features(x)) - rotate_features(layer(x))).detach().abs().max())

@@ -1,4 +1,4 @@
-"""Rotations and translations of the plane form a group in which rotations turn translations.
+"""Rotations and translations of the plane form a group, in which a rotation also rotates the next translation.
 
     (u, a)(v, b) = (u + r_a v, a + b),    (u, a)^-1 = (-r_{-a} u, -a)                                              (1)
 
@@ -13,21 +13,21 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def product(g, h, turns):
-    """g h by equation (1), or without the rotation."""
+    """Returns the product g h by (1); without ``turns``, translations are simply added."""
     (u, a), (v, b) = g, h
     r = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) if turns else np.eye(2)
     return u + r @ v, a + b
 
 
 def inverse(g):
-    """The inverse by equation (1)."""
+    """Returns the inverse of g by equation (1)."""
     u, a = g
     r = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
     return -r @ u, -a
 
 
 def deviations(turns, seed):
-    """Deviations from associativity, from the inverse, and from acting on points one after the other."""
+    """Returns deviations from associativity, from the inverse, and from acting on points one after the other."""
     rng = np.random.default_rng(seed)
     g, h, k = [(rng.normal(size=2), rng.uniform(0, 6)) for _ in range(3)]
     x = rng.normal(size=2)
@@ -42,12 +42,12 @@ def deviations(turns, seed):
 
 
 def predicted():
-    """No deviation, equation (1)."""
+    """Returns 0 three times: no deviation."""
     return [0.0, 0.0, 0.0]
 
 
-observed = partial(deviations, turns=True)  # With the rotation.
-control = partial(deviations, turns=False)  # Translations simply add.
+observed = partial(deviations, turns=True)  # The first rotation turns the second translation.
+control = partial(deviations, turns=False)  # Translations are simply added.
 
 CLAIM = Claim(
     id="roto-translation-group",
