@@ -1,4 +1,4 @@
-"""Which statements of the theory hold?
+"""The atlas: claims of deep learning theory that can be run, and pages that show which of them hold.
 
 Contains: one file per claim under ``claims`` with its explanation, the catalog, chapters and reading paths, stored
 results (``records``), the pages, the ledger of what covers each statement, runs of many claims.

@@ -1,4 +1,4 @@
-"""All claims of the atlas, found as files under ``claims/<kind>``.
+"""Finds all claims of the atlas, stored as files under ``claims/<kind>``.
 
 A file defines one `Claim` called ``CLAIM``, or several that differ only by a table, in a tuple called ``CLAIMS``. One
 claim is found without importing the others.
@@ -28,7 +28,7 @@ __all__ = ["CatalogEntry", "catalog", "select_entries", "bibtex_of_claim", "clai
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry(Record):
-    """A claim in the atlas: its kind, and the source code and the name of its file."""
+    """A claim of the atlas with its kind, the source code and the name of its file."""
 
     claim: Claim
     kind: str
@@ -57,7 +57,7 @@ def catalog() -> dict[str, CatalogEntry]:
 
 
 def claim_kinds() -> list[str]:
-    """The names of the folders of claims, such as "kernel-limit".
+    """Returns the names of the kinds of claims, such as "kernel-limit".
 
     >>> "basics" in claim_kinds()
     True
@@ -66,7 +66,7 @@ def claim_kinds() -> list[str]:
 
 
 def select_entries(ids: list[str]) -> list[CatalogEntry]:
-    """The claims of these ids or kinds; all of them for an empty list. An unknown id is answered with the nearest ones.
+    """Returns the claims with these ids or kinds, all claims for an empty list; unknown ids raise an error.
 
     Cost: the import of the chosen claims.
 
@@ -88,7 +88,7 @@ def select_entries(ids: list[str]) -> list[CatalogEntry]:
 
 
 def _find(name: str) -> CatalogEntry | None:
-    """The claim with this id, or that covers it; imports only files that mention it."""
+    """Returns the claim with this id; imports only files that mention the id."""
     stem = name.replace("-", "_")
     files_of = [(kind, other) for kind in claim_kinds() for other in _stems(kind)]
     likely = [pair for pair in files_of if pair[1] == stem] or [
@@ -112,13 +112,13 @@ def _unknown(name: str) -> str:
 
 @cache
 def _ledger() -> dict[str, dict[str, Any]]:
-    """The ledger: what covers each entry of the scope."""
+    """Returns the ledger, which lists what covers each statement of the atlas's scope."""
     found: dict[str, dict[str, Any]] = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
     return found
 
 
 def _claim_of(name: str) -> str:
-    """The claim that a statement of the ledger is an alias of; otherwise raises an error that says what covers it."""
+    """Returns the claim that a statement is an alias of; otherwise raises an error that says what covers it."""
     row = _ledger()[name]
     if row["status"] == "alias":
         return str(row["of"])
@@ -128,7 +128,7 @@ def _claim_of(name: str) -> str:
 
 @names_call
 def bibtex_of_claim(name: str) -> str:
-    """The BibTeX entry of the reference of a claim.
+    """Returns the BibTeX entry of a claim's reference.
 
     Cost: the bibliography is read.
 
@@ -145,7 +145,7 @@ def bibtex_of_claim(name: str) -> str:
 
 @cache
 def _stems(kind: str) -> tuple[str, ...]:
-    """The names of the claim files of one kind, without extension."""
+    """Returns the names of the claim files of one kind, without extension."""
     folder = files(claims.__name__) / kind.replace("-", "_")
     return tuple(
         sorted(path.name[:-3] for path in folder.iterdir() if path.name.endswith(".py") and path.name[0] != "_")
@@ -158,7 +158,7 @@ def _text(kind: str, stem: str) -> str:
 
 @cache
 def _entries(kind: str, stem: str) -> tuple[CatalogEntry, ...]:
-    """The claims of one file."""
+    """Returns the claims that one file defines."""
     module = import_module(f"{claims.__name__}.{kind.replace('-', '_')}.{stem}")
     defined = getattr(module, "CLAIMS", None) or (getattr(module, "CLAIM", None),)
     found = [claim for claim in defined if isinstance(claim, Claim)]

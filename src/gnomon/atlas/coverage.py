@@ -1,4 +1,4 @@
-"""Lists what covers each entry of the scope, clause by clause: a claim, a function with its test, or a test.
+"""Lists what covers each statement of the atlas's scope, clause by clause: a claim, a function, or a test.
 
 ``scope.json`` lists the ids by kind. ``ledger.json`` lists the clauses of every entry: statements, formulas, numbers,
 and instruments for a user's own model or data. A clause that nothing covers has its reason. An entry without a claim of
@@ -38,7 +38,7 @@ STATUSES = ("claim", "api", "alias", "note", "open")
 
 @dataclass(frozen=True, slots=True)
 class Clause(Record):
-    """One part of an entry of the scope, and what covers it: a claim, or a test (of a function, if it names one).
+    """One clause of a statement in the scope, and what covers it: a claim or a test (of a function, if named).
 
     >>> Clause("number", "the slope is -1", claim="max-margin-accelerated").by
     'max-margin-accelerated'
@@ -53,19 +53,19 @@ class Clause(Record):
 
     @property
     def by(self) -> str:
-        """The claim, the function or the test that covers it; empty if it is left out."""
+        """Returns the claim, function or test that covers the clause; empty if nothing does."""
         return self.claim or self.function or self.test
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScopeCoverage(Result):
-    """Holds the kind, the status and the coverage of each entry of the scope."""
+    """Result: the kind, the status and the coverage of each statement of the scope."""
 
     ids: dict[str, dict[str, Any]]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many ids have each status."""
+        """Returns how many statements have each status."""
         seen = Counter(row["status"] for row in self.ids.values())
         return {status: seen[status] for status in STATUSES}
 
@@ -83,12 +83,12 @@ class ScopeCoverage(Result):
 
     @property
     def clauses(self) -> tuple[int, int]:
-        """Number of clauses that a claim, a function or a test covers, and number of all clauses."""
+        """Returns the number of clauses that something covers, and the number of all clauses."""
         every = [clause for name in self.ids for clause in clauses_of_entry(name)]
         return sum(bool(clause.by) for clause in every), len(every)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the share of each kind that is covered."""
+        """Plots the fraction of covered statements of each kind."""
         names = list(entry_kinds())
         shares = [
             sum(self.ids[i]["status"] != "open" for i in members) / len(members) for members in entry_kinds().values()
@@ -98,7 +98,7 @@ class ScopeCoverage(Result):
 
 @cache
 def entry_kinds() -> dict[str, tuple[str, ...]]:
-    """The ids of the scope by kind.
+    """Returns the ids of all statements of the scope by kind.
 
     Cost: a file is read once.
 
@@ -111,7 +111,7 @@ def entry_kinds() -> dict[str, tuple[str, ...]]:
 
 @cache
 def functions_by_entry() -> dict[str, dict[str, str]]:
-    """Maps entries of the scope to functions for a user's own model or data, each with the test of its formula.
+    """Maps statements to functions for a user's own model or data, each with the test of its formula.
 
     Cost: a file is read once.
 
@@ -123,7 +123,7 @@ def functions_by_entry() -> dict[str, dict[str, str]]:
 
 
 def clauses_of_entry(name: str) -> tuple[Clause, ...]:
-    """The clauses of an entry of the scope.
+    """Returns the clauses of a statement of the scope.
 
     Cost: a file is read once.
 
@@ -141,7 +141,7 @@ def _ledger() -> dict[str, Any]:
 
 @names_call
 def scope_coverage() -> ScopeCoverage:
-    """The ledger of all statements, from the claims themselves and from ``ledger.json``.
+    """Returns what covers every statement, from the claims and from ``ledger.json``.
 
     Cost: the import of all claims.
 

@@ -1,4 +1,4 @@
-"""Many claims at many seeds, in this process, in several, or on a Dask cluster; what was done is kept and not redone.
+"""Runs many claims at many seeds, in one or several processes or on a Dask cluster; can resume from a file.
 
 >>> outcomes = list(run_claims([ClaimTask("perceptron-novikoff", seed=s) for s in (0, 1)]))
 >>> [outcome["verdict"] for outcome in outcomes]
@@ -38,7 +38,7 @@ class ClaimTask(Record):
 def run_claims(
     tasks: Sequence[ClaimTask], *, jobs: int = 1, scheduler: str | None = None, out: Path | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Outcomes as plain values, as they come: those already in the file ``out`` first, then the others.
+    """Yields outcomes as plain values: first those already in the file ``out``, then the others as they finish.
 
     Args:
         tasks: what to run.

@@ -1,4 +1,4 @@
-"""Reads the explanation of a claim: a Markdown file next to the claim's file, in sections that every claim has.
+"""Reads the explanation of a claim from the Markdown file next to the claim's file.
 
 The file of a claim is ``claims/<kind>/<stem>.md``, with the stem of the claim's Python file; claims that share a file
 have ``<id>.md`` instead. ``Measure`` may be absent, all other sections are required, in this order:
@@ -47,7 +47,7 @@ class Prose(Record):
 
 
 def read_prose(text: str, name: str) -> Prose:
-    """Reads the sections of a file; an error says which section is missing, empty or out of place.
+    """Reads the sections of a Markdown file; raises an error if one is missing, empty or out of place.
 
     >>> read_prose("## Symbols", "a-claim")
     Traceback (most recent call last):
@@ -84,12 +84,12 @@ def read_prose(text: str, name: str) -> Prose:
 
 
 def _words_as_symbols(body: str) -> str:
-    """A formula may contain words; "- accuracy: meaning" defines one."""
+    """Marks words that a list defines, such as "- accuracy: meaning", as symbols for formulas."""
     return re.sub(r"^- +([A-Za-z]+):", r"- $\\mathrm{\1}$:", body, flags=re.MULTILINE)
 
 
 def _pairs(body: str, head: str, name: str, form: str) -> tuple[tuple[str, str], ...]:
-    """The pairs of a list "- head: text"; a line that is indented or has no dash continues the line before."""
+    """Returns the pairs of a list "- head: text"; indented lines continue the line before."""
     items = re.split(r"^- +", body, flags=re.MULTILINE)
     if items[0].strip():
         raise InputError(
@@ -119,7 +119,7 @@ def _calls(body: str, name: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def prose_path(name: str) -> str:
-    """Path of the Markdown file of a claim, below the folder of claims.
+    """Returns the path of a claim's Markdown file, below the folder of claims.
 
     >>> prose_path("perceptron-novikoff"), prose_path("pde-find-kdv")
     ('basics/perceptron_novikoff.md', 'discovery/pde-find-kdv.md')
@@ -131,7 +131,7 @@ def prose_path(name: str) -> str:
 
 @cache
 def prose_of_claim(name: str) -> Prose | None:
-    """The explanation of a claim; None if its file does not exist yet.
+    """Returns the explanation of a claim; None if its file does not exist yet.
 
     Cost: a small file is read.
 

@@ -34,7 +34,7 @@ class Chapter(Record):
 
 @dataclass(frozen=True, slots=True)
 class Step(Record):
-    """A step of a path: the id of a statement, the sentence that leads to it, and the claim that covers it.
+    """A step of a reading path: the id of a statement, an introducing sentence, and the claim that covers it.
 
     ``claim`` is empty if a function (``function``) or a note (``note``) covers the statement.
     """
@@ -48,7 +48,7 @@ class Step(Record):
 
 @dataclass(frozen=True, slots=True)
 class ReadingPath(Record):
-    """A path through the atlas: parts with a title, each an ordered list of steps."""
+    """A reading path through the atlas: parts with a title, each an ordered list of steps."""
 
     slug: str
     title: str
@@ -57,13 +57,13 @@ class ReadingPath(Record):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps of all parts, in order."""
+        """Returns the steps of all parts, in order."""
         return tuple(step for _, steps in self.parts for step in steps)
 
 
 @cache
 def chapters() -> tuple[Chapter, ...]:
-    """The ten chapters, in order.
+    """Returns the ten chapters, in order.
 
     >>> [chapter.slug for chapter in chapters()][0]
     'neurons'
@@ -72,7 +72,7 @@ def chapters() -> tuple[Chapter, ...]:
 
 
 def chapter_of_kind(kind: str) -> Chapter:
-    """The chapter that contains a kind of claims.
+    """Returns the chapter that contains a kind of claims.
 
     >>> chapter_of_kind("robustness").slug
     'promises'
@@ -82,7 +82,7 @@ def chapter_of_kind(kind: str) -> Chapter:
 
 @cache
 def claims_of_chapter(slug: str) -> tuple[str, ...]:
-    """The ids of a chapter's claims in the order of the reading paths, then those that are in no path.
+    """Returns the ids of a chapter's claims in the order of the reading paths, then those that are in no path.
 
     Cost: the import of all claims, once.
 
@@ -97,7 +97,7 @@ def claims_of_chapter(slug: str) -> tuple[str, ...]:
 
 @cache
 def _rank() -> dict[str, int]:
-    """Where each claim comes first in the paths; the longest path counts before the others."""
+    """Returns the position of each claim in the reading paths; the longest path counts first."""
     order: dict[str, int] = {}
     for path in sorted(reading_paths(), key=lambda path: -len(path.steps)):
         for step in path.steps:
@@ -108,7 +108,7 @@ def _rank() -> dict[str, int]:
 
 @cache
 def reading_paths() -> tuple[ReadingPath, ...]:
-    """The five paths, in order.
+    """Returns the five reading paths, in order.
 
     Cost: the import of all claims, once.
 
@@ -128,7 +128,7 @@ def reading_paths() -> tuple[ReadingPath, ...]:
 
 @cache
 def _covering() -> dict[str, dict[str, str]]:
-    """What covers each statement: a claim, a function, or a note."""
+    """Returns what covers each statement: a claim, a function, or a note."""
     rows = scope_coverage().ids
     claims = {name: name for name in catalog()}
     for name, entry in catalog().items():

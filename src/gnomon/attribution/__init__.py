@@ -1,4 +1,4 @@
-"""Instruments that show which inputs, features and layers a network uses.
+"""Attribution: methods that show which inputs, features and layers a network uses.
 
 Contains: attribution maps with sanity checks, frequencies, units, probes of layers, receptive fields, shortcuts,
 information.

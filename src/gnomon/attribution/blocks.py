@@ -33,7 +33,7 @@ NO_EFFECT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class BlockAblation(Result):
-    """The effect (1) of leaving out each block, by its path; with classes also the accuracy with and without it.
+    """Result: the effect of leaving out each block, by name; for classifiers also the accuracy with and without it.
 
     >>> BlockAblation({"1": 0.0, "2": 0.4}).dead
     ('1',)
@@ -45,7 +45,7 @@ class BlockAblation(Result):
 
     @property
     def dead(self) -> tuple[str, ...]:
-        """Blocks whose removal does not change the output."""
+        """Returns the blocks whose removal does not change the output."""
         return tuple(name for name, e in self.effects.items() if e <= NO_EFFECT_TOLERANCE)
 
     @property
@@ -62,13 +62,13 @@ class BlockAblation(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports blocks that can be left out without effect."""
+        """Returns a finding for each block that can be left out without effect."""
         return tuple(
             Finding(kinds.DEAD_BLOCK, name, {}, (Value("effect", self.effects[name]),), 0.0) for name in self.dead
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots one bar for each block."""
+        """Plots the effect of each block as a bar."""
         bars = Bars("effect", list(self.effects), list(self.effects.values()))
         return (Plot("Outputs without one block", (bars,), Axis("relative change")),)
 
@@ -135,7 +135,7 @@ def _note(name: str, same: dict[str, bool]) -> Any:
 
 
 def _inside(name: str, same: dict[str, bool]) -> bool:
-    """Whether a larger block contains this one."""
+    """Returns whether a larger block contains this one."""
     parts = name.split(".")
     return any(same.get(".".join(parts[:i]), False) for i in range(1, len(parts)))
 

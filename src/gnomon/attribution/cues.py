@@ -31,7 +31,7 @@ __all__ = ["PatchShuffleAccuracy", "CueConflict", "analogy_score", "bag_of_patch
 
 @dataclass(frozen=True, slots=True)
 class CueConflict(Result):
-    """Numbers of decisions that follow the shape, the texture, or neither."""
+    """Result: the numbers of decisions that follow the shape, the texture, or neither."""
 
     shape: int
     texture: int
@@ -39,7 +39,7 @@ class CueConflict(Result):
 
     @property
     def shape_bias(self) -> float:
-        """Share of decisions for the shape, equation (1); NaN if no decision followed either cue."""
+        """Returns the fraction of decisions for the shape (1); NaN if none followed shape or texture."""
         followed = self.shape + self.texture
         return self.shape / followed if followed else float("nan")
 
@@ -51,7 +51,7 @@ class CueConflict(Result):
 
 @names_call
 def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueConflict:
-    """Counts decisions on images whose shape belongs to one class and whose texture to another, equation (1).
+    """Counts decisions on images whose shape shows one class and whose texture shows another; equation (1).
 
     Hypotheses: see the module.
     Reference: [geirhos2019imagenet].
@@ -71,14 +71,14 @@ def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueCo
 
 @dataclass(frozen=True, slots=True)
 class PatchShuffleAccuracy(Result):
-    """Accuracy on images, and on the same images with their patches shuffled."""
+    """Result: the accuracy on images, and on the same images with their patches shuffled."""
 
     accuracy: float
     shuffled: float
 
     @property
     def arrangement(self) -> float:
-        """The accuracy that the arrangement of patches adds, equation (2)."""
+        """Returns the accuracy that is lost if the patches are shuffled; equation (2)."""
         return self.accuracy - self.shuffled
 
     @property
@@ -89,7 +89,7 @@ class PatchShuffleAccuracy(Result):
 
 @names_call
 def bag_of_patches_score(module: nn.Module, data: Any, *, patch: int = 4, seed: int = 0) -> PatchShuffleAccuracy:
-    """Measures how much accuracy depends on the arrangement of patches, equation (2).
+    """Measures how much accuracy depends on the arrangement of image patches; equation (2).
 
     ``data`` have images and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
     Hypotheses: see the module; the patch size divides height and width.
@@ -118,7 +118,7 @@ def bag_of_patches_score(module: nn.Module, data: Any, *, patch: int = 4, seed: 
 
 @names_call
 def analogy_score(embedding: Tensor, quadruples: Any) -> float:
-    """Returns the share of analogies a : b = c : d for which b - a + c is nearest to d by cosine, excluding a, b and c.
+    """Returns the fraction of analogies a : b = c : d for which d is the nearest vector to b - a + c (by cosine).
 
     Cost: the cosines of each analogy with all rows.
 

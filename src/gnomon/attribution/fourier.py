@@ -1,4 +1,4 @@
-"""Finds the frequencies that a frozen network needs: the sparsest Fourier mask that keeps its decisions.
+"""Finds the frequencies that a trained network needs: the sparsest Fourier mask that keeps its decisions.
 
     M* = argmin_M  mean_x e^{[L(f(F^-1 M F x), y) - L(f(x), y)]^2} + lam mean_w |M_w|^p,    0 <= M_w <= 1        (1)
 
@@ -43,7 +43,7 @@ MASK_INITIAL_LOGIT = 2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FourierMask(Result):
-    """The mask over frequencies in the order of ``torch.fft.fft2``, and the accuracy of the network on masked images.
+    """Result: the mask over frequencies in the order of ``torch.fft.fft2``, and the accuracy on masked images.
 
     >>> FourierMask(torch.eye(2) > 0, 0.9, 0.88, 0.95).kept
     0.5
@@ -56,11 +56,11 @@ class FourierMask(Result):
 
     @property
     def kept(self) -> float:
-        """The share of frequencies that the mask keeps."""
+        """Returns the fraction of frequencies that the mask keeps."""
         return float(self.mask.double().mean())
 
     def ambiguous(self, x: Tensor, other: Tensor) -> Tensor:
-        """Images with the kept frequencies of x and the removed ones of other images: the network decides as for x."""
+        """Returns images with the kept frequencies of x and the removed ones of others; decisions should follow x."""
         return keep_frequencies(x, self.mask) + other - keep_frequencies(other, self.mask)
 
     @names_call("fourier_mask(module, data)")
@@ -70,7 +70,7 @@ class FourierMask(Result):
             return FourierMask(self.mask, *_measure(module, source(data, module=module), self.mask))
 
     def frequencies(self) -> tuple[tuple[int, int], ...]:
-        """The kept frequencies as cycles per image, one of each pair w and -w."""
+        """Returns the kept frequencies as cycles per image, one of each pair w and -w."""
         h, w = self.mask.shape
         found = set()
         for i, j in self.mask.nonzero().tolist():
@@ -144,7 +144,7 @@ def keep_frequencies(x: Any, mask: Float[Tensor, "h w"] | Tensor) -> Float[Tenso
 
 
 def symmetric(mask: Tensor) -> Tensor:
-    """The mean of M(w) and M(-w)."""
+    """Returns the mean of M(w) and M(-w), a mask that treats opposite frequencies equally."""
     return (mask + mask.flip(0, 1).roll((1, 1), (0, 1))) / 2
 
 

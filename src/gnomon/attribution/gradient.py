@@ -41,7 +41,7 @@ MIN_EXAMPLES_PER_PASS = 16
 def integrated_gradients(
     module: nn.Module, data: Any, target: Any = None, *, baseline: Any = 0.0, path_points: int = 50
 ) -> Attribution:
-    """Integrated gradients (1) from a baseline to each example. By default the target is the largest output.
+    """Computes integrated gradients (1) from a baseline to each example, by default for the largest output.
 
     Hypotheses: see the module.
     Reference: [sundararajan2017axiomatic].
@@ -77,7 +77,7 @@ def integrated_gradients(
 def smooth_grad(
     module: nn.Module, x: Any, target: Any = None, *, sigma: float = 0.15, samples: int = 25, seed: int = 0
 ) -> Attribution:
-    """SmoothGrad (2): the mean gradient around each example; ``sigma`` is a share of the range of x.
+    """Computes SmoothGrad (2), the mean gradient around each example; ``sigma`` is relative to the range of x.
 
     Hypotheses: see the module.
     Reference: [smilkov2017smoothgrad].
@@ -105,7 +105,7 @@ def smooth_grad(
 
 @names_call
 def gradient(module: nn.Module, data: Any, target: Any = None) -> Attribution:
-    """The gradient of the target output over the input.
+    """Computes the gradient of the target output with respect to the input.
 
     Cost: one forward and one backward pass.
 
@@ -124,7 +124,7 @@ Method = Callable[[nn.Module, Tensor, Tensor], Attribution]
 
 
 def _slope(module: nn.Module, points: Tensor, which: Tensor) -> Tensor:
-    """The gradient of each output at its target with respect to the points, computed in pieces."""
+    """Returns the gradient of each target output with respect to the points, computed in pieces."""
     parts, rows = [], rows_at_once(points)
     for piece, goal in zip(points.split(rows), which.split(rows), strict=True):
         z = piece.detach().requires_grad_()
@@ -138,7 +138,7 @@ def _slope(module: nn.Module, points: Tensor, which: Tensor) -> Tensor:
 
 
 def rows_at_once(inputs: Tensor) -> int:
-    """Maximum number of examples in one pass."""
+    """Returns the maximum number of examples in one pass."""
     return max(MIN_EXAMPLES_PER_PASS, MAX_NUMBERS_PER_PASS // max(1, inputs[0].numel()))
 
 

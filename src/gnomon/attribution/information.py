@@ -36,7 +36,7 @@ __all__ = [
 
 @names_call
 def discrete_information(joint: Any) -> float:
-    """Returns the mutual information (1) of a table of probabilities or counts, exactly.
+    """Returns the exact mutual information of a table of probabilities or counts; equation (1).
 
     Hypotheses: entries >= 0.
     Reference: [cover2006elements].
@@ -56,7 +56,7 @@ def discrete_information(joint: Any) -> float:
 
 @names_call
 def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
-    """Estimates mutual information (2) by the method of Kraskov, Stoegbauer and Grassberger.
+    """Estimates mutual information from samples by nearest neighbors (Kraskov, Stoegbauer, Grassberger); equation (2).
 
     Hypotheses: see the module.
     Reference: [kraskov2004estimating].
@@ -85,7 +85,7 @@ def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
 
 @dataclass(frozen=True, slots=True)
 class InformationPlane(Result):
-    """Binned I(X; T) and I(T; Y) of each layer in nats; ``ceiling`` is log n, the largest possible I(X; T) here."""
+    """Result: mutual information of each layer with input and target, from binned activations, in nats."""
 
     layers: tuple[str, ...]
     about_input: tuple[float, ...]
@@ -95,7 +95,7 @@ class InformationPlane(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result and its limits in one sentence."""
+        """States what the binned mutual information shows, and what it does not measure."""
         full = max(self.about_input) > 0.95 * self.ceiling
         note = (
             "at its ceiling: the bins separate all examples, so it does not measure compression"
@@ -105,14 +105,14 @@ class InformationPlane(Result):
         return f"I(X; T) is {note}; with {self.bins} bins it measures clustering of examples and changes with the bins."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots I(T; Y) against I(X; T)."""
+        """Plots each layer's information about the target over its information about the input."""
         points = Scatter("layers", self.about_input, self.about_target)
         return (Plot("Information plane", (points,), Axis("I(X; T), nats"), Axis("I(T; Y), nats"), self.verdict),)
 
 
 @names_call
 def information_plane(module: nn.Module, data: Any, *, bins: int = 30) -> InformationPlane:
-    """Returns the binned information (1) of each layer about the input (all examples distinct) and about the classes.
+    """Computes the binned mutual information of each layer with the input and with the classes; equation (1).
 
     ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
     The network is deterministic, so the true I(X; T) is infinite or log n. Binned values measure how examples cluster,
@@ -154,7 +154,7 @@ def _plane(h: Tensor, y: Tensor, bins: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class BottleneckCurve(Result):
-    """I(X; T) and I(T; Y) in nats for each beta, and the remaining error of equation (3)."""
+    """Result: information about input and target in nats for each beta, and the remaining error of equation (3)."""
 
     betas: tuple[float, ...]
     about_input: tuple[float, ...]
@@ -163,7 +163,7 @@ class BottleneckCurve(Result):
 
     @property
     def critical(self) -> float:
-        """The smallest beta at which T keeps any information; infinite if there is none."""
+        """Returns the smallest beta at which the code keeps any information; infinite if there is none."""
         found = [b for b, i in zip(self.betas, self.about_input, strict=True) if i > 1e-4]
         return min(found, default=float("inf"))
 
@@ -176,7 +176,7 @@ class BottleneckCurve(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the bottleneck curve."""
+        """Plots the bottleneck curve: information about the target over information about the input."""
         line = Line("best codes", self.about_input, self.about_target)
         return (Plot("Information bottleneck", (line,), Axis("I(X; T), nats"), Axis("I(T; Y), nats")),)
 

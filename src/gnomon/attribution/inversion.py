@@ -1,4 +1,4 @@
-"""Reconstructs inputs from a layer, to show what the layer keeps of an image.
+"""Reconstructs inputs from the output of a layer, to show what the layer keeps of an image.
 
     x* = argmin_x |h(x) - h(x_0)|^2 / |h(x_0)|^2 + tv mean |grad x|^2                                            (1)
     PSNR = -10 log10 mean (x* - x_0)^2 / range^2                                                                 (2)
@@ -33,7 +33,7 @@ __all__ = ["LayerInversion", "invert_layer"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerInversion(Result):
-    """Reconstructed inputs, the relative error of their representation, and the signal-to-noise ratio in decibels."""
+    """Result: reconstructed inputs, the relative error of their representation, and the signal-to-noise ratio in dB."""
 
     reconstruction: Tensor = field(repr=False, metadata=HIDDEN)
     error: float
@@ -59,7 +59,7 @@ class LayerInversion(Result):
 def invert_layer(
     module: nn.Module, layer: str, data: Any, *, iterations: int = 300, tv: float = 0.0, rate: float = 0.05
 ) -> LayerInversion:
-    """Reconstructs inputs from the output of a layer, equation (1), starting from gray.
+    """Reconstructs inputs from the output of a layer, starting from a gray image; equation (1).
 
     Hypotheses: see the module.
     Reference: [mahendran2015understanding].

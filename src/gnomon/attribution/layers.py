@@ -1,4 +1,4 @@
-"""Finds layers by name and records their outputs; checks inputs for attributions.
+"""Finds layers by name and records their outputs; checks inputs for attribution methods.
 
 >>> import torch
 >>> found = layer_activations(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.ones(4, 2))
@@ -79,7 +79,7 @@ def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
 
 
 def images(x: Any, module: nn.Module) -> Tensor:
-    """Returns inputs as one tensor of images that the module takes, and raises an error for anything else."""
+    """Returns the inputs as one tensor of images that the module accepts; raises an error for anything else."""
     check_readable(module)
     taken = all_inputs(x, module)
     if not isinstance(taken, Tensor) or taken.dim() != 4:
@@ -89,7 +89,7 @@ def images(x: Any, module: nn.Module) -> Tensor:
 
 
 def one_tensor(x: Any, module: nn.Module, *, whole: bool = False) -> Tensor:
-    """Returns inputs as one floating tensor (or of integers, with ``whole``); raises an error for anything else."""
+    """Returns the inputs as one floating-point tensor (or, with ``whole``, integers); raises an error otherwise."""
     check_readable(module)
     taken = all_inputs(x, module)
     if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):

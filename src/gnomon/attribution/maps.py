@@ -1,4 +1,4 @@
-"""Computes class activation maps, which show where in an image the evidence for a class is.
+"""Class activation maps, which show where in an image the evidence for a class is.
 
     logit_c - bias_c = mean_u M_c(u),    M_c(u) = sum_k w_ck F_k(u)      for pooled linear heads, exactly        (1)
     G_c(u) = relu(sum_k a_ck F_k(u)),    a_ck = mean_u d logit_c / d F_k(u)      for all others (Grad-CAM)       (2)
@@ -39,7 +39,7 @@ MAX_CAM_ERROR = 1e-3
 
 @names_call
 def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
-    """The exact class activation map (1), (n, height, width), from the last spatial layer before the pooling.
+    """Computes the exact class activation map (1), (n, height, width), from the last spatial layer before pooling.
 
     The decomposition is checked against the logits; any other head raises an error.
     Hypotheses: see the module.
@@ -77,7 +77,7 @@ def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None =
 
 @names_call
 def grad_cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
-    """The gradient-weighted class activation map (2) of a layer, (n, height, width); the last spatial layer by default.
+    """Computes the Grad-CAM map (2) of a layer, by default the last spatial one; shape (n, height, width).
 
     Hypotheses: see the module.
     Reference: [selvaraju2017grad].
@@ -110,7 +110,7 @@ def grad_cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | N
 
 @contextmanager
 def _start_gradients_at(module: nn.Module, layer: str) -> Iterator[dict[str, Tensor]]:
-    """Like `captured` for one layer, with gradients that start at its output; nothing before the layer is kept."""
+    """Records one layer's output and starts gradients there, so that no graph is stored for earlier layers."""
     with capture(module, [layer]) as kept:
 
         def start(_: nn.Module, __: Any, output: Any) -> Any:

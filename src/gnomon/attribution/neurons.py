@@ -1,4 +1,4 @@
-"""Compares the neurons of two networks as distributions, also for different widths.
+"""Compares the neurons of two networks as distributions, also if the networks have different widths.
 
     neurons (w_in, b, m^e w_out) of a layer of m units;  sliced Wasserstein distance of the two sets               (1)
 
@@ -22,7 +22,7 @@ __all__ = ["NeuronDistance", "neuron_distance"]
 
 @dataclass(frozen=True, slots=True)
 class NeuronDistance(Result):
-    """The distance (1) between the neurons of two layers, the spread of the first layer's neurons, and both widths."""
+    """Result: the distance between the neurons of two layers, the spread of the first layer, and both widths."""
 
     distance: float
     spread: float
@@ -41,7 +41,7 @@ class NeuronDistance(Result):
 def neuron_distance(
     a: nn.Module, b: nn.Module, *, layer: int = 0, exponent: float = 0.5, directions: int = 200, seed: int = 0
 ) -> NeuronDistance:
-    """Measures how far apart the hidden neurons of two networks are as distributions; equation (1).
+    """Measures how different the hidden neurons of two networks are as distributions; equation (1).
 
     Args:
         a: a network with at least two linear layers.

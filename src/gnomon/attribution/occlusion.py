@@ -1,4 +1,4 @@
-"""Measures how much an output falls if a patch of the input is covered.
+"""Occlusion: measures how much an output falls if a patch of the input is covered.
 
     O(u) = mean over windows w that hold u of f(x) - f(x with w covered)                                         (1)
 
@@ -35,7 +35,7 @@ EXAMPLES_PER_PASS = 32
 def occlusion(
     module: nn.Module, data: Any, target: Any = None, *, window: int = 1, stride: int = 1, cover: float = 0.0
 ) -> Attribution:
-    """Covers windows of the input one after the other, equation (1); in images, squares over all channels.
+    """Covers one window of the input after another and measures the fall of the output; equation (1).
 
     Inputs may be integers such as tokens; ``cover`` is then the token that represents nothing.
     Hypotheses: see the module.
@@ -69,7 +69,7 @@ def occlusion(
 
 
 def _windows(shape: torch.Size, size: int, step: int) -> list[tuple[slice, ...]]:
-    """Positions of the windows for examples of a shape; in images, squares over all channels."""
+    """Returns the positions of the windows; in images, a window is a square over all channels."""
     space = shape[1:] if len(shape) == 3 else shape
     ahead = (slice(None),) * (1 + len(shape) - len(space))
     starts = [range(0, max(n - size + step, 1), step) for n in space]  # the last window may reach over the end

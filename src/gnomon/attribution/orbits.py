@@ -1,4 +1,4 @@
-"""Measures how straight the path of a representation is while its input moves along an orbit.
+"""Measures how straight the path of a representation is while the input undergoes a gradual transformation.
 
     curvature = mean angle between successive steps of h(x(s))                                                  (1)
     linearity = variance in the first two principal components / all variance                                  (2)
@@ -28,7 +28,7 @@ __all__ = ["OrbitCurvature", "orbit_curvature"]
 
 @dataclass(frozen=True, slots=True)
 class OrbitCurvature(Result):
-    """Curvature (1) in radians and linearity (2) of the input and of each layer, averaged over orbits."""
+    """Result: curvature in radians and linearity of the paths of the input and of each layer, averaged over orbits."""
 
     layers: tuple[str, ...]
     curvature: tuple[float, ...]
@@ -43,7 +43,7 @@ class OrbitCurvature(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots curvature and linearity over depth."""
+        """Plots the curvature and linearity of paths over depth."""
         depth = range(len(self.layers))
         lines = (
             Line("mean turn, radians", depth, self.curvature),
@@ -54,7 +54,7 @@ class OrbitCurvature(Result):
 
 @names_call
 def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
-    """Follows orbits (orbits, steps, *shape of an example) through the layers, equations (1) and (2).
+    """Measures how straight orbits (orbits, steps, *shape of an example) are in each layer; equations (1) and (2).
 
     Hypotheses: see the module.
     Reference: [henaff2019perceptual].

@@ -1,4 +1,4 @@
-"""Measures how well classes separate in each layer, with probes of its representation.
+"""Measures how well classes separate in each layer, with simple classifiers (probes) of its representation.
 
     linear = accuracy of a ridge classifier,    nearest = accuracy of the nearest neighbor, both on held-out examples
     fisher = tr(S_within) / tr(S_between)                                                                        (1)
@@ -44,7 +44,7 @@ MAX_FEATURES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class LayerProbe(Record):
-    """The probes (1) to (3) of one layer: accuracies, contraction, spread and dimension.
+    """Results of the probes of one layer: accuracies, spread within classes, and dimension; equations (1) to (3).
 
     >>> LayerProbe("conv", 0.9, 0.8, 0.5, 0.7, 4.0).name
     'conv'
@@ -60,7 +60,7 @@ class LayerProbe(Record):
 
 @dataclass(frozen=True, slots=True)
 class LayerProbes(Result):
-    """The probes of the input and of every layer, in the order they run."""
+    """Result: the probes of the input and of every layer, in the order the layers run."""
 
     layers: tuple[LayerProbe, ...]
 
@@ -75,7 +75,7 @@ class LayerProbes(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots accuracies and spread over depth."""
+        """Plots accuracies of the probes and the spread within classes over depth."""
         depth = range(len(self.layers))
         rising = [Line(n, depth, [getattr(layer, n) for layer in self.layers]) for n in ("linear", "nearest")]
         spread = Line("within / between", depth, [layer.fisher for layer in self.layers])
@@ -88,7 +88,7 @@ class LayerProbes(Result):
 
 @names_call
 def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = None, seed: int = 0) -> LayerProbes:
-    """Probes the input and the layers of a network on at most 2000 examples: half fit the probes, half test them.
+    """Tests how well classes separate in the input and in each layer, on at most 2000 examples, half of them held out.
 
     Hypotheses: see the module.
     Reference: [alain2017understanding], linear probes.
@@ -116,7 +116,7 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
 
 
 def pool_positions(h: Tensor) -> Float[Tensor, "n d"]:
-    """Representations as rows; tokens, and maps (n, c, h, w) with many channels, are averaged over positions."""
+    """Returns representations as rows; averages tokens, and maps (n, c, h, w) of many channels, over positions."""
     h = h.detach().double()
     return h.mean((2, 3)) if h.dim() == 4 and h.shape[1] > 3 else h.mean(1) if h.dim() == 3 else h.flatten(1)
 
@@ -138,7 +138,7 @@ def _probe(name: str, h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> LayerPro
 
 
 def _ridge(rows: Tensor, goal: Tensor, others: Tensor) -> Tensor:
-    """Predictions of ridge regression, from the smaller of the two Gram matrices."""
+    """Returns predictions of ridge regression, using the smaller of the two Gram matrices."""
     n, d = rows.shape
     if d <= n:
         inner = rows.T @ rows + RELATIVE_RIDGE * n * torch.eye(d, dtype=rows.dtype)

@@ -1,4 +1,4 @@
-"""Measures how far an output of a convolutional network sees, from gradients and from layer sizes.
+"""Receptive fields: which region of the image an output of a convolution depends on, measured and by layer sizes.
 
     r_l = r_{l-1} + dilation (k_l - 1) j_{l-1},    j_l = j_{l-1} stride_l                                  (1)
     seen_l = extent of the inputs with d h_l(middle) / dx != 0,   weight = its standard deviation          (2)
@@ -31,7 +31,7 @@ ROUNDING_SHARE = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class ReceptiveField(Result):
-    """The region that the middle of the output of each layer sees, in pixels along the first axis of the image.
+    """Result: the size of the image region that affects the middle output of each layer, in pixels along one axis.
 
     ``theory`` is (1), None if the path to the layer is not a chain of torch.nn layers; ``measured`` is the extent
     (2), at most the ``side`` of the image; ``weight`` is twice the standard deviation of the gradient's position.
@@ -49,7 +49,7 @@ class ReceptiveField(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports how far the last layer sees."""
+        """States how large the receptive field of the last layer is."""
         theory = "" if self.theory[-1] is None else f" ({self.theory[-1]} by its layers)"
         return (
             f"An output of the last layer sees {self.measured[-1]} of {self.side} pixels{theory}; most of the "
@@ -57,7 +57,7 @@ class ReceptiveField(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots extent and weight by layer."""
+        """Plots the receptive field of each layer, and the width of the region with most influence."""
         places = list(range(len(self.layers)))
         lines = [Line("measured", places, list(self.measured)), Line("weight", places, list(self.weight))]
         known = [(i, t) for i, t in enumerate(self.theory) if t is not None]
@@ -68,7 +68,7 @@ class ReceptiveField(Result):
 
 @names_call
 def receptive_field(module: nn.Module, data: Any) -> ReceptiveField:
-    """Measures how far the middle of every convolution and pooling sees, by gradients (2) and by theory (1).
+    """Measures receptive fields of convolutions and poolings by gradients (2), next to their theoretical size (1).
 
     Args:
         module: a network with torch.nn layers on (n, channels, *sides).
@@ -120,7 +120,7 @@ def _leaf(m: nn.Module) -> bool:
 def _watch(
     name: str, known: dict[int, tuple[int, int]], kept: list[Any], seen: list[tuple[str, int | None, Tensor]]
 ) -> Any:
-    """Follows (1) from tensor to tensor; keeps the tensors so that ids stay unique."""
+    """Returns a hook that tracks receptive field sizes (1) from tensor to tensor; keeps them so that ids are unique."""
 
     def hook(m: nn.Module, args: tuple[Any, ...], out: Any) -> None:
         if not args or not isinstance(args[0], Tensor) or not isinstance(out, Tensor) or out.dim() < 3:
@@ -145,7 +145,7 @@ def _first(value: Any) -> int:
 
 
 def _extent(out: Tensor, image: Tensor) -> tuple[int, float]:
-    """The extent (2) along the first axis in pixels, and the spread of the gradient."""
+    """Returns the measured receptive field (2) along the first axis in pixels, and the spread of the gradient."""
     target = out
     for side in out.shape[2:]:
         target = target.select(2, side // 2)

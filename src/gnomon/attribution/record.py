@@ -1,4 +1,4 @@
-"""Defines the record of an attribution: how much each input feature matters for an output."""
+"""The result of every attribution method: how much each input feature matters for an output."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ MAX_COMPLETENESS_ERROR = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribution(Result):
-    """Values of the shape of the input (maps: n, height, width), the explained output, and the method.
+    """Result: one value per input feature (for maps: n, height, width), the explained output, and the method.
 
     ``completeness`` is, for each example, the difference between the sum of values and f(x) - f(baseline), as a share
     of the absolute sum; None if the method guarantees no sum.
@@ -32,7 +32,7 @@ class Attribution(Result):
 
     @property
     def largest_share(self) -> float:
-        """Mean over examples of the share of the attribution in the largest feature."""
+        """Returns the fraction of the attribution in the largest feature, averaged over examples."""
         flat = self.values.flatten(1).abs()
         return float((flat.amax(1) / flat.sum(1).clamp(min=1e-30)).mean())
 
@@ -48,7 +48,7 @@ class Attribution(Result):
         return f"{text}; {missing} (error up to {100 * worst:.2g} %)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the first examples as images, if the values have two spatial axes."""
+        """Plots the first examples as images, if the attribution has two spatial axes."""
         values = self.values.sum(1) if self.values.dim() == 4 else self.values
         if values.dim() != 3:
             return Result.plots(self)

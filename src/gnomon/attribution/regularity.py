@@ -26,7 +26,7 @@ __all__ = ["LabelRegularity", "label_regularity"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelRegularity(Result):
-    """The disagreement (1) in each bin, the largest distance of each bin, and the disagreement of all pairs."""
+    """Result: how often pairs of points differ in label, by distance and overall."""
 
     distance: tuple[float, ...]
     disagreement: tuple[float, ...]
@@ -34,12 +34,12 @@ class LabelRegularity(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States how often the nearest pairs differ in label, compared with all pairs."""
         share = f"Of the nearest {1 / len(self.disagreement):.0%} of pairs, {self.disagreement[0]:.1%} differ in label"
         return f"{share}; of all pairs {self.overall:.1%} do."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots disagreement against distance."""
+        """Plots the fraction of pairs with different labels over distance."""
         marks = (Line("pairs", self.distance, self.disagreement), Reference("all pairs", self.overall))
         return (Plot("Different labels by distance", marks, Axis("distance"), Axis("share of pairs", limits=(0, 1))),)
 

@@ -39,7 +39,7 @@ MAX_INVERTED_EXAMPLES = 8
 
 @dataclass(frozen=True, slots=True)
 class RepresentationReport(Result):
-    """The four numbers (1) to (4) of a layer."""
+    """Result: invariance, stability, invertibility and class separation of a layer; equations (1) to (4)."""
 
     layer: str
     invariance: float
@@ -106,7 +106,7 @@ def _features(module: nn.Module, layer: str, x: Tensor) -> Tensor:
 
 
 def _separation(h: Tensor, y: Tensor) -> float:
-    """The separation of classes, equation (4)."""
+    """Returns the separation of classes: variance between classes over variance within; equation (4)."""
     mean, between, within = h.mean(0), 0.0, 0.0
     for c in torch.unique(y):
         own = h[y == c]

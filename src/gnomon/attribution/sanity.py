@@ -1,4 +1,4 @@
-"""Checks whether an attribution depends on the model, and whether it ranks features by their effect.
+"""Sanity checks of attributions: do they depend on the model, and do they rank features by their effect?
 
     similarity = mean over examples of the rank correlation of |map| with |map of the same model, weights redrawn|  (1)
     deletion   = f(target) as the most important features are covered first; insertion: as they are uncovered first  (2)
@@ -42,7 +42,7 @@ Method = Callable[..., Attribution]
 
 @dataclass(frozen=True, slots=True)
 class SanityCheck(Result):
-    """Similarity (1) of the maps of a model to the maps with shuffled weights, or after training on random labels.
+    """Result: similarity of a model's maps to maps with shuffled weights, or after training on random labels.
 
     >>> SanityCheck("gradient", 0.1).depends_on_model, SanityCheck("edges", 0.95).findings[0].kind
     (True, 'map-ignores-model')
@@ -54,7 +54,7 @@ class SanityCheck(Result):
 
     @property
     def depends_on_model(self) -> bool:
-        """Whether the map changes with the model."""
+        """Returns whether the attribution map changes with the model."""
         return self.weights < MAX_RANK_CORRELATION and (self.labels is None or self.labels < MAX_RANK_CORRELATION)
 
     @property
@@ -66,7 +66,7 @@ class SanityCheck(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports a map that does not depend on the model."""
+        """Returns a finding if the map does not depend on the model."""
         if self.depends_on_model:
             return ()
         return (Finding(kinds.MAP_IGNORES_MODEL, values={"method": self.method}),)
@@ -77,7 +77,7 @@ def sanity_check(
     method: Method, module: nn.Module, data: Any, target: Any = None, *, draws: int = 3, seed: int = 0,
     random_labels: nn.Module | None = None,
 ) -> SanityCheck:  # fmt: skip
-    """Compares maps of a model with maps of the same model with shuffled weights, equation (1).
+    """Compares attribution maps of a model with maps of the same model with shuffled weights; equation (1).
 
     ``random_labels`` is the same architecture trained on shuffled labels, if available.
     Hypotheses: see the module.
@@ -105,7 +105,7 @@ def sanity_check(
 
 
 def shuffle_parameters(module: nn.Module, draw: torch.Generator) -> nn.Module:
-    """Returns a copy with each parameter permuted; single numbers and constant parameters change sign or stay."""
+    """Returns a copy of the module with the entries of each parameter shuffled."""
     other = copy_module(module)
     with torch.no_grad():
         for p in other.parameters():
@@ -114,7 +114,7 @@ def shuffle_parameters(module: nn.Module, draw: torch.Generator) -> nn.Module:
 
 
 def rank_correlation(a: Tensor, b: Tensor) -> float:
-    """Mean over examples of Spearman's correlation of absolute values, over features that are not zero in both maps."""
+    """Returns Spearman's correlation of absolute values, averaged over examples, of features not zero in both maps."""
     found = []
     for first, second in zip(a.detach().flatten(1).abs().double(), b.detach().flatten(1).abs().double(), strict=True):
         used = (first > 0) | (second > 0)  # a black pixel times anything is zero in every map
@@ -128,7 +128,7 @@ def rank_correlation(a: Tensor, b: Tensor) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Faithfulness(Result):
-    """Deletion and insertion curves (2) averaged over examples, and the deletion curve of a random order."""
+    """Result: deletion and insertion curves averaged over examples, and the deletion curve of a random order."""
 
     shares: tuple[float, ...]
     deletion: tuple[float, ...]
@@ -137,7 +137,7 @@ class Faithfulness(Result):
 
     @property
     def gain(self) -> float:
-        """How much faster the output falls than in a random order, averaged over the curve."""
+        """Returns how much faster the output falls than in a random order, averaged over the curve."""
         return sum(r - d for r, d in zip(self.random, self.deletion, strict=True)) / len(self.shares)
 
     @property
@@ -159,7 +159,7 @@ class Faithfulness(Result):
 def deletion_insertion(
     module: nn.Module, data: Any, attribution: Attribution, *, points: int = 11, cover: float = 0.0, seed: int = 0
 ) -> Faithfulness:
-    """Returns the curves (2) of an attribution whose values have the shape of x.
+    """Computes the deletion and insertion curves (2) of an attribution whose values have the shape of the input.
 
     Hypotheses: see the module.
     Reference: [petsiuk2018rise].

@@ -1,4 +1,4 @@
-"""Runs all attribution instruments on a network: its maps, frequencies, shortcuts and probes of layers.
+"""Contact sheet: runs all attribution methods on a network and shows maps, frequencies, shortcuts and probes.
 
 >>> net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
 >>> x = torch.rand(40, 1, 6, 6)
@@ -33,7 +33,7 @@ SHOWN_EXAMPLES = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContactSheet(Result):
-    """Maps of some examples with their sanity check, shortcuts, frequencies (images only) and probes of layers."""
+    """Result: attribution maps with a sanity check, shortcuts, needed frequencies (of images), and layer probes."""
 
     attribution: Attribution
     sanity: SanityCheck
@@ -50,7 +50,7 @@ class ContactSheet(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports shortcuts; a map that ignores the model is a fault of the method, and its caption says so."""
+        """Returns findings about shortcuts; a map that ignores the model is noted in its caption instead."""
         return self.shortcuts.findings
 
     def plots(self) -> tuple[Plot, ...]:
@@ -72,7 +72,7 @@ class ContactSheet(Result):
 
 @names_call
 def contact_sheet(module: nn.Module, data: Any, *, epochs: int = 5, seed: int = 0) -> ContactSheet:
-    """Runs all instruments of this module on one model and its data.
+    """Runs all attribution methods on one model and its data.
 
     Cost: about 50 forward and backward passes of some examples, 24 forward passes of 512, ``epochs`` passes over the
     data for the frequencies (images only), and a probe of each layer.

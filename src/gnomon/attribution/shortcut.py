@@ -61,7 +61,7 @@ NEIGHBOR_COUNT = 5
 
 @dataclass(frozen=True, slots=True)
 class FeatureReliance(Record):
-    """A feature or frequency: the decisions (1) lost without it, its accuracy (2) alone, and two p-values.
+    """One feature or frequency: decisions (1) lost without it, the accuracy (2) it reaches alone, and two p-values.
 
     ``apart`` is the p-value for standing out in the data; ``p`` is the larger of ``apart`` and the p-value for (1).
     Both are multiplied by twice the number of candidates.
@@ -79,7 +79,7 @@ class FeatureReliance(Record):
 
 @dataclass(frozen=True, slots=True)
 class Shortcuts(Result):
-    """How much a network relies on single features and frequencies, the most important first.
+    """Result: how much a network relies on single features and frequencies, most important first.
 
     ``level`` bounds the probability of a report on data in which no candidate stands out.
     """
@@ -91,12 +91,12 @@ class Shortcuts(Result):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Names of the shortcuts that the network uses."""
+        """Returns the names of the shortcuts that the network uses."""
         return tuple(r.name for r in self.reliance if r.p <= self.level)
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """Pixels and frequencies that predict the classes alone, and that the network does not use, or not yet."""
+        """Returns pixels and frequencies that predict the classes alone, but that the network does not use."""
         unused = [r.name for r in self.reliance if r.apart <= self.level < r.p]
         return tuple(name for name in unused if not name.startswith("feature"))  # a column may be the intended feature
 
@@ -118,7 +118,7 @@ class Shortcuts(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """One finding for all shortcuts that are used, or otherwise for the shortcuts that the data offer."""
+        """Returns one finding for the shortcuts that the network uses, else for the ones that the data offer."""
         if not (self.named or self.offered):
             return ()
         names = ", ".join(self.named or self.offered)
@@ -135,7 +135,7 @@ class Shortcuts(Result):
         return (Finding(row, "inputs", values, evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the decisions lost without each candidate."""
+        """Plots the fraction of decisions lost without each candidate."""
         bars = Bars("decisions lost", [r.name for r in self.reliance[:12]], [r.lost for r in self.reliance[:12]])
         words = "One bar much longer than the rest means that the network relies on one feature instead of the task."
         return (
@@ -151,7 +151,7 @@ class Shortcuts(Result):
 
 @names_call
 def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int = 0) -> Shortcuts:
-    """Finds single features or frequencies that carry a network's decisions, equations (1) and (2).
+    """Finds single features or frequencies that carry a network's decisions; equations (1) and (2).
 
     Also reports shortcuts that the data offer and the network does not use, for instance before training.
     Hypotheses: see the module. ``level`` bounds the probability of a false alarm.
@@ -181,7 +181,7 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Counts for one feature, and its position; only features at distant positions are compared."""
+    """Counts for one feature, and its position; only features at distant positions are compared with each other."""
 
     name: str
     place: tuple[float, ...]
@@ -190,7 +190,7 @@ class _Trial:
 
 
 def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: float, tests: int) -> FeatureReliance:
-    """Runs the two tests for a feature."""
+    """Tests whether a feature carries decisions and whether it predicts classes alone; returns both p-values."""
     from scipy.stats import beta, binom
 
     n, used = len(pairs.y), int(pairs.right.sum())
@@ -209,7 +209,7 @@ def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: floa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
-    """Recipients with their donors, each example in at most one pair; ``right`` marks recipients that count in (1)."""
+    """Pairs of examples of different classes that exchange a feature; ``right`` marks the ones that count in (1)."""
 
     x: Tensor
     y: Tensor
@@ -231,7 +231,7 @@ class _Pairs:
     def trial(
         self, module: nn.Module, name: str, place: tuple[float, ...], mixed: Tensor, parts: tuple[Tensor, Tensor]
     ) -> _Trial:
-        """Counts for one feature: recipients with the donors' feature, and the feature of both as rows (n, d)."""
+        """Counts decisions that change with the donor's feature, and how well the feature predicts alone."""
         lost = int((_decide(module, mixed[self.right]) != self.y[self.right]).sum()) if self.right.any() else 0  # (1)
         near = torch.cdist(parts[0].double(), parts[1].double())
         votes = self.theirs[near.topk(min(NEIGHBOR_COUNT, near.shape[1]), largest=False).indices]
@@ -253,7 +253,7 @@ def _features(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
 
 
 def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor, " d"]:
-    """The variance of class means divided by the mean variance within classes, per feature; 0 for constant features."""
+    """Returns each feature's variance of class means over its mean variance within classes; 0 if constant."""
     means = torch.stack([flat[y == c].mean(0) for c in range(int(y.max()) + 1)])
     share = (y.bincount().to(flat) / len(y))[:, None]
     between = (share * (means - flat.mean(0)).square()).sum(0)
@@ -264,7 +264,7 @@ def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor
 
 
 def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
-    """Trials for all frequencies except zero; w and -w belong together, in all channels."""
+    """Tests all frequencies except zero; w and -w count as one frequency, in all channels together."""
     size = pairs.x.shape[2:]
     own, theirs = torch.fft.rfft2(pairs.x), torch.fft.rfft2(pairs.donor)
     n, c, h, w = own.shape
@@ -293,7 +293,7 @@ def _decide(module: nn.Module, x: Tensor) -> Tensor:
 
 
 def _pixel(i: int, shape: torch.Size) -> tuple[str, tuple[float, ...]]:
-    """The name of a feature and its position: for a pixel relative to the sides, otherwise its index."""
+    """Returns the name of a feature and its position: for a pixel relative to the image sides, otherwise its index."""
     if len(shape) != 3:
         return f"feature {i}", (float(i),)
     channel, row, column = (int(v) for v in torch.unravel_index(torch.tensor(i), shape))

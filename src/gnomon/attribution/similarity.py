@@ -31,7 +31,7 @@ __all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes"]
 
 @names_call
 def cka(a: Tensor, b: Tensor) -> float:
-    """Linear centered kernel alignment (1), from 0 to 1.
+    """Returns the linear centered kernel alignment of two representations, from 0 to 1; equation (1).
 
     Hypotheses: see the module.
     Reference: [kornblith2019similarity].
@@ -47,7 +47,7 @@ def cka(a: Tensor, b: Tensor) -> float:
 
 @names_call
 def procrustes(a: Tensor, b: Tensor) -> float:
-    """The Procrustes distance (2), from 0 to 1, of representations scaled to equal size.
+    """Returns the Procrustes distance of two representations scaled to equal size, from 0 to 1; equation (2).
 
     Hypotheses: see the module.
     Reference: [ding2021grounding].
@@ -63,7 +63,7 @@ def procrustes(a: Tensor, b: Tensor) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerSimilarity(Result):
-    """CKA of every layer of one model with every layer of another."""
+    """Result: the CKA (centered kernel alignment) of every layer of one model with every layer of another."""
 
     first: tuple[str, ...]
     second: tuple[str, ...]
@@ -78,7 +78,7 @@ class LayerSimilarity(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the CKA of all pairs of layers."""
+        """Plots the CKA (centered kernel alignment) of all pairs of layers."""
         return (Plot("Similarity of layers (CKA)", (Image("CKA", self.cka),), Axis("second"), Axis("first")),)
 
 
@@ -102,7 +102,7 @@ def layer_similarity(first: nn.Module, second: nn.Module, data: Any) -> LayerSim
 
 
 def _kernel(h: Tensor) -> Tensor:
-    """The centered Gram matrix of all examples as a unit vector: CKA is the cosine of two such vectors."""
+    """Returns the centered Gram matrix of all examples as a unit vector; CKA is the cosine of two such vectors."""
     centered = h.double() - h.double().mean(0)
     products = (centered @ centered.T).flatten()
     return products / products.norm().clamp(min=1e-300)

@@ -30,7 +30,7 @@ def target_scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
 
 @contextmanager
 def freeze_parameters(module: nn.Module) -> Iterator[None]:
-    """Enables gradients for inputs but not for parameters, which saves memory; restores the parameters afterwards.
+    """Enables gradients for inputs but not for parameters, to save memory; restores the parameters afterwards.
 
     Cost: a walk over the parameters.
 

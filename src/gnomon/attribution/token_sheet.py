@@ -1,4 +1,4 @@
-"""Runs the instruments for a network that reads tokens: which tokens it uses, and how classes separate with depth.
+"""Token sheet: shows which tokens a network uses, and how well classes separate in each layer.
 
     share_v = sum over places t with token v of |A_t| / sum over all places of |A_t|                             (1)
 
@@ -46,7 +46,7 @@ BRACKETED_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenSheet(Result):
-    """Attributions of some sequences, their sanity check, shares (1) by token, sequences as text, probes of layers."""
+    """Result: token attributions of some sequences, their sanity check, fractions by token, and layer probes."""
 
     attribution: Attribution
     sanity: SanityCheck
@@ -62,7 +62,7 @@ class TokenSheet(Result):
         return f"Tokens with the largest share of the attribution: {first}.{doubt} {self.probes.verdict}"
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the tokens with the largest shares, and the probes."""
+        """Plots the tokens with the largest fraction of the attribution, and the layer probes."""
         top = list(self.shares.items())[:SHOWN_TOKENS]
         words = "Tokens that carry most of the attribution. Examples: " + " / ".join(self.lines[:3])
         bars = Bars("share of attribution", [word for word, _ in top], [share for _, share in top])
@@ -80,7 +80,7 @@ class TokenSheet(Result):
 
 @names_call
 def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = None, seed: int = 0) -> TokenSheet:
-    """Runs the instruments for tokens on one model and its data; ``words`` names the tokens, else their numbers do.
+    """Runs the attribution methods for tokens on one model and its data; ``words`` names the tokens.
 
     Hypotheses: see the module.
     Reference: [sundararajan2017axiomatic].
@@ -116,7 +116,7 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
 
 
 def _method(module: nn.Module, tokens: Tensor) -> Any:
-    """Integrated gradients if one embedding reads the tokens, otherwise occlusion."""
+    """Returns integrated gradients if one embedding reads the tokens, otherwise occlusion."""
     try:
         token_attribution(module, tokens[:1], path_points=1)
     except InputError:
@@ -125,7 +125,7 @@ def _method(module: nn.Module, tokens: Tensor) -> Any:
 
 
 def _line(names: list[str], sizes: Tensor) -> str:
-    """A sequence as text, with brackets around the fewest tokens that carry half of its attribution."""
+    """Returns a sequence as text, with brackets around the fewest tokens that carry half of its attribution."""
     order = sizes.argsort(descending=True)
     before = sizes[order].cumsum(0) - sizes[order]
     marked = set(order[before < BRACKETED_SHARE * sizes.sum()].tolist())

@@ -69,7 +69,7 @@ def token_attribution(
 
 
 class _After(nn.Module):
-    """The module as a function of its embedding's output; repeated batches read the tokens again."""
+    """A network as a function of its embedding's output instead of its tokens."""
 
     def __init__(self, module: nn.Module, embedding: nn.Embedding, tokens: Tensor) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ def _replace_rows(embedding: nn.Embedding, rows: Tensor) -> Iterator[None]:
 
 
 def _embedding(module: nn.Module, tokens: Tensor) -> nn.Embedding:
-    """The embedding that receives the tokens themselves."""
+    """Returns the embedding that receives the tokens themselves."""
     found: list[nn.Embedding] = []
 
     def record(part: nn.Module, arguments: tuple[Any, ...], _: Any) -> None:

@@ -23,7 +23,7 @@ __all__ = ["TransferProbe", "transfer_probe"]
 
 @dataclass(frozen=True, slots=True)
 class TransferProbe(Result):
-    """Held-out accuracy of linear probes on the new task, by layer, for learned and for untrained features.
+    """Result: held-out accuracy of linear probes on the new task, by layer, for learned and for untrained features.
 
     >>> TransferProbe(("conv",), (0.9,), (0.7,)).best
     'conv'
@@ -35,17 +35,17 @@ class TransferProbe(Result):
 
     @property
     def gains(self) -> tuple[float, ...]:
-        """The gain in accuracy (1) for every layer."""
+        """Returns the gain in accuracy over untrained features for every layer; equation (1)."""
         return tuple(a - b for a, b in zip(self.learned, self.fresh, strict=True))
 
     @property
     def best(self) -> str:
-        """Layer whose learned features have the most accurate probe."""
+        """Returns the layer whose learned features have the most accurate probe."""
         return self.layers[max(range(len(self.layers)), key=lambda i: self.learned[i])]
 
     @property
     def verdict(self) -> str:
-        """Reports whether training helped the new task."""
+        """States whether training helped the new task."""
         i = self.layers.index(self.best)
         return (
             f"On the new task a linear classifier on '{self.best}' is right on {self.learned[i]:.0%} of the examples "
@@ -53,7 +53,7 @@ class TransferProbe(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the accuracy of the probes over depth."""
+        """Plots the accuracy of the probes over depth, for trained and untrained features."""
         depth = range(len(self.layers))
         lines = (Line("learned", depth, self.learned), Line("not trained", depth, self.fresh, "dashed"))
         return (Plot("Transfer to the new task", lines, Axis("layer"), Axis("accuracy of a probe")),)
@@ -63,7 +63,7 @@ class TransferProbe(Result):
 def transfer_probe(
     module: nn.Module, data: Any, *, fresh: nn.Module | None = None, layers: Sequence[str] | None = None, seed: int = 0
 ) -> TransferProbe:
-    """Probes the layers of a trained and of a fresh network on examples of a new task; equation (1).
+    """Probes the layers of a trained and of an untrained network on examples of a new task; equation (1).
 
     Args:
         module: the trained network.

@@ -1,4 +1,4 @@
-"""Fits decision trees to the decisions of a network, and measures how faithful they are at each depth.
+"""Surrogate trees: decision trees fitted to a network's decisions, and how often they agree at each depth.
 
     fidelity(d) = share of held-out inputs on which a tree of depth d decides like the network                  (1)
 
@@ -31,7 +31,7 @@ __all__ = ["SurrogateTree", "surrogate_tree"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurrogateTree(Result):
-    """Fidelity (1) at each depth, and the deepest tree as text."""
+    """Result: the agreement with the network at each depth of the tree, and the deepest tree as text."""
 
     depths: tuple[int, ...]
     fidelity: tuple[float, ...]
@@ -46,7 +46,7 @@ class SurrogateTree(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots fidelity over depth."""
+        """Plots the agreement of tree and network over depth."""
         return (
             Plot("Surrogate tree", (Line("fidelity", self.depths, self.fidelity),), Axis("depth"), Axis("fidelity")),
         )
@@ -56,7 +56,7 @@ class SurrogateTree(Result):
 def surrogate_tree(
     module: nn.Module, x: Any, *, depths: Sequence[int] = (1, 2, 3, 5, 8), seed: int = 0
 ) -> SurrogateTree:
-    """Fits trees to the decisions of a network on two thirds of x, and compares them on the rest, equation (1).
+    """Fits decision trees to a network's decisions on two thirds of x and compares them on the rest; equation (1).
 
     Hypotheses: see the module.
     Reference: [craven1996extracting].

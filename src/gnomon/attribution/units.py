@@ -41,7 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitVisualization(Result):
-    """The input that excites a unit most, and the activation it reaches."""
+    """Result: the input that activates a unit most, and the activation that it reaches."""
 
     image: Tensor = field(repr=False, metadata=HIDDEN)
     activation: float
@@ -64,7 +64,7 @@ def visualize_unit(
     l2: float = 0.05,
     tv: float = 0.0, rate: float = 0.1, seed: int = 0,
 ) -> UnitVisualization:  # fmt: skip
-    """Finds the input that excites a unit (a number) or a direction (a vector) of a layer most, equation (1).
+    """Finds the input that activates a unit (a number) or a direction (a vector) of a layer most; equation (1).
 
     Hypotheses: see the module.
     Reference: [erhan2009visualizing].
@@ -95,7 +95,7 @@ def visualize_unit(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopActivating(Result):
-    """The examples that excite a direction most, their activations, their classes and the purity (2)."""
+    """Result: the examples that activate a direction most, their activations, their classes and the purity (2)."""
 
     index: Tensor
     activation: Tensor
@@ -103,7 +103,7 @@ class TopActivating(Result):
 
     @property
     def purity(self) -> float:
-        """The share of the most common class; NaN without classes."""
+        """Returns the fraction of the most common class among the top examples; NaN without classes."""
         return float(self.classes.bincount().max() / len(self.classes)) if self.classes is not None else float("nan")
 
     @property
@@ -117,7 +117,7 @@ class TopActivating(Result):
 
 @names_call
 def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data: Any, *, k: int = 10) -> TopActivating:
-    """Returns the k examples with the largest activation of a unit or along a direction of a layer.
+    """Returns the k examples that activate a unit or a direction of a layer most.
 
     Cost: one forward pass over the data.
 
@@ -133,7 +133,7 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
 
 @dataclass(frozen=True, slots=True)
 class DirectionSemantics(Result):
-    """Mean purity (2) of single units and of random directions, and the purity by chance."""
+    """Result: the mean purity of single units and of random directions, and the purity by chance; equation (2)."""
 
     units: float
     random: float
@@ -152,7 +152,7 @@ class DirectionSemantics(Result):
 def direction_semantics(
     module: nn.Module, layer: str, data: Any, *, k: int = 10, directions: int = 32, seed: int = 0
 ) -> DirectionSemantics:
-    """Compares the purity (2) of the units of a layer with the purity of random directions.
+    """Compares units with random directions of a layer: are their top examples of one class (purity)? Equation (2).
 
     Hypotheses: see the module.
     Reference: [szegedy2014intriguing].

@@ -1,4 +1,4 @@
-"""Splits the variance of features into shares between classes, from a nuisance, and the rest.
+"""Splits the variance of features into three shares: between classes, from a nuisance variable, and the rest.
 
     total = between classes + nuisance within a class + rest                                                      (1)
 
@@ -26,7 +26,7 @@ __all__ = ["VarianceShares", "variance_shares"]
 
 @dataclass(frozen=True, slots=True)
 class VarianceShares(Result):
-    """Shares of (1), which add up to one; ``nuisance`` is zero if none is given."""
+    """Result: the shares of the variance, which add up to one; ``nuisance`` is zero if none is given."""
 
     between: float
     nuisance: float
@@ -34,7 +34,7 @@ class VarianceShares(Result):
 
     @property
     def separation(self) -> float:
-        """The variance between classes divided by the variance within (Fisher ratio); infinite if that is 0."""
+        """Returns the variance between classes divided by the variance within (Fisher ratio); infinite if that is 0."""
         within = self.nuisance + self.rest
         return self.between / within if within > 0 else float("inf")
 
@@ -47,7 +47,7 @@ class VarianceShares(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the three shares."""
+        """Plots the three shares of the variance."""
         bars = Bars("share", ("between classes", "nuisance", "rest"), (self.between, self.nuisance, self.rest))
         return (Plot("Variance of the features", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 
@@ -84,7 +84,7 @@ def variance_shares(features: Array, labels: Array, nuisance: Array | None = Non
 
 
 def _explained_sum_of_squares(x: Tensor, groups: Tensor) -> float:
-    """The sum of squares of group means around the overall mean."""
+    """Returns the sum of squares of group means around the overall mean."""
     count = int(groups.max()) + 1
     sizes = torch.zeros(count, dtype=x.dtype).index_add_(0, groups, torch.ones(len(x), dtype=x.dtype))
     sums = torch.zeros(count, x.shape[1], dtype=x.dtype).index_add_(0, groups, x)

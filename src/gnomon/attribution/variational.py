@@ -1,4 +1,4 @@
-"""Computes lower bounds of mutual information with functions trained on half of the samples, tested on the rest.
+"""Lower bounds of mutual information, from functions trained on half of the samples and tested on the rest.
 
     I(A; B) >= H(B) + E log q(B | A)                                             for classes B, any q            (1)
     I(A; B) >= E_joint f - log E_product e^f  =: D(f),    D judged as  E_joint (f - c) - E_product e^(f - c) + 1  (2)
@@ -45,7 +45,7 @@ MIN_SAMPLES = 20
 
 @dataclass(frozen=True, slots=True)
 class VariationalInformation(Result):
-    """A lower bound of the mutual information in nats, its standard error on held-out samples, and the method."""
+    """Result: a lower bound of the mutual information in nats, its standard error, and the method."""
 
     bound: float
     error: float
@@ -53,7 +53,7 @@ class VariationalInformation(Result):
 
     @property
     def interval(self) -> Interval:
-        """95 % confidence interval of the bound; the information itself may be larger."""
+        """Returns the 95 % confidence interval of the bound; the information itself may be larger."""
         return Interval(self.bound - NORMAL_95 * self.error, self.bound + NORMAL_95 * self.error, 0.95)
 
     @property
@@ -108,7 +108,7 @@ def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> V
     net = _network(x.shape[1] + y.shape[1], 1)
 
     def table(rows: Tensor) -> Tensor:
-        """f of every a with every b; pairs of the joint distribution are on the diagonal."""
+        """Returns f for every pair of a and b; pairs of the joint distribution are on the diagonal."""
         n = len(rows)
         both = torch.cat([x[rows].repeat_interleave(n, 0), y[rows].repeat(n, 1)], 1)
         return net(both).reshape(n, n)
@@ -132,7 +132,7 @@ def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> V
 
 
 def _product(f: Tensor) -> Tensor:
-    """The log of the mean of e^f over pairs that are not from the joint distribution."""
+    """Returns the log of the mean of e^f over all pairs that are off the diagonal."""
     n = len(f)
     off = f.masked_fill(torch.eye(n, dtype=torch.bool), -torch.inf)
     return off.flatten().logsumexp(0) - torch.tensor(float(n * (n - 1))).log()

@@ -1,4 +1,4 @@
-"""Uncertainty of networks under a prior: samplers, diagnostics, predictions and Laplace approximation.
+"""Bayesian inference for networks: samplers, diagnostics, predictions with uncertainty, Laplace approximation.
 
 Contains: samplers of any log density and of modules, their diagnostics, predictive uncertainty, Laplace
 approximation.

@@ -28,7 +28,7 @@ LogDensity = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class LogDensityWithGradient(Record):
-    """Values and gradients of a log density at several points; created by its method ``of``, which validates it."""
+    """Evaluates a log density and its gradient at several points; created by its method ``of``, which validates it."""
 
     function: LogDensity
     mapped: bool

@@ -1,4 +1,4 @@
-"""Measures how reliable draws of Markov chains are: R-hat, effective sample size, burn-in.
+"""Diagnostics of Markov chains: R-hat, effective sample size, burn-in.
 
 For chains x_c[t] of one coordinate, c = 1..m, t = 1..n, with W the mean of the variances inside the chains and
 B / n the variance of their means:
@@ -39,7 +39,7 @@ MIN_DRAWS_PER_CHAIN = 8
 
 @names_call
 def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
-    """Returns the rank-normalized split R-hat (1) of each coordinate: near 1 if all chains have the same distribution.
+    """Returns the R-hat diagnostic (1) of each coordinate: near 1 if all chains have the same distribution.
 
     It is the larger of R of the ranks (location) and R of the ranks of distances from the median (scale). It is
     infinite if no chain ever moves but the chains differ.
@@ -79,7 +79,7 @@ def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]
 
 
 def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
-    """The variance of a draw, and the variance of the mean over all draws; equation (2) with x as y."""
+    """Returns the variance of a single draw, and the variance of the mean over all draws; equation (2)."""
     m, n, _ = x.shape
     centered = x - x.mean(1, keepdim=True)
     spectrum = torch.fft.rfft(centered, 2 * n, dim=1).abs().square()
@@ -132,7 +132,7 @@ def _halves(x: Tensor) -> Tensor:
 
 
 def _normal_scores(x: Tensor) -> Tensor:
-    """Quantiles of the normal distribution at the ranks; ties get the mean of their ranks."""
+    """Returns normal quantiles of the ranks of the draws; ties get the mean of their ranks."""
     flat = x.flatten(0, 1)
     below = torch.searchsorted(flat.T.sort(1).values.contiguous(), flat.T.contiguous()).T
     upto = torch.searchsorted(flat.T.sort(1).values.contiguous(), flat.T.contiguous(), right=True).T

@@ -1,4 +1,4 @@
-"""Records the draws of several chains: means with their errors, diagnostics, findings and plots."""
+"""Draws of several Markov chains: means with their errors, diagnostics, findings and plots."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +25,7 @@ SHOWN_COORDINATES = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorDraws(Result):
-    """Draws (chains, draws, coordinates) after warm-up, how they were made, and their cost.
+    """Result: draws (chains, draws, coordinates) after warm-up, how they were made, and their cost.
 
     ``accepted`` is the mean probability of acceptance (1 for samplers without rejection), ``divergences`` counts paths
     whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included. ``stopped``
@@ -48,36 +48,36 @@ class PosteriorDraws(Result):
 
     @property
     def mean(self) -> Float[Tensor, " d"]:
-        """The mean of each coordinate."""
+        """Returns the mean of each coordinate."""
         return self.values.flatten(0, 1).mean(0)
 
     @property
     def std(self) -> Float[Tensor, " d"]:
-        """The standard deviation of each coordinate."""
+        """Returns the standard deviation of each coordinate."""
         return self.values.flatten(0, 1).std(0)
 
     @property
     def r_hat(self) -> Float[Tensor, " d"]:
-        """The R-hat of each coordinate; see `gnomon.bayes.r_hat`."""
+        """Returns the R-hat diagnostic of each coordinate; see `gnomon.bayes.r_hat`."""
         return r_hat(self.values)
 
     @property
     def effective(self) -> Float[Tensor, " d"]:
-        """Effective sample sizes; see `gnomon.bayes.effective_sample_size`."""
+        """Returns the effective sample size of each coordinate; see `gnomon.bayes.effective_sample_size`."""
         return effective_sample_size(self.values)
 
     @property
     def error(self) -> Float[Tensor, " d"]:
-        """The standard error of each mean: the standard deviation over the root of the effective sample size."""
+        """Returns the standard error of each mean: standard deviation / sqrt(effective sample size)."""
         return self.std / self.effective.clamp(min=torch.finfo(torch.float64).tiny).sqrt()
 
     @property
     def burn_in(self) -> int:
-        """The number of first draws that are not yet stationary; see `gnomon.bayes.burn_in`."""
+        """Returns the number of first draws that are not yet stationary; see `gnomon.bayes.burn_in`."""
         return burn_in(self.values)
 
     def interval(self, confidence: float = 0.95) -> tuple[Interval, ...]:
-        """Returns the interval between two quantiles that contains this share of the draws, for each coordinate."""
+        """Returns for each coordinate the interval between two quantiles that contains this fraction of the draws."""
         ends = torch.tensor([(1 - confidence) / 2, (1 + confidence) / 2], dtype=self.values.dtype)
         low, high = self.values.flatten(0, 1).quantile(ends, 0)
         return tuple(Interval(float(a), float(b), confidence) for a, b in zip(low, high, strict=True))
@@ -104,7 +104,7 @@ class PosteriorDraws(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports chains that disagree, chains that hardly move, and paths that diverged."""
+        """Returns findings about chains that disagree, chains that hardly move, and paths that diverged."""
         listed = []
         if self.values.shape[1] >= MIN_DRAWS_PER_CHAIN and not self.converged:
             worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax())
@@ -119,7 +119,7 @@ class PosteriorDraws(Result):
         return most_serious_first(listed)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the paths of the coordinate that mixed worst, and the distribution of its draws."""
+        """Plots the path of the coordinate that mixed worst, and the distribution of its draws."""
         n = self.values.shape[1]
         worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax()) if n >= MIN_DRAWS_PER_CHAIN else 0
         stride = max(1, n // 400)

@@ -32,7 +32,7 @@ __all__ = ["DropoutPredictive", "dropout_predictive"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DropoutPredictive(Result):
-    """Means and variances of outputs (or probabilities) over masks, and the outputs without dropout."""
+    """Result: means and variances of outputs (or probabilities) over dropout masks, and the outputs without dropout."""
 
     mean: Float[Tensor, "n k"] = field(repr=False)
     variance: Float[Tensor, "n k"] = field(repr=False)
@@ -41,7 +41,7 @@ class DropoutPredictive(Result):
 
     @property
     def error(self) -> Float[Tensor, "n k"]:
-        """The standard error of the mean."""
+        """Returns the standard error of the mean over masks."""
         return (self.variance / self.draws).sqrt()
 
     @property

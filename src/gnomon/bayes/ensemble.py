@@ -37,7 +37,7 @@ __all__ = ["DeepEnsemble", "deep_ensemble"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeepEnsemble(Result):
-    """Trained networks, the runs that trained them, and whether their targets are classes.
+    """Result: the trained networks of an ensemble, the runs that trained them, and whether targets are classes.
 
     >>> len(deep_ensemble(lambda: nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), members=2, steps=3).models)
     2
@@ -49,7 +49,7 @@ class DeepEnsemble(Result):
 
     @property
     def models(self) -> tuple[nn.Module, ...]:
-        """The trained networks."""
+        """Returns the trained networks."""
         return tuple(run.model for run in self.runs)
 
     @property
@@ -59,7 +59,7 @@ class DeepEnsemble(Result):
         return f"{len(last)} networks were trained, to losses from {min(last):.3g} to {max(last):.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the losses of all members."""
+        """Plots the loss of each network of the ensemble."""
         lines = tuple(Line(f"member {i + 1}", run.steps, run.loss) for i, run in enumerate(self.runs))
         return (Plot("Training of the members", lines, Axis("step"), Axis("loss", log=True), self.verdict),)
 
@@ -91,7 +91,7 @@ def deep_ensemble(
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> DeepEnsemble:
-    """Trains several networks from different initializations and orders of examples, to predict with uncertainty.
+    """Trains several networks with different initializations and orders of examples, to predict with uncertainty.
 
         f(x) = mean_i f_i(x),    epistemic = variance over i                                               (1)
 

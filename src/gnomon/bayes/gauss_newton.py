@@ -1,4 +1,4 @@
-"""Computes the Gauss-Newton matrix of a module's posterior: its rows, or only its diagonal.
+"""Gauss-Newton matrix of a module's posterior: its factor in rows, or only its diagonal.
 
     G = sum_i J_i^T L_i J_i / s^2 = A^T A,    A_i = R_i^T J_i / s,    R_i R_i^T = L_i                      (1)
 
@@ -43,7 +43,7 @@ Met = tuple[nn.Linear, Tensor, Tensor]
 
 
 def gauss_newton_rows(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Iterator[Float[Tensor, "m p"]]:
-    """Yields batches of the rows A; equation (1).
+    """Yields batches of rows of the factor A of the Gauss-Newton matrix; equation (1).
 
     Cost: the derivatives of all outputs.
 
@@ -72,7 +72,7 @@ def _rows(posterior: ModulePosterior, center: Tensor, chosen: Tensor) -> Iterato
 
 
 def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
-    """Returns the diagonal of G: by (2) for linear layers, from rows for all other parameters.
+    """Returns the diagonal of the Gauss-Newton matrix: by (2) for linear layers, from rows for other parameters.
 
     Cost: for linear layers k gradients of all examples, k being the number of outputs; for others as
     `gauss_newton_rows`.
@@ -107,7 +107,7 @@ def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"
 def _add_linear(
     total: Tensor, posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor, layers: dict[str, nn.Linear]
 ) -> None:
-    """Adds (2) for some examples."""
+    """Adds the diagonal of linear layers for some examples to ``total``; equation (2)."""
     roots = _roots(posterior, center, piece, y)
     with _meeting(layers) as met:
         outputs = posterior.outputs(center.clone().requires_grad_(), piece)
@@ -128,7 +128,7 @@ def _path(name: str, part: str) -> str:
 
 
 def _square(d: Tensor, a: Tensor) -> Tensor:
-    """The sum over examples of the squared derivative in a weight; (2) if each example uses the weight once."""
+    """Returns the squared derivative with respect to each weight, summed over examples; equation (2)."""
     if d.dim() == 2:
         return d.square().T @ a.square()  # (2)
     d, a = d.flatten(1, -2), a.flatten(1, -2)
@@ -142,7 +142,7 @@ def _sums(d: Tensor) -> Tensor:
 
 
 def _linear(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> dict[str, nn.Linear]:
-    """Linear layers with a chosen parameter that each example uses once, as the gradient of a sum of outputs shows."""
+    """Returns the linear layers that each example uses exactly once, judged by the gradient of the summed outputs."""
     places = posterior.places
     named = {name: part for name, part in posterior.module.named_modules() if type(part) is nn.Linear}
     named = {name: part for name, part in named.items() if {_path(name, "weight"), _path(name, "bias")} & places.keys()}
@@ -170,7 +170,7 @@ def _near(a: Tensor, b: Tensor) -> bool:
 
 @contextmanager
 def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
-    """Records the input and output of layers in a pass; the last call counts if there are several."""
+    """Records the input and output of layers in a forward pass; the last call of a layer counts."""
     met: dict[str, Met] = {}
 
     def keep(name: str) -> Any:
@@ -193,7 +193,7 @@ def _pieces(x: Inputs, size: int) -> Iterator[Inputs]:
 
 @torch.no_grad()
 def _roots(posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor) -> Tensor:
-    """Square roots R of the Hessian of the loss in the outputs: R R^T = Hessian, for each example."""
+    """Returns square roots R of the loss Hessian with respect to the outputs of each example: R R^T = Hessian."""
     outputs = posterior.outputs(center, piece).double()
     n, k = outputs.shape
     loss = posterior.objective.loss

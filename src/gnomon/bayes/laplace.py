@@ -47,7 +47,7 @@ BATCH_SIZE = 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laplace(Result):
-    """The Gaussian (1): its center, the eigenvalues of G with their vectors (None if G is diagonal), the evidence (2).
+    """Result: a Gaussian around trained parameters (1): its center, the spectrum of its precision, and the evidence.
 
     With low rank, only the largest eigenvalues are stored, and the others count as zero.
 
@@ -66,7 +66,7 @@ class Laplace(Result):
 
     @property
     def effective_parameters(self) -> float:
-        """The number of parameters that the data determine: the sum of g / (g + d)."""
+        """Returns the effective number of parameters that the data determine: the sum of g / (g + d)."""
         return float((self.eigenvalues / (self.eigenvalues + self.prior_precision)).sum())
 
     @property
@@ -79,7 +79,7 @@ class Laplace(Result):
 
     @names_call
     def evidence(self, prior_precision: float) -> float:
-        """Returns log Z at another precision of the prior; equation (2)."""
+        """Returns the log evidence for another prior precision; equation (2)."""
         d = number("prior_precision", prior_precision, above=0)
         spread = float(torch.log1p(self.eigenvalues / d).sum())
         return self.fit - d / 2 * float(self.center.square().sum()) - spread / 2  # (2)
@@ -113,7 +113,7 @@ class Laplace(Result):
         return PosteriorDraws((self.center + moved)[None], "Laplace", 1.0, 0, 0, 0)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the evidence over the precision of the prior."""
+        """Plots the log evidence over the prior precision."""
         grid = [self.prior_precision * 10 ** (k / 8) for k in range(-24, 25)]
         curve = Line("log evidence", grid, [self.evidence(d) for d in grid])
         marks = (curve, Reference("chosen", self.prior_precision, vertical=True))
@@ -177,7 +177,7 @@ def laplace(
 
 
 def _best(raw: Laplace) -> float:
-    """The maximum of (2), which exists for d > 0 unless the data determine no parameter."""
+    """Returns the prior precision with the largest evidence (2)."""
     search = minimize_scalar(
         lambda t: -raw.evidence(exp(t)), bounds=(-30, 30), method="bounded", options={"xatol": 1e-8}
     )
@@ -193,7 +193,7 @@ def _mean_loss(posterior: ModulePosterior, center: Tensor) -> float:
 def _spectrum(
     posterior: ModulePosterior, center: Tensor, structure: str, rank: int | None
 ) -> tuple[Tensor, Tensor | None]:
-    """Eigenvalues and vectors of G, or its diagonal and None; uses A A^T if there are fewer rows than parameters."""
+    """Returns the eigenvalues and eigenvectors of the Gauss-Newton matrix, or its diagonal and None."""
     p = len(center)
     if structure == "diagonal":
         return gauss_newton_diagonal(posterior, center), None
@@ -211,7 +211,7 @@ def _spectrum(
 
 
 def _check_size(posterior: ModulePosterior, center: Tensor, structure: str) -> None:
-    """Raises an error if memory is too small for p^2 numbers ("full") or p n k numbers ("low rank")."""
+    """Raises an error if memory is too small for the chosen structure of the Gauss-Newton matrix."""
     p, n = len(center), len(posterior)
     if structure == "full" and p > MAX_PARAMETERS_FULL:
         fix = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"

@@ -35,7 +35,7 @@ __all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]
 
 
 class ModulePosterior:
-    """The log posterior (1) as a function of all parameters in one vector; created by `module_posterior`.
+    """The log posterior of a module as a function of one parameter vector; created by `module_posterior`; (1).
 
     >>> posterior = module_posterior(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3)))
     >>> posterior.names, len(posterior)
@@ -54,27 +54,27 @@ class ModulePosterior:
 
     @property
     def start(self) -> Float[Tensor, " p"]:
-        """The current parameters in one vector."""
+        """Returns the current parameters as one vector."""
         return torch.cat([w.detach().flatten() for w in self._f.leaves.values()]).double()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A name for each number of the vector, such as "0.weight[3]"."""
+        """Returns a name for each entry of the parameter vector, such as "0.weight[3]"."""
         return tuple(f"{name}[{i}]" for name, w in self._f.leaves.items() for i in range(w.numel()))
 
     @property
     def places(self) -> dict[str, slice]:
-        """The position of each parameter in the vector."""
+        """Returns the position of each parameter tensor in the vector."""
         ends = torch.tensor([w.numel() for w in self._f.leaves.values()]).cumsum(0).tolist()
         return {name: slice(a, b) for name, a, b in zip(self._f.leaves, [0, *ends], ends, strict=False)}
 
     def __call__(self, vector: Float[Tensor, " p"]) -> Float[Tensor, ""]:
-        """Returns log p(w | S) up to a constant; equation (1)."""
+        """Returns the log posterior density log p(w | S) up to a constant; equation (1)."""
         return self._value(vector, *self._data)
 
     @property
     def binary(self) -> bool:
-        """Whether the single output is the logit of class 1 against class 0."""
+        """Returns whether the single output is the logit of class 1 against class 0."""
         loss = self.objective.loss
         if isinstance(loss, nn.BCEWithLogitsLoss):
             return loss.weight is None and loss.pos_weight is None and loss.reduction == "mean" and self.width == 1
@@ -82,13 +82,13 @@ class ModulePosterior:
 
     @property
     def observations(self) -> int:
-        """The number of observed targets: one for each example, or for each position that has a label."""
+        """Returns the number of observed targets: one per example, or one per labeled position."""
         loss = self.objective.loss
         return loss.observations(self._data[1]) if isinstance(loss, AbstractLossWithAxes) else len(self)
 
     @property
     def width(self) -> int:
-        """The number of outputs."""
+        """Returns the number of outputs of the module."""
         with torch.no_grad():
             return self.outputs(self.start, self.objective.at(torch.arange(1))[0]).shape[1]
 
@@ -97,7 +97,7 @@ class ModulePosterior:
         return self._loss(vector, *self.objective.at(index))
 
     def on_batch(self, index: Tensor) -> Callable[[Tensor], Tensor]:
-        """Returns the same function with the likelihood of a batch scaled up to all examples."""
+        """Returns the log posterior with the likelihood of a batch scaled up to all examples."""
         x, y = self.objective.at(index)
         return lambda vector: self._value(vector, x, y)
 
@@ -171,7 +171,7 @@ def _loss_for(examples: AbstractSource, module: nn.Module, loss: Loss | None) ->
 
 @names_call
 def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> float:
-    """Returns the weight decay whose trained network is the most probable one under a Gaussian prior.
+    """Returns the weight decay that is equivalent to a Gaussian prior with this standard deviation.
 
         argmin_w  L(w) + decay / 2 |w|^2,    decay = noise^2 / (n prior_std^2)                             (1)
 

@@ -33,7 +33,7 @@ __all__ = ["PosteriorPrediction", "predictive"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorPrediction(Result):
-    """Means (n, k) or class probabilities, and the two parts of the uncertainty of each example, (1) or (2).
+    """Result: mean predictions (n, k) or class probabilities, with epistemic and aleatoric uncertainty per example.
 
     >>> print(PosteriorPrediction(torch.zeros(2, 1), torch.tensor([1.0, 5.0]), torch.tensor([1.0, 1.0]), False))
     75% of the uncertainty comes from not knowing the parameters: more data would reduce it.
@@ -46,13 +46,13 @@ class PosteriorPrediction(Result):
 
     @property
     def verdict(self) -> str:
-        """Says which part is larger, and so whether more data would help."""
+        """States how much of the uncertainty comes from the parameters, and so whether more data would help."""
         share = float(self.epistemic.mean() / (self.epistemic + self.aleatoric).mean().clamp(min=1e-300))
         fix = "more data would reduce it" if share > 0.5 else "more data would hardly reduce it"
         return f"{share:.0%} of the uncertainty comes from not knowing the parameters: {fix}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both parts of the uncertainty, a point for each example."""
+        """Plots epistemic over aleatoric uncertainty, one point per example."""
         unit = "nats" if self.classes else "variance"
         points = Scatter("examples", self.aleatoric, self.epistemic)
         axes = Axis(f"noise of the targets ({unit})"), Axis(f"not knowing the parameters ({unit})")
@@ -100,7 +100,7 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
 
 
 def from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> PosteriorPrediction:
-    """Computes (1) or (2) from the outputs of several networks."""
+    """Computes mean prediction and both parts of its uncertainty, (1) or (2), from the outputs of several networks."""
     if not classes:
         epistemic = outputs.var(0).sum(1)
         aleatoric = torch.full_like(epistemic, noise**2 * outputs.shape[2])

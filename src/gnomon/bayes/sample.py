@@ -1,4 +1,4 @@
-"""Draws from any log density by Markov chains."""
+"""Draws samples from any log density by Markov chains."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ def sample(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> PosteriorDraws:
-    """Returns draws of several Markov chains whose stationary distribution is a density known up to a factor.
+    """Returns draws of several Markov chains from a density that is known up to a constant factor.
 
         q(x) P(x' | x) = q(x') P(x | x')   for the density q and the chain P                             (1)
 

@@ -1,4 +1,4 @@
-"""What can be promised on unseen data?
+"""Bounds on the error of a network on new examples, and measurements of its generalization.
 
 Contains: PAC-Bayes certificates, norm and capacity bounds, stability, learning curves, double descent, memorization.
 Does not contain: checks of the data themselves (`gnomon.checks`).

@@ -1,4 +1,4 @@
-"""How many hidden units a function needs: its Barron norm, and an error bound that does not depend on the dimension.
+"""Barron norm: how many hidden units a function needs, with an error bound that does not depend on the dimension.
 
     C_f = integral of |w| |f^(w)| dw,     mean (f - f_m)^2 <= (2 r C_f)^2 / m  over a ball of radius r    (1)
     C   = sum over k of |w_k| |c_k|,      c_k the Fourier coefficients of values on a grid                (2)
@@ -22,7 +22,7 @@ __all__ = ["BarronNorm", "barron_norm"]
 
 @dataclass(frozen=True, slots=True)
 class BarronNorm(Result):
-    """Holds the norm (2), the radius of the box, and how much of the norm lies below each frequency.
+    """Result: the Barron norm of a function, the radius of its box, and how much of the norm lies below each frequency.
 
     >>> BarronNorm(2.0, 0.5, ((1.0, 1.0),)).units(0.1)
     400
@@ -34,20 +34,20 @@ class BarronNorm(Result):
 
     @names_call
     def units(self, error: float) -> int:
-        """Returns how many hidden units are enough for a root mean square error, by (1)."""
+        """Returns how many hidden units are enough for a given root mean square error; equation (1)."""
         error = number("error", error, above=0.0)
         return ceil((2 * self.radius * self.norm / error) ** 2)
 
     @property
     def verdict(self) -> str:
-        """States the norm, and how many hidden units it requires, in one sentence."""
+        """States the Barron norm and how many hidden units it requires."""
         return (
             f"The Barron norm is {self.norm:.4g}: {self.units(0.1 * self.norm)} hidden units are enough for an error "
             f"of a tenth of the norm, and {self.units(0.01 * self.norm)} for a hundredth."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the norm below each frequency."""
+        """Plots how much of the Barron norm lies below each frequency."""
         line = Line("norm below", [w for w, _ in self.spectrum], [c for _, c in self.spectrum])
         return (Plot("Barron norm by frequency", (line,), Axis("frequency"), Axis("norm")),)
 

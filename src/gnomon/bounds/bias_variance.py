@@ -1,4 +1,4 @@
-"""How much of a network's test error comes from the draw of its training set (variance), and how much does not (bias).
+"""Splits a network's test error into variance (from the choice of the training set) and bias (everything else).
 
     mean_k (f_k(x) - y)^2 = (mean_k f_k(x) - y)^2 + mean_k (f_k(x) - mean f(x))^2                               (1)
 
@@ -28,7 +28,7 @@ __all__ = ["BiasVariance", "bias_variance"]
 
 @dataclass(frozen=True, slots=True)
 class BiasVariance(Result):
-    """The parts of equation (1), means over test examples; ``bias`` includes the noise of the test labels.
+    """Result: bias and variance of the predictions, averaged over test examples; ``bias`` includes label noise.
 
     >>> BiasVariance(bias=0.5, variance=0.25, draws=10).error
     0.75
@@ -40,18 +40,18 @@ class BiasVariance(Result):
 
     @property
     def error(self) -> float:
-        """Mean squared error on the test examples."""
+        """Returns the mean squared error on the test examples."""
         return self.bias + self.variance
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence which part is larger."""
+        """States whether bias or variance is larger, and what reduces it."""
         share = self.variance / max(self.error, 1e-300)
         fix = "More data or regularization helps." if share > 0.5 else "A larger model or longer training helps."
         return f"{share:.0%} of the test error is variance between {self.draws} training samples. {fix}"
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both parts."""
+        """Plots bias and variance as bars."""
         bars = Bars("mean squared error", ["bias and noise", "variance"], [self.bias, self.variance])
         return (Plot("Parts of the test error", (bars,), Axis("mean squared error")),)
 
@@ -67,7 +67,7 @@ def bias_variance(
     lr: float = 1e-2,
     seed: int = 0,
 ) -> BiasVariance:
-    """Trains networks on bootstrap samples and splits their test error by equation (1).
+    """Trains networks on bootstrap samples and splits their test error into bias and variance; equation (1).
 
     Args:
         factory: a function from a seed to a new network.
@@ -101,7 +101,7 @@ def bias_variance(
 
 
 def split_error(predictions: Tensor, targets: Tensor) -> BiasVariance:
-    """Splits the error of predictions (draws, examples, outputs) for targets (examples, outputs); equation (1).
+    """Splits the error of predictions (draws, examples, outputs) into bias and variance; equation (1).
 
     >>> found = split_error(torch.tensor([[[0.0]], [[2.0]]]), torch.tensor([[2.0]]))
     >>> found.bias, found.variance

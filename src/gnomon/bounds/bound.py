@@ -23,7 +23,7 @@ __all__ = ["Bound"]
 
 @dataclass(frozen=True, slots=True)
 class Bound(Result):
-    """Holds a bound (1), its factors, its assumptions, and the measured value if there is one.
+    """A bound on the error of a network: its value, factors and assumptions, and the measured error if there is one.
 
     ``order`` means that the theorem is stated up to constants and logarithms, so the value has no confidence level and
     can only be compared with similar values. ``measured`` is the same quantity on held-out examples, with its interval,
@@ -41,22 +41,22 @@ class Bound(Result):
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound is vacuous: at least 1."""
+        """Returns whether the bound is vacuous: at least 1, and so says nothing about an error rate."""
         return not self.value < 1
 
     @property
     def dominating(self) -> Value:
-        """The largest factor."""
+        """Returns the factor of the bound with the largest value."""
         return max(self.factors, key=lambda factor: float(factor.value))
 
     @property
     def holds(self) -> bool | None:
-        """Whether the measured value is below the bound; None if nothing was measured."""
+        """Returns whether the measured value is below the bound; None if nothing was measured."""
         return None if self.measured is None else float(self.measured.value) <= self.value
 
     @property
     def broken(self) -> tuple[Hypothesis, ...]:
-        """Assumptions that were checked and do not hold."""
+        """Returns the assumptions that were checked and do not hold."""
         return tuple(premise for premise in self.hypotheses if premise.holds is False)
 
     @property
@@ -75,7 +75,7 @@ class Bound(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the parts of the bound, and the measured value as a line."""
+        """Plots the factors of the bound, with the measured value as a line."""
         bars = Bars("part", [f.name for f in self.factors], [float(f.value) for f in self.factors])
         measured = () if self.measured is None else (Reference("measured", float(self.measured.value), vertical=True),)
         return (Plot(f"Parts of the bound '{self.name}'", (bars, *measured), Axis("size"), caption=self.verdict),)

@@ -1,4 +1,4 @@
-"""The capacity of a class of functions: VC dimension, growth function, and Rademacher complexity.
+"""Capacity of a class of functions: VC dimension, growth function, and Rademacher complexity.
 
     Sauer         Pi(m) <= sum_{i <= d} binom(m, i),   d the VC dimension                                        (1)
     VC            sup |R_n - R| <= sqrt(32 (ln Pi(n) + ln(8 / delta)) / n)                                       (2)
@@ -52,7 +52,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @names_call
 def sauer_bound(m: int, dimension: int) -> int:
-    """Returns the maximum number of ways in which a class of this VC dimension labels m points; equation (1).
+    """Returns the maximum number of ways in which a class of this VC dimension can label m points; equation (1).
 
     Hypotheses: none.
     Reference: [sauer1972density].
@@ -66,7 +66,7 @@ def sauer_bound(m: int, dimension: int) -> int:
 
 @names_call
 def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
-    """Bounds the difference of training and true error over a class that labels n points in ``ways`` ways; (2).
+    """Bounds the gap between training and true error over a class that can label n points in ``ways`` ways; (2).
 
     Args:
         n: number of examples.
@@ -87,7 +87,7 @@ def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
 
 @names_call
 def network_vc_dimension(module: nn.Module) -> float:
-    """The order of the VC dimension of a ReLU network, equation (3) without its constant: p L ln p.
+    """Returns the order of magnitude of a ReLU network's VC dimension, p L ln p, without constants; equation (3).
 
     Pseudo-dimensions of its real outputs are of the same order.
 
@@ -105,7 +105,7 @@ def network_vc_dimension(module: nn.Module) -> float:
 
 @names_call
 def massart_bound(m: int, ways: float) -> float:
-    """Bounds the Rademacher complexity of a class that labels m points in ``ways`` ways; equation (6).
+    """Bounds the Rademacher complexity of a class that can label m points in ``ways`` ways; equation (6).
 
     Hypotheses: values in [-1, 1].
     Reference: [bartlett2002rademacher].
@@ -118,7 +118,7 @@ def massart_bound(m: int, ways: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RademacherComplexity(Result):
-    """Holds the complexity of a class on given points with its interval, a closed-form bound, and the gap (7)."""
+    """Result: the Rademacher complexity of functions on given points, with an interval and an upper bound."""
 
     value: float
     interval: Interval
@@ -127,7 +127,7 @@ class RademacherComplexity(Result):
     draws: int
 
     def gap(self, delta: float = 0.05) -> float:
-        """The largest training-to-true gap over the class, equation (7), with losses of Lipschitz constant 1."""
+        """Returns a bound on the gap between training and true loss over the class, for 1-Lipschitz losses; (7)."""
         return 2 * self.interval.high + 3 * sqrt(log(2 / delta) / (2 * self.examples))  # (7)
 
     @property
@@ -142,7 +142,7 @@ class RademacherComplexity(Result):
 
 @names_call
 def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> RademacherComplexity:
-    """Computes the empirical Rademacher complexity of linear functions with |w| <= radius; equation (4).
+    """Computes the empirical Rademacher complexity of linear functions with weights of norm at most radius; (4).
 
     Hypotheses: none.
     Reference: [bartlett2002rademacher].
@@ -163,7 +163,7 @@ def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: i
 def kernel_rademacher(
     kernel: Float[Tensor, "n n"], radius: float = 1.0, *, draws: int = 1000, seed: int = 0
 ) -> RademacherComplexity:
-    """Computes the empirical Rademacher complexity of functions of kernel norm at most radius; equation (5).
+    """Computes the empirical Rademacher complexity of functions with kernel norm at most radius; equation (5).
 
     Hypotheses: a symmetric positive semidefinite kernel.
     Reference: [bartlett2002rademacher].
@@ -241,7 +241,7 @@ def _wrong(made: Tensor, labels: Tensor) -> Value:
 
 
 def _signs(n: int, draws: int, seed: int) -> Tensor:
-    """Returns all signs of n points with the first one +, if these are at most `draws`, otherwise random signs."""
+    """Returns all sign vectors of n points that begin with +1, or ``draws`` random ones if there are more than that."""
     if _exact(n, draws):
         bits = torch.arange(2 ** (n - 1))[:, None] >> torch.arange(n - 1)
         return torch.cat([torch.ones(len(bits), 1), 2.0 * (bits & 1) - 1], 1).double()

@@ -39,7 +39,7 @@ SHAPELESS = (nn.ReLU, nn.Flatten, nn.Dropout, nn.Identity)
 
 @dataclass(frozen=True, slots=True)
 class LayerCushions(Result):
-    """Holds how much noise each Linear layer tolerates: cushions (1) and (2), contraction (3), and the output norm."""
+    """Result: the noise that each Linear layer tolerates (cushions), the contraction, and the output norm."""
 
     names: tuple[str, ...]
     layer: tuple[float, ...]
@@ -49,7 +49,7 @@ class LayerCushions(Result):
 
     @property
     def total(self) -> float:
-        """The part of the compression bound that depends on the weights: sum_i c^2 / (mu_i mu_i>)^2."""
+        """Returns the factor of the compression bound that depends on the weights: sum_i c^2 / (mu_i mu_i>)^2."""
         pairs = zip(self.layer, self.interlayer, strict=True)
         return sum((self.contraction / (a * b)) ** 2 if a * b > 0 else float("inf") for a, b in pairs)
 
@@ -63,7 +63,7 @@ class LayerCushions(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the cushions of each layer."""
+        """Plots the layer and interlayer cushion of each layer."""
         bars = (Bars("layer", self.names, self.layer), Bars("to the output", self.names, self.interlayer))
         words = "The larger, the better a layer's signals survive noise, and the better it can be compressed."
         return (Plot("LayerCushions", bars, Axis("cushion"), caption=words),)
@@ -119,7 +119,7 @@ def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
 
 
 def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[Tensor]) -> float:
-    """Computes the interlayer cushion (2) from a layer to the output."""
+    """Returns the interlayer cushion, the noise tolerance from one layer to the output; equation (2)."""
     x = before[i]
     least = x.shape[1] ** -0.5  # j = i: the Jacobian is the identity
     jacobian = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)
@@ -131,6 +131,6 @@ def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[
 
 
 def _least(above: Tensor, below: Tensor) -> float:
-    """Returns the smallest ratio over examples; skips examples with a zero denominator."""
+    """Returns the smallest ratio above / below over examples; skips examples with a zero denominator."""
     known = below > 0
     return float((above[known] / below[known]).min()) if bool(known.any()) else 0.0

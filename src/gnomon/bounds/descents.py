@@ -1,4 +1,4 @@
-"""Measures double descent over the number of examples and over training time; `double_descent` varies the model.
+"""Measures double descent over the number of training examples and over training time.
 
     along examples   rows 1 to m of a random order are fitted:  error(m) peaks if the model just fits them        (1)
     along epochs     one run is evaluated after e epochs:       error(e) rises while noise is fitted, and falls    (2)
@@ -41,7 +41,7 @@ __all__ = ["epoch_wise_double_descent", "sample_wise_double_descent"]
 def sample_wise_double_descent(
     fit: Callable[..., Callable[[Any], Tensor]], sizes: Sequence[int], data: Any, test: Any, *, draws: int = 3
 ) -> DoubleDescent:
-    """Fits the same model to more and more examples and looks for a peak of the test error; equation (1).
+    """Fits a model to increasingly many examples and looks for a peak of the test error; equation (1).
 
     Args:
         fit: ``fit(x, y, seed)`` returns a trained module or function from inputs to outputs.
@@ -92,7 +92,7 @@ def epoch_wise_double_descent(
     batch: int = 32,
     draws: int = 3,
 ) -> DoubleDescent:
-    """Trains new networks, evaluates them after some epochs, and looks for a peak of the test error; equation (2).
+    """Trains new networks, evaluates them after given epochs, and looks for a peak of the test error; equation (2).
 
     Args:
         factory: a function from a seed to a new network.
@@ -148,7 +148,7 @@ def _growing(sizes: Sequence[int]) -> list[int]:
 
 
 def _error(made: Tensor, y: Tensor) -> float:
-    """Returns the error rate for classes, or the mean squared error for numbers."""
+    """Returns the error rate of predicted classes, or the mean squared error of predicted numbers."""
     if are_classes(y):
         return float((made.argmax(1) != y).double().mean())
     return float((made.double().reshape(len(y), -1) - y.double().reshape(len(y), -1)).square().mean())

@@ -1,4 +1,4 @@
-"""Double descent: test error over the size of a model, the number of examples, or the length of training.
+"""Double descent: test error over the size of a model, the number of examples, or training time.
 
 For minimum-norm least squares on n Gaussian rows with p isotropic features, noise s^2 and signal |w|^2 = r^2:
 
@@ -42,7 +42,7 @@ MIN_PEAK_RATIO = 1.2
 
 @names_call
 def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
-    """Returns the exact expected risk of minimum-norm least squares, without label noise; equations (1) and (2).
+    """Returns the exact expected risk of minimum-norm least squares, excluding label noise; equations (1) and (2).
 
     Hypotheses: Gaussian rows with independent features of variance one; ``noise`` and ``signal`` are s^2 and r^2.
     Reference: [hastie2022surprises].
@@ -67,7 +67,7 @@ def spectral_risk(
     ridge: float = 0.0,
     noise: float = 0.0,
 ) -> float:
-    """Returns the limiting risk of ridge regression for any spectrum and target, without label noise; equation (3).
+    """Returns the limiting risk of ridge regression for any spectrum and target, excluding label noise; equation (3).
 
     Args:
         eigenvalues: eigenvalues of the kernel operator, or of the covariance of the features.
@@ -103,7 +103,7 @@ def spectral_risk(
 
 @dataclass(frozen=True, slots=True)
 class DoubleDescent(Result):
-    """Holds mean errors over repetitions at each size with their standard errors; ``along`` says what the size is.
+    """Result: mean training and test error at each size, with standard errors; ``along`` says what the size is.
 
     ``lowest`` are the smallest test errors of any repetition, ``threshold`` is the interpolation threshold, or None.
     """
@@ -118,8 +118,7 @@ class DoubleDescent(Result):
 
     @property
     def threshold(self) -> float | None:
-        """The interpolation threshold: the size at which the training error is at most a hundredth of the largest
-        error.
+        """Returns the interpolation threshold: the size from which training fits (almost) all examples.
 
         Along examples, it is the last size at which the training data are fitted.
         """
@@ -131,8 +130,7 @@ class DoubleDescent(Result):
 
     @property
     def peak(self) -> float | None:
-        """The size at which the error peaks between two smaller values, if the peak is significant and at least a
-        fifth.
+        """Returns the size at which the test error has a significant peak, or None without such a peak.
 
         Significant means by two standard errors or in every repetition, because errors at the threshold have heavy
         tails.
@@ -156,7 +154,7 @@ class DoubleDescent(Result):
         return f"Along {self.along} the test error peaks at {self.peak:g}{fits} and falls again; {where}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots errors over size, with the threshold."""
+        """Plots training and test error over size, with the interpolation threshold."""
         low = [t - 2 * d for t, d in zip(self.test, self.deviation, strict=True)]
         high = [t + 2 * d for t, d in zip(self.test, self.deviation, strict=True)]
         marks: list[Mark] = [Line("test", self.sizes, self.test), Line("training", self.sizes, self.train, "dashed")]
@@ -227,7 +225,7 @@ def double_descent(
 
 
 def collect_errors(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> DoubleDescent:
-    """Summarizes errors (repetitions, 2), training and test, at each size.
+    """Summarizes training and test errors (repetitions, 2) at each size.
 
     >>> collect_errors([1, 2, 3], [torch.tensor([[1.0, 2.0]])] * 3, "width").test
     (2.0, 2.0, 2.0)

@@ -25,7 +25,7 @@ __all__ = ["ExcessRisk", "excess_risk_report"]
 
 @dataclass(frozen=True, slots=True)
 class ExcessRisk(Result):
-    """Holds the terms of equation (1), as error rates.
+    """Result: the excess error of the chosen model, and the two terms that bound it; equation (1).
 
     >>> ExcessRisk(excess=0.1, estimation=0.3, optimization=0.05).bound
     0.35
@@ -37,12 +37,12 @@ class ExcessRisk(Result):
 
     @property
     def bound(self) -> float:
-        """The right side of (1)."""
+        """Returns the bound on the excess error: the right side of equation (1)."""
         return self.estimation + self.optimization
 
     @property
     def verdict(self) -> str:
-        """States the measured excess and its bound, in one sentence."""
+        """States the measured excess error and its bound."""
         return (
             f"The chosen model errs {self.excess:.1%} more than the best candidate; the bound is {self.bound:.1%} "
             f"({self.estimation:.1%} because training and test errors differ, {self.optimization:.1%} because another "
@@ -50,14 +50,14 @@ class ExcessRisk(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the three terms."""
+        """Plots the excess error and both terms of its bound."""
         names, values = ["excess", "estimation", "optimization"], [self.excess, self.estimation, self.optimization]
         return (Plot("Excess error", (Bars("error rate", names, values),), Axis("error rate")),)
 
 
 @names_call
 def excess_risk_report(models: Sequence[nn.Module], data: Any, test: Any, *, chosen: int = 0) -> ExcessRisk:
-    """Errors of candidate classifiers on training and test examples, split by equation (1).
+    """Measures candidate classifiers on training and test examples, and splits the excess error of one; equation (1).
 
     Args:
         models: candidate classifiers.

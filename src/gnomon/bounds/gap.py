@@ -36,7 +36,7 @@ __all__ = ["GeneralizationGap", "generalization_gap"]
 
 @dataclass(frozen=True, slots=True)
 class GeneralizationGap(Result):
-    """Holds mean losses on training and test examples and the gap (1) with its interval; the same for the error rate.
+    """Result: mean training and test loss, their gap with a confidence interval, and the gap of the error rate.
 
     ``error_gap`` and ``certain`` (half the width of Hoeffding's interval (2) for the test error) are None if the
     targets are not classes.
@@ -50,19 +50,19 @@ class GeneralizationGap(Result):
 
     @property
     def gap(self) -> float:
-        """The test loss minus the training loss."""
+        """Returns the test loss minus the training loss."""
         return self.test - self.train  # (1)
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether there is a significant gap."""
+        """States whether there is a significant gap between training and test loss."""
         if 0 in self.interval:
             return f"No significant gap: the loss is {self.train:.3g} on training and {self.test:.3g} on test examples."
         errors = "" if self.error_gap is None else f", {self.error_gap:+.1%} in error rate"
         return f"The test loss exceeds the training loss by {self.gap:+.3g} ({self.interval}){errors}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both losses."""
+        """Plots the training loss and the test loss."""
         bars = Bars("loss", ("training", "test"), (self.train, self.test))
         return (Plot("Training and test", (bars,), Axis("mean loss"), caption=self.verdict),)
 

@@ -30,7 +30,7 @@ __all__ = ["DatasetHardness", "dataset_hardness"]
 
 @dataclass(frozen=True, slots=True)
 class DatasetHardness(Result):
-    """Share of random labels, and the median normalized margin (1) after training on them.
+    """Result: the median normalized margin after training, for each fraction of random labels.
 
     >>> DatasetHardness((0.0, 1.0), (2.0, 0.5)).advantage
     4.0
@@ -41,7 +41,7 @@ class DatasetHardness(Result):
 
     @property
     def advantage(self) -> float:
-        """The margin with the fewest random labels over the margin with the most; 1 or less means as hard as noise."""
+        """Returns the margin with the fewest random labels over the margin with the most; 1 means as hard as noise."""
         return self.margins[0] / self.margins[-1] if self.margins[-1] > 0 else float("inf")
 
     @property
@@ -53,7 +53,7 @@ class DatasetHardness(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the margin over the share of random labels."""
+        """Plots the median normalized margin over the fraction of random labels."""
         line = Line("median normalized margin", self.shares, self.margins)
         return (Plot("Hardness of the labels", (line,), Axis("share of random labels"), Axis("normalized margin")),)
 
@@ -68,7 +68,7 @@ def dataset_hardness(
     lr: float = 3e-3,
     seed: int = 0,
 ) -> DatasetHardness:
-    """Trains the same network on labels with increasing noise and compares its normalized margins; equation (1).
+    """Trains the same network on increasingly random labels and compares its normalized margins; equation (1).
 
     Args:
         factory: a function from a seed to a new network with an output for each class.

@@ -1,4 +1,4 @@
-"""Predicts the test error for other numbers of examples from the kernel of the given examples, without training.
+"""Learning curves: predicts the test error for other numbers of examples from the kernel, without training.
 
 Kernel regression on n rows with ridge r acts on the law of the data like a filter with one number k(n, r):
 
@@ -69,7 +69,7 @@ MIN_GAIN_OF_DOUBLING = 0.1
 
 @dataclass(frozen=True, slots=True)
 class LearningCurve(Result):
-    """Predicted mean squared errors at some numbers of examples, equations (1) to (4).
+    """Result: predicted mean squared errors of kernel regression for several numbers of examples.
 
     ``now`` is the leave-one-out error of all rows, ``doubled`` the predicted error with twice the rows and its interval
     (None if the curve cannot be extrapolated), ``spread`` the variance of the targets, which is the error of their
@@ -87,7 +87,7 @@ class LearningCurve(Result):
 
     @property
     def gain(self) -> float | None:
-        """The share of the error that twice the examples would remove."""
+        """Returns the fraction of the error that twice as many examples would remove."""
         return None if self.doubled is None or self.now <= 0 else 1 - float(self.doubled.value) / self.now
 
     @property
@@ -100,7 +100,7 @@ class LearningCurve(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Whether more data or another model would help, if the curve shows it."""
+        """Returns a finding that says whether more data or another model would help, if the curve shows it."""
         if self.gain is None or self.spread <= 0 or self.now < 0.01 * self.spread:
             return ()
         evidence = (Value("error removed by a doubling", self.gain, obtained="estimate"),)
@@ -109,7 +109,7 @@ class LearningCurve(Result):
         return (Finding(row, "inputs", values, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the predicted curve, and the leave-one-out error at its end."""
+        """Plots the predicted learning curve, and the measured leave-one-out error at its end."""
         marks = (Line("predicted", self.sizes, self.predicted), Scatter("leave-one-out", (self.examples,), (self.now,)))
         axes = Axis("examples", log=True), Axis("mean squared error", log=True)
         return (Plot("Learning curve", marks, *axes, self.verdict),)
@@ -119,7 +119,7 @@ class LearningCurve(Result):
 def learning_curve(
     kernel: Float[Tensor, "n n"], y: Any, *, sizes: Sequence[int] | None = None, ridge: float | None = None
 ) -> LearningCurve:
-    """Predicts the test error of kernel regression at other numbers of examples, equations (1) to (4).
+    """Predicts the test error of kernel regression for other numbers of examples; equations (1) to (4).
 
     Args:
         kernel: kernel matrix of all rows, such as ``gnomon.limit(net).ntk(x)`` or ``gnomon.ntk(net, x)``.
@@ -162,7 +162,7 @@ def learning_curve(
 
 
 class _Known:
-    """Estimates from the rows: D1, D2, k and the leave-one-out error at any ridge; equation (3)."""
+    """Estimates at any ridge penalty from the given rows: D1, D2, k and the leave-one-out error; equation (3)."""
 
     def __init__(self, values: Tensor, vectors: Tensor, y: Tensor, ridge: float) -> None:
         self.values, self.squares, self.vectors = values, vectors.square(), vectors
@@ -172,12 +172,12 @@ class _Known:
 
     @classmethod
     def of(cls, kernel: Tensor, targets: Tensor, ridge: float) -> "_Known":
-        """Makes the estimates from a kernel matrix and the targets of its rows."""
+        """Prepares the estimates from a kernel matrix and the targets of its rows."""
         values, vectors = torch.linalg.eigh((kernel + kernel.mT) / 2)
         return cls(values.clamp_min(0), vectors, targets - targets.mean(0), ridge)
 
     def left_out(self, ridge: float) -> tuple[float, float]:
-        """Returns the leave-one-out mean squared error at a ridge, and its standard error."""
+        """Returns the leave-one-out mean squared error for a ridge penalty, and its standard error."""
         inverse = 1 / (self.values + ridge)
         residual = self.vectors @ (inverse[:, None] * self.turned)
         own = (self.squares * inverse).sum(1)
@@ -185,7 +185,7 @@ class _Known:
         return float(errors.mean()), float(errors.std()) / self.n**0.5
 
     def measures(self, ridge: float) -> tuple[float, float, float]:
-        """Returns D1, k and D2 at a ridge s for all rows, equation (3)."""
+        """Returns D1, k and D2 of equation (3) for a ridge penalty, over all rows."""
         share = self.values / (self.values + ridge)
         d1, s2 = float(share.sum()), float(share.square().sum())
         left = float((ridge / (self.values + ridge)).sum())
@@ -195,8 +195,7 @@ class _Known:
         return d1, k, d1 + k * slope / dk
 
     def _table(self) -> Tensor:
-        """Returns ridges s, from the smallest informative one upwards, and D1 + r / k at each: the n of equation
-        (1)."""
+        """Returns a table of ridge penalties s and the number of examples n that each corresponds to; equation (1)."""
         top = float(self.values.max())
         low, high = max(MIN_RELATIVE_RIDGE * top, 1e-4 * self.ridge), self.n * top + self.ridge
         grid = torch.logspace(0, 1, RIDGE_COUNT, dtype=torch.float64).log10()
@@ -208,7 +207,7 @@ class _Known:
         return torch.tensor(rows, dtype=torch.float64)
 
     def at(self, size: int) -> float:
-        """Returns the error (2) at another number of rows, up to the reach."""
+        """Returns the predicted error (2) for another number of rows, within the range that the rows determine."""
         ns = self.table[:, 1]
         place = int((ns > size).sum().clamp(1, len(ns) - 1))
         (s0, n0), (s1, n1) = self.table[place - 1].tolist(), self.table[place].tolist()
@@ -219,7 +218,7 @@ class _Known:
 
 
 def _extrapolate(known: _Known, now: float) -> ScalingLaw | None:
-    """Fits a power law to the last four octaves of the curve; None if the curve is too short."""
+    """Fits a power law to the end of the predicted curve; None if the curve is too short."""
     sizes = sorted({int(known.reach * 2 ** (-j / 2)) for j in range(9)})
     sizes = [size for size in sizes if size >= MIN_ROWS]
     if len(sizes) < 5:
@@ -229,7 +228,7 @@ def _extrapolate(known: _Known, now: float) -> ScalingLaw | None:
 
 
 def _error_at(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
-    """Returns the error at a number of rows, by (2) or by the power law beyond its reach."""
+    """Returns the predicted error for a number of rows: by equation (2), or beyond its range by the power law."""
     if size <= known.reach:
         return now if size == known.n else known.at(size)
     if size > MAX_EXTRAPOLATION * known.n or law is None or not law.trusted:
@@ -240,7 +239,7 @@ def _error_at(known: _Known, law: ScalingLaw | None, now: float, size: int) -> f
 
 
 def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, size: int) -> float:
-    """Returns the correction factor of (4): the error ``least`` of all rows over predictions from subsets, or 1."""
+    """Returns the correction factor of (4), at least 1: the true error over errors predicted from subsets."""
     n = len(kernel)
     m = n * n // max(size, n)
     if m == n or m < MIN_SUBSET_ROWS:
@@ -260,7 +259,7 @@ def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, si
 def _error_with_twice_the_rows(
     known: _Known, law: ScalingLaw | None, now: float, noise: float, factor: float
 ) -> Value | None:
-    """Returns the error (4) with twice as many rows; the interval comes from the leave-one-out errors.
+    """Returns the predicted error (4) with twice as many rows, with an interval from the leave-one-out errors.
 
     The interval also contains the value without the factor. Beyond the reach it contains the interval of the power law
     and the curve continued with the slope of its last octave.

@@ -1,4 +1,4 @@
-"""Memorization: can the network fit random labels, which examples does it forget, and which influence a prediction?
+"""Memorization: can a network fit random labels, which examples does it forget, and which affect a prediction?
 
     random-sign correlation  Rad = E sup_f (1 / n) sum_i e_i f(x_i)  >=  2 accuracy on random labels - 1          (1)
     forgetting events of i = times that i is right at one evaluation and wrong at the next
@@ -51,7 +51,7 @@ EVALUATIONS = 40
 
 @dataclass(frozen=True, slots=True)
 class Memorization(Result):
-    """Holds the training accuracy over steps with true and with random labels."""
+    """Result: the training accuracy over steps, once with true labels and once with random labels."""
 
     steps: tuple[int, ...]
     true: tuple[float, ...]
@@ -60,7 +60,7 @@ class Memorization(Result):
 
     @property
     def fitted(self) -> tuple[int | None, int | None]:
-        """The first evaluated step at which all true, and all random, labels are fitted; None if that never happens."""
+        """Returns the first evaluated steps at which all true and all random labels are fitted; None if never."""
         first = [
             next((s for s, a in zip(self.steps, c, strict=True) if a == 1.0), None) for c in (self.true, self.random)
         ]
@@ -68,13 +68,13 @@ class Memorization(Result):
 
     @property
     def slowdown(self) -> float | None:
-        """How many times longer fitting random labels takes."""
+        """Returns how many times longer fitting random labels takes than fitting true labels."""
         true, random = self.fitted
         return None if true is None or random is None else max(random, 1) / max(true, 1)
 
     @property
     def rademacher(self) -> float | None:
-        """The correlation (1) with random signs in this run, a lower bound; for two classes."""
+        """Returns the correlation with random signs, a lower bound of the Rademacher complexity; for two classes."""
         return 2 * max(self.random) - 1 if self.classes == 2 else None  # (1)
 
     @property
@@ -86,7 +86,7 @@ class Memorization(Result):
         return f"The network fits all random labels, {self.slowdown:.2g} times as slowly as true ones: it can memorize."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots training accuracy over steps."""
+        """Plots the training accuracy over steps for true and random labels."""
         lines = (Line("true labels", self.steps, self.true), Line("random labels", self.steps, self.random))
         words = (
             "A network that fits random labels could memorize the data, so its small size does not explain why it "
@@ -99,7 +99,7 @@ class Memorization(Result):
 def memorization(
     factory: Callable[[int], nn.Module], data: Any, *, steps: int = 400, lr: float = 3e-3, seed: int = 0
 ) -> Memorization:
-    """Trains two new networks, one on the labels and one on random labels, and compares them; equation (1).
+    """Trains two new networks, one on the true and one on random labels, and compares their accuracy; equation (1).
 
     Args:
         factory: a function from a seed to a new network.
@@ -141,7 +141,7 @@ def memorization(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForgettingEvents(Result):
-    """Holds how often each example was forgotten, equation (2), and whether it was ever right."""
+    """Result: how often each example was forgotten during training, and whether it was ever classified correctly."""
 
     events: Tensor = field(metadata=HIDDEN)
     learned: Tensor = field(metadata=HIDDEN)
@@ -149,13 +149,13 @@ class ForgettingEvents(Result):
 
     @property
     def ranked(self) -> tuple[int, ...]:
-        """Example indices: examples that were never right first, then by how often they were forgotten."""
+        """Returns example indices: never correctly classified examples first, then by how often they were forgotten."""
         score = self.events + (~self.learned) * (int(self.events.max()) + 1)
         return tuple(score.argsort(descending=True, stable=True).tolist())
 
     @property
     def never(self) -> float:
-        """The share of examples that were learned and never forgotten."""
+        """Returns the fraction of examples that were learned and never forgotten."""
         return float((self.learned & (self.events == 0)).double().mean())
 
     @property
@@ -173,7 +173,7 @@ class ForgettingEvents(Result):
 def forgetting_events(
     module: nn.Module, data: Any, *, steps: int = 300, batch: int = 32, lr: float = 1e-3, seed: int = 0
 ) -> ForgettingEvents:
-    """Trains a copy and counts how often each example goes from right to wrong between evaluations; equation (2).
+    """Trains a copy and counts how often each example changes from correct to wrong between evaluations; equation (2).
 
     Hypotheses: none.
     Reference: [toneva2019empirical].
@@ -205,7 +205,7 @@ def forgetting_events(
 def kernel_influence(
     kernel: Float[Tensor, "n n"], y: Float[Tensor, "n k"], cross: Float[Tensor, "m n"], *, ridge: float
 ) -> Float[Tensor, "m n k"]:
-    """Returns the exact influence of each training row: the prediction with the row minus without it; equation (3).
+    """Returns the influence of each training row on predictions: the prediction with it minus without it; equation (3).
 
     Hypotheses: kernel regression with this ridge; for wide networks, with the tangent kernel.
     Reference: [koh2017understanding]; [rasmussen2006gaussian], 5.4.2, for the leave-one-out residual.
@@ -226,7 +226,7 @@ def kernel_influence(
 def network_rademacher(
     factory: Callable[[int], nn.Module], x: Any, *, draws: int = 5, steps: int = 200, lr: float = 3e-3, seed: int = 0
 ) -> RademacherComplexity:
-    """Measures how well new networks fit random signs: equation (1) over several draws, with a 95 % interval.
+    """Estimates the Rademacher complexity of a network: how well new networks fit random signs; equation (1).
 
     Training does not reach the supremum, so the value is a lower bound of the complexity of the class.
 

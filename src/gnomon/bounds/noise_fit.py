@@ -1,4 +1,4 @@
-"""Whether training fits the true labels before the wrong ones: accuracy on both, step by step.
+"""Tests whether training fits the true labels before the wrong labels, by the accuracy on both over the steps.
 
     clean(t) = share of examples with true labels that are fitted,   noise(t) = share of wrong labels that are     (1)
 
@@ -29,7 +29,7 @@ __all__ = ["NoiseFit", "noise_fit"]
 
 @dataclass(frozen=True, slots=True)
 class NoiseFit(Result):
-    """Holds the shares (1) at the recorded steps."""
+    """Result: the fractions of clean and of wrong labels that the network fits at the recorded steps; equation (1)."""
 
     steps: tuple[int, ...]
     clean: tuple[float, ...]
@@ -37,13 +37,13 @@ class NoiseFit(Result):
 
     @property
     def best(self) -> int:
-        """The step with the largest difference between fitted clean and fitted wrong labels."""
+        """Returns the step with the largest difference between fitted clean labels and fitted wrong labels."""
         ahead = [a - b for a, b in zip(self.clean, self.noise, strict=True)]
         return self.steps[ahead.index(max(ahead))]
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence when clean labels were learned and how many wrong labels were fitted later."""
+        """States when clean labels were learned and how many wrong labels were fitted later."""
         i = self.steps.index(self.best)
         return (
             f"Best step: {self.best}. There, {self.clean[i]:.0%} of the clean and {self.noise[i]:.0%} of the wrong "
@@ -52,7 +52,7 @@ class NoiseFit(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both shares over the steps."""
+        """Plots the fractions of fitted clean and wrong labels over the steps."""
         marks = (Line("clean labels", self.steps, self.clean), Line("wrong labels", self.steps, self.noise),
                  Reference("best", float(self.best), vertical=True))  # fmt: skip
         return (Plot("Signal before noise", marks, Axis("step"), Axis("share fitted", limits=(0, 1)), self.verdict),)
@@ -69,7 +69,7 @@ def noise_fit(
     batch: int | None = None,
     seed: int = 0,
 ) -> NoiseFit:
-    """Trains a copy of a network on partly wrong labels and records when it fits which labels; equation (1).
+    """Trains a copy of a network on partly wrong labels and records which labels it fits at each step; equation (1).
 
     Args:
         module: an untrained network; left as it was.

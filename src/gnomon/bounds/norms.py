@@ -40,7 +40,7 @@ SUMMING = (*AFFINE_LAYERS, *MAX_POOLS, *AVERAGE_POOLS, nn.ReLU, nn.LeakyReLU, nn
 
 @dataclass(frozen=True, slots=True)
 class LayerNorms(Record):
-    """The norms (1) to (3) of one layer; ``distance`` and ``moved`` are relative to the start, or to zero without one.
+    """Result: the norms (1) to (3) of one layer; ``distance`` and ``moved`` are relative to the start or to zero.
 
     ``moved`` is |W - W0| in the norm (2, 1) of (1); ``units`` are the outputs of the layer.
 
@@ -59,13 +59,13 @@ class LayerNorms(Record):
 
     @property
     def stable_rank(self) -> float:
-        """The stable rank |W|_F^2 / |W|_2^2, equation (3)."""
+        """Returns the stable rank |W|_F^2 / |W|_2^2, a smooth version of the rank; equation (3)."""
         return (self.frobenius / self.spectral) ** 2 if self.spectral else 0.0
 
 
 @names_call
 def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms, ...]:
-    """Computes the norms of all Linear and convolution layers, equations (1) to (3), in the order of the module.
+    """Computes the norms of all Linear and convolution layers in the order of the module; equations (1) to (3).
 
     Args:
         module: a network.
@@ -110,7 +110,7 @@ def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[Laye
 
 @names_call
 def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
-    """Computes the square root of the sum over all paths of products of squared weights; equation (4).
+    """Computes the path norm: sqrt of the sum, over all paths, of the products of squared weights; equation (4).
 
     Args:
         module: a network of Linear and convolution layers, ReLU, pooling by means or largest values, flattening.
@@ -153,6 +153,6 @@ def matrix(weight: Tensor) -> Tensor:
 
 
 def _largest_singular_value(w: Tensor) -> float:
-    """Returns |W|_2 from the smaller Gram matrix: exact up to rounding and much cheaper than all singular values."""
+    """Returns the largest singular value |W|_2 from the smaller Gram matrix, much cheaper than all singular values."""
     gram = w @ w.T if w.shape[0] <= w.shape[1] else w.T @ w
     return float(torch.linalg.eigvalsh(gram)[-1].clamp_min(0).sqrt())

@@ -1,4 +1,4 @@
-"""Output margins of a network, plain and normalized; normalized margins distinguish easy from hard data sets.
+"""Output margins of a classifier, plain and normalized; normalized margins distinguish easy from hard data sets.
 
     m_i = f(x_i)_y - max over other classes of f(x_i)_c,    normalized: m_i n / (R_A |X|_F)                       (1)
     R_A = prod_j |W_j|_2 (sum_j (|W_j^T - W0_j^T|_{2,1} / |W_j|_2)^(2/3))^(3/2)                                  (2)
@@ -41,7 +41,7 @@ __all__ = ["OutputMargins", "output_margins", "spectral_complexity"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputMargins(Result):
-    """Holds the margins (1) of all examples; ``complexity`` is R_A of (2), ``size`` the norm |X|_F of all inputs."""
+    """Result: the margin of each example, the spectral complexity of the network, and the norm of all inputs."""
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
     complexity: float
@@ -50,17 +50,17 @@ class OutputMargins(Result):
 
     @property
     def normalized(self) -> Tensor:
-        """The margins over the size of the network, equation (1)."""
+        """Returns the margins divided by the complexity of the network; equation (1)."""
         scale = self.complexity * self.size / len(self.values)
         return self.values / scale if scale > 0 else torch.zeros_like(self.values)  # (1)
 
     @property
     def error(self) -> float:
-        """The error rate: the share of examples without a positive margin, including ties."""
+        """Returns the error rate: the fraction of examples without a positive margin, including ties."""
         return float((self.values <= 0).double().mean())
 
     def quantile(self, share: float) -> float:
-        """Returns the margin below which a given share of the examples lies."""
+        """Returns the margin below which the given fraction of the examples lies."""
         return float(torch.quantile(self.values.double(), share))
 
     @property
@@ -103,7 +103,7 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
 
 
 def spectral_complexity(layers: tuple[LayerNorms, ...]) -> float:
-    """Returns the spectral complexity R_A of equation (2), from the norms of the layers.
+    """Returns the spectral complexity R_A from the norms of the layers; equation (2).
 
     Hypotheses: as for the module.
     Reference: [bartlett2017spectrally].

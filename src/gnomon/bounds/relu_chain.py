@@ -1,4 +1,4 @@
-"""Checks whether a network is a chain of Linear layers, which the weight bounds assume.
+"""Checks whether a network is a chain of Linear layers and ReLUs, which the weight bounds assume.
 
     f(x) = W_L a(W_{L-1} a(... a(W_1 x + b_1) ...) + b_{L-1}) + b_L + c(x),    a = relu or tanh                      (1)
 
@@ -32,7 +32,7 @@ MAX_ROUNDINGS = 1e3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReluChain(Record):
-    """The layers of a module as a ``nn.Sequential`` with their activation, or the reason why they are not a chain.
+    """The layers of a network as an ``nn.Sequential`` with their activation, or the reason why they are not a chain.
 
     >>> ReluChain(None, "", "'0' is a Conv2d").layers is None
     True
@@ -44,7 +44,7 @@ class ReluChain(Record):
 
 
 def read_chain(module: nn.Module, x: Tensor) -> ReluChain:
-    """Returns the chain (1) of a module's Linear layers if it has the same outputs; otherwise the reason why not.
+    """Returns a chain (1) of a module's Linear layers with the same outputs, or the reason why there is none.
 
     Args:
         module: a network.
@@ -82,7 +82,7 @@ def read_chain(module: nn.Module, x: Tensor) -> ReluChain:
 
 
 def _same_margins(a: Tensor, b: Tensor) -> bool:
-    """Whether two tables of outputs have the same differences between classes, up to rounding."""
+    """Returns whether two tables of outputs have the same differences between classes, up to rounding."""
     if a.shape != b.shape:
         return False
     tolerance = MAX_ROUNDINGS * torch.finfo(b.dtype).eps * float(b.abs().max())

@@ -1,4 +1,4 @@
-"""Stability of a training method: the mean effect of replacing one example is the generalization gap.
+"""Stability of a training method, measured by replacing single examples; the mean effect is the generalization gap.
 
 With A(S) trained on n examples S, and S_i the same set with example z_i replaced by a new one,
 
@@ -46,7 +46,7 @@ STUDENT_LEVEL = 0.98
 
 @dataclass(frozen=True, slots=True)
 class ReplaceOneGap(Result):
-    """Holds the mean (1), the largest observed change of a loss, and the training error.
+    """Result: the mean change of the loss if one example is replaced, the largest change, and the training error.
 
     The mean has a 90 % interval if there are at least 40 draws.
 
@@ -72,7 +72,7 @@ class ReplaceOneGap(Result):
 def replace_one_gap(
     fit: Callable[..., Callable[[Any], Tensor]], data: Any, *, draws: int = 10, seed: int = 0
 ) -> ReplaceOneGap:
-    """Trains repeatedly with one example replaced; the mean change of the loss is the expected gap; equation (1).
+    """Trains repeatedly with one example replaced; the mean change of its loss is the expected generalization gap; (1).
 
     Args:
         fit: ``fit(x, y, seed)`` returns a trained module or function from inputs to outputs.

@@ -1,5 +1,4 @@
-"""Scaling laws: error as a power of the amount of data, parameters or compute, with a check that the points determine
-it.
+"""Scaling laws: error as a power of the amount of data, parameters or compute, with a check of their reliability.
 
     error(n) = a n^-b + c,    a, b > 0,  c >= 0                                                                   (1)
 
@@ -48,7 +47,7 @@ MAX_EXPONENT_INTERVAL = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ScalingLaw(Result):
-    """The law (1) with the interval of its exponent b; ``reason`` says why it is not reliable, or is empty."""
+    """A fitted power law with the interval of its exponent; ``reason`` says why it is not reliable, or is empty."""
 
     scale: float
     exponent: float
@@ -61,7 +60,7 @@ class ScalingLaw(Result):
 
     @property
     def trusted(self) -> bool:
-        """Whether the points determine an exponent."""
+        """Returns whether the measured points determine the exponent reliably."""
         return not self.reason
 
     @names_call
@@ -100,7 +99,7 @@ class ScalingLaw(Result):
         return f"The error falls as {power} to a floor of {self.floor:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the points and the law."""
+        """Plots the measured points and the fitted power law."""
         marks: tuple[Scatter | Line, ...] = (Scatter("measured", self.sizes, self.errors),)
         if self.trusted:
             curve = [self.scale * s**-self.exponent + self.floor for s in self.sizes]
@@ -110,7 +109,7 @@ class ScalingLaw(Result):
 
 @names_call
 def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
-    """Fits (1) to measured errors, and says whether the points are enough to determine an exponent.
+    """Fits a power law to measured errors, and says whether the points determine its exponent; equation (1).
 
     The result is not trusted, and ``reason`` says why, for: fewer than five sizes, a range below a factor of 8, errors
     that do not fall, an exponent whose 95 % interval is wider than 1 or holds 0.
@@ -137,7 +136,7 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
 
 @dataclass(frozen=True, slots=True)
 class _Fits:
-    """Lines (slope, offset, c) in logarithms: the best one, and all whose c fits the points as well."""
+    """Lines fitted in log-log coordinates after subtracting an offset: the best one, and all that fit as well."""
 
     best: tuple[float, float, float]
     near: tuple[tuple[float, float, float], ...]
@@ -147,7 +146,7 @@ class _Fits:
 
 
 def _fit_offsets(sizes: tuple[float, ...], errors: tuple[float, ...]) -> _Fits:
-    """Fits a line for each candidate of c and keeps those that the F test does not reject."""
+    """Fits a line for each candidate of the offset and keeps the lines that an F test does not reject."""
     n, e = (torch.tensor(column, dtype=torch.float64) for column in (sizes, errors))
     tries = (float(e.min()) * torch.linspace(0.0, 0.99, OFFSET_CANDIDATES, dtype=torch.float64)).tolist()
     fits = [_line(n.log(), (e - c).log()) for c in tries]
@@ -175,7 +174,7 @@ def _reason(pairs: list[tuple[float, float]], interval: Interval) -> str:
 
 
 def _line(x: Tensor, y: Tensor) -> tuple[float, float, float]:
-    """Returns slope, offset and standard error of the slope."""
+    """Fits a line by least squares. Returns its slope, offset and the standard error of the slope."""
     center = x.mean()
     u = x - center
     slope = float((u @ y) / (u @ u))

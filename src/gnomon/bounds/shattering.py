@@ -1,4 +1,4 @@
-"""How many examples can a network label in every way? Measured by training on random labels of ever more examples.
+"""Shattering: for how many examples can a network fit every labeling? Measured by training on random labels.
 
     share(n) = fitted labelings / tried labelings,    1 for n up to the VC dimension if training finds every fit  (1)
 
@@ -25,7 +25,7 @@ __all__ = ["Shattering", "empirical_shattering"]
 
 @dataclass(frozen=True, slots=True)
 class Shattering(Result):
-    """Holds numbers of examples, and the share of random labelings of them that training fitted without an error.
+    """Result: for several numbers of examples, the fraction of random labelings that training fitted without an error.
 
     >>> Shattering((2, 4, 8), (1.0, 1.0, 0.25), 4).capacity
     4
@@ -37,7 +37,7 @@ class Shattering(Result):
 
     @property
     def capacity(self) -> int:
-        """Largest tried number of examples of which every tried labeling was fitted; 0 if that never happened."""
+        """Returns the largest tried number of examples for which every tried labeling was fitted, or 0."""
         return max((n for n, share in zip(self.sizes, self.shares, strict=True) if share == 1.0), default=0)
 
     @property
@@ -46,7 +46,7 @@ class Shattering(Result):
         return f"Training fits all {self.labelings} random labelings of up to {self.capacity} examples."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the share of fitted labelings over the number of examples."""
+        """Plots the fraction of fitted labelings over the number of examples."""
         line = Line("fitted labelings", self.sizes, self.shares)
         return (Plot("Random labelings that are fitted", (line,), Axis("examples", log=True), Axis("share")),)
 
@@ -62,7 +62,7 @@ def empirical_shattering(
     lr: float = 3e-2,
     seed: int = 0,
 ) -> Shattering:
-    """Trains on random labels of the first examples, for several numbers of examples; equation (1).
+    """Trains on random labelings of the first n examples, for several n, and counts fitted labelings; equation (1).
 
     Args:
         factory: a function from a seed to a new network with two outputs.

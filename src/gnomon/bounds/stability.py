@@ -34,7 +34,7 @@ __all__ = ["RidgeStability", "ridge_stability"]
 
 @dataclass(frozen=True, slots=True)
 class RidgeStability(Result):
-    """Holds the uniform stability (1), the largest measured change (2), and the bound (3) on the mean squared error."""
+    """Result: a theoretical and a measured bound on the effect of one example, and the error bound that follows."""
 
     uniform: float
     measured: Value
@@ -59,8 +59,7 @@ def ridge_stability(
     confidence: float = 0.95,
     test: tuple[Float[Tensor, "t n"], Float[Tensor, " t"]] | None = None,
 ) -> RidgeStability:
-    """Computes the stability of kernel ridge regression with penalty a |f|^2, bounded and measured; equations (1) to
-    (3).
+    """Computes the stability of kernel ridge regression with penalty a |f|^2, in theory and measured; (1) to (3).
 
     ``test`` is the kernel of test examples with the others, and their targets: the error on them is then reported with
     the bound.

@@ -57,7 +57,7 @@ FOR_TANH = ("rows", "spectral-1", "spectral")
 
 @dataclass(frozen=True, slots=True)
 class GeneralizationBounds(Result):
-    """Holds all bounds that apply, the smallest first; ``gap`` is the measured gap, ``margin`` is gamma.
+    """Result: all generalization bounds that apply, smallest first, and the measured gap; ``margin`` is gamma.
 
     ``excluded`` are the bounds that do not apply to this network, by name, each with the reason.
 
@@ -79,7 +79,7 @@ class GeneralizationBounds(Result):
     excluded: dict[str, str]
 
     def __getitem__(self, name: str) -> Bound:
-        """Returns a bound by its name."""
+        """Returns the bound with this name. Raises an error if it does not apply."""
         found = next((bound for bound in self.bounds if bound.name == name), None)
         if found is None:
             what = f"the bound '{name}' does not apply: {self.excluded.get(name, 'the name is unknown')}"
@@ -88,7 +88,7 @@ class GeneralizationBounds(Result):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the bounds that apply, the smallest bound first."""
+        """Returns the names of the bounds that apply, smallest bound first."""
         return tuple(bound.name for bound in self.bounds)
 
     @property
@@ -104,7 +104,7 @@ class GeneralizationBounds(Result):
         return f"The smallest bound, '{best.name}', is {best.value:.3g}, {says}; {part}.{measured}"
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots all bounds on one scale, and the measured gap."""
+        """Plots all bounds on one scale, with the measured gap."""
         if not self.bounds:
             return ()
         bars = Bars("bound", [b.name for b in self.bounds], [b.value for b in self.bounds])
@@ -117,7 +117,7 @@ class GeneralizationBounds(Result):
 def generalization_bounds(
     module: nn.Module, data: Any, *, test: Any = None, start: nn.Module | None = None, confidence: float = 0.95
 ) -> GeneralizationBounds:
-    """Computes every bound (1) to (8) for a trained classifier, with factors and assumptions, and the measured gap.
+    """Computes the bounds (1) to (8) for a trained classifier, with factors, assumptions, and the measured gap.
 
     Args:
         module: a trained classifier.
@@ -185,7 +185,7 @@ Made = tuple[str, dict[str, float], str, str]
 
 
 def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
-    """Returns the square roots of equations (1) to (4) with their factors."""
+    """Returns the bounds from layer norms, the square roots of equations (1) to (4), with their factors."""
     spectral = prod(layer.spectral for layer in layers)
     ones = sqrt(sum((a.row_sum_square / a.spectral) ** 2 if a.spectral else inf for a in layers))
     ranks = sqrt(sum(a.units * a.stable_rank for a in layers))
@@ -219,7 +219,7 @@ def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
 
 
 def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]:
-    """Returns the bounds (6) and (8)."""
+    """Returns the spectral margin bound (6) and the parameter-counting bound (8)."""
     n = len(train.values)
     p, depth = sum(q.numel() for q in module.parameters()), len(train.layers)
     vc = {"sqrt(weights)": sqrt(p), "sqrt(layers ln weights)": sqrt(depth * log(max(p, 2)))}
@@ -231,7 +231,7 @@ def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]
 
 
 def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[Made]:
-    """Returns the bounds (5) and (7), which run the layers."""
+    """Returns the compression bound (5) and the path bound (7), which need to run the layers."""
     assert chain.layers is not None
     kept = layer_cushions(chain.layers, x[:PROBE_EXAMPLES])
     parts = {"largest output / margin": kept.largest / gamma, "cushions": sqrt(kept.total)}
@@ -243,7 +243,7 @@ def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[
 
 
 def _exclude(chain: ReluChain) -> dict[str, str]:
-    """Returns the bounds whose hypotheses the network does not meet, with the reason."""
+    """Returns the bounds whose assumptions the network does not meet, with the reason."""
     if chain.layers is None:
         return dict.fromkeys(EVERY, chain.reason)
     if chain.activation == "relu":
@@ -252,7 +252,7 @@ def _exclude(chain: ReluChain) -> dict[str, str]:
 
 
 def _surely_above(gap: Value) -> float:
-    """The lower end of the interval of the gap."""
+    """Returns the lower end of the gap's confidence interval."""
     return gap.interval.low if isinstance(gap.interval, Interval) else float(gap.value)
 
 
@@ -264,7 +264,7 @@ def _below(bound: Bound, gap: Value) -> str:
 
 
 def _gap(train: OutputMargins, test: OutputMargins) -> Value:
-    """Test error minus training error, with the interval of the test error."""
+    """Returns test error minus training error, with the confidence interval of the test error."""
     n = len(test.values)
     sure = binomial_interval(round(test.error * n), n, confidence=CONFIDENCE_LEVEL)
     interval = Interval(sure.low - train.error, sure.high - train.error, CONFIDENCE_LEVEL)

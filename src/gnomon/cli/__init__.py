@@ -1,4 +1,4 @@
-"""The commands of gnomon in a terminal.
+"""Command line interface: the commands of gnomon in a terminal.
 
 Contains: one command per file. Commands import torch when they run, so that ``--help`` is instant.
 Does not contain: anything that a Python user would call.

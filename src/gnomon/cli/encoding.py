@@ -93,7 +93,7 @@ def labels(words: list[str], name: str) -> tuple[Tensor, str]:
 
 
 def list_classes(classes: tuple[str, ...]) -> str:
-    """Lists the classes in order, as text; omits names that are just the numbers.
+    """Lists the classes in order, as text; omits names that are just the index.
 
     >>> list_classes(("cat", "dog")), list_classes(("0", "1"))
     ('2 classes, numbered from 0: cat, dog', '2 classes')
@@ -127,7 +127,7 @@ def _check_gaps(name: str, values: list[str]) -> None:
 
 
 def _days(values: list[str]) -> list[float]:
-    """Days since the first date; None if some value is not an ISO 8601 date."""
+    """Returns days since the first date; an empty list if a value is not an ISO 8601 date."""
     if not all(DATE.fullmatch(v) for v in values):
         return []
     try:

@@ -111,19 +111,19 @@ def examine(
 
 
 def _time(result: "Examination", budget: float) -> str:
-    """The wall time next to the budget, in brackets."""
+    """Returns the wall time next to the budget, in parentheses."""
     took = str(result.manifest.get("wall time", "")).partition(",")[0]
     return f" (took {took}, budget {budget:g} s)" if took else ""
 
 
 def failed_gate(result: "Examination", kinds: Sequence[str]) -> str:
-    """The reason for exit code 1: findings that match --fail-on, or an inconclusive examination."""
+    """Returns the reason for exit code 1: findings that match --fail-on, or an inconclusive examination."""
     failing = dict.fromkeys(finding.kind for finding in result.matching(kinds))
     return ", ".join(failing) or unmet_gate(result, kinds)
 
 
 def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
-    """The reason why --fail-on fails without matching findings: the result is inconclusive. Empty if it passes.
+    """Returns why --fail-on fails without matching findings: the result is inconclusive. Empty if it passes.
 
     A network that performs like random guessing fails a gate on levels (--strict, --fail-on warning). It passes a gate
     that names other kinds, such as --fail-on leaked-test, because those were looked for.
@@ -141,7 +141,7 @@ def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
 
 
 def name_of(network: str | None, data: str) -> str:
-    """What is examined, in words: the file with the name of the model, and the data.
+    """Returns the name of what is examined: the file and name of the model, and the data.
 
     >>> name_of("models/cnn.py:build", "data/mnist.npz"), name_of(None, "digits")
     ('cnn.py:build on mnist.npz', 'small CNN on digits')
@@ -155,14 +155,14 @@ def name_of(network: str | None, data: str) -> str:
 
 
 def step_line(section: "Section", number: int, steps: int, *, verbose: bool) -> str:
-    """The line that is printed when a step ends: number, title, seconds; if ``verbose``, its first sentence."""
+    """Returns the line to print when a step of the examination ends: number, title, seconds."""
     ended = {"answered": "", "unsure": ", cannot tell", "late": ", no time"}.get(section.state, f", {section.state}")
     head = f"{number:>3}/{steps}  {section.title}: {section.seconds:.1f} s{ended}"
     return f"{head}\n        {section.summary}" if verbose else head
 
 
 def show(result: "Examination", console: "Console", *, verbose: bool = False) -> None:
-    """Prints findings with fixes, three headline numbers and the verdict; with ``verbose`` every section before."""
+    """Prints findings with fixes, three headline numbers and the verdict; with ``verbose`` also every section."""
     from rich.markup import escape
 
     page = result.page()
@@ -202,7 +202,7 @@ def _show_sections(page: "Page", console: "Console") -> None:
 
 
 def small_cnn() -> "nn.Module":
-    """The small CNN that ``gnomon examine`` uses without arguments."""
+    """Returns the small CNN that ``gnomon examine`` uses without arguments."""
     from torch import nn
 
     return nn.Sequential(

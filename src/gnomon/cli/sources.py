@@ -1,4 +1,4 @@
-"""Loads the model, weights and data that a command names. Files of data and weights are read, never executed."""
+"""Loads the model, weights and data that a command names; reads data files without executing code from them."""
 
 import importlib.util
 import re
@@ -114,7 +114,7 @@ def data(spec: str, target: str | None, seed: int) -> CommandData:
 
 
 def optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> AbstractOptimizer | None:
-    """The optimizer from the options; None if they name none.
+    """Builds the optimizer from the command's options; None if they name none.
 
     >>> optimizer(None, 0.1, 0.9, 0.0), optimizer(None, None, 0.0, 0.0)
     (SGD(lr=0.1, momentum=0.9, decay=0.0), None)
@@ -231,7 +231,7 @@ def _pictures(path: Path, seed: int) -> CommandData:
 
 
 def _match_channels(x: Tensor, channels: int) -> Tensor:
-    """Converts images to this number of channels: repeats gray channels, averages colors."""
+    """Converts images to the given number of channels: repeats gray channels, averages colors."""
     if x.shape[1] == channels:
         return x
     return x.expand(-1, 3, -1, -1) if channels == 3 else x.float().mean(1, keepdim=True).round().to(torch.uint8)
@@ -251,7 +251,7 @@ def _npz(path: Path, target: str | None, seed: int) -> CommandData:
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
-    """Reads the arrays of the file; executes nothing in it."""
+    """Reads the arrays of a file without executing anything in it."""
     fix = "Save numbers: np.savez(path, x=..., y=...)"
     if not zipfile.is_zipfile(path):
         raise InputError(f"{path} is not an npz file", accepted="arrays saved by np.savez", fix=fix)
@@ -270,8 +270,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _tensor(array: np.ndarray, name: str) -> Tensor:
-    """Converts an array to a tensor: needs an axis of examples; converts unsigned integers that torch hardly
-    supports."""
+    """Converts an array with an axis of examples to a tensor, including unsigned integers."""
     if not array.ndim or array.dtype.kind not in "biuf":
         kind = "a single number" if not array.ndim else f"of type {array.dtype}"
         raise InputError(
@@ -302,7 +301,7 @@ def _targets(y: np.ndarray, test: np.ndarray | None) -> tuple[Tensor, Tensor | N
 
 
 def _one_hot(y: np.ndarray) -> bool:
-    """Whether each row is one-hot."""
+    """Returns whether each row is one-hot."""
     return y.ndim == 2 and y.shape[1] > 1 and len(y) > 0 and bool(np.isin(y, (0, 1)).all() and (y.sum(1) == 1).all())
 
 

@@ -45,7 +45,7 @@ def from_csv(path: Path, target: str | None) -> Table:
 
 
 def separator_of(text: str) -> str:
-    """The separator of a table: the one that occurs most often in the header, outside quotes.
+    """Returns the separator of a table: the one that occurs most often in the header, outside quotes.
 
     >>> separator_of("a;b;c"), separator_of('"a;b",c')
     (';', ',')
@@ -114,7 +114,7 @@ def _table(columns: Columns, target: str | None, path: str) -> Table:
 
 
 def _other(target: str, columns: Columns, header: str) -> str:
-    """A suggestion for a target name that is not a column."""
+    """Returns a suggestion for a target name that is not a column."""
     if all(map(is_number, columns)):
         return "The first row contains numbers: add a header with column names"
     folded = {name.lower(): name for name in columns}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ScriptEnded(BaseException):
-    """Carries the way in which the user's script ended past the command line parser; ``ending`` says how."""
+    """Raised to pass the end of the user's script through the command line parser; ``ending`` says how it ended."""
 
     def __init__(self, ending: Any) -> None:
         super().__init__(ending)
@@ -70,7 +70,7 @@ def watch(
 
 
 def _show(result: "Examination") -> None:
-    """Prints the verdict, and each finding with its fix, to stderr: the output of the script stays its own."""
+    """Prints the verdict and each finding with its fix to stderr, so that stdout contains only the script's output."""
     from rich.console import Console
     from rich.markup import escape
 

@@ -1,4 +1,4 @@
-"""How certain are the decisions of a classifier, and is the certainty justified?
+"""Decisions of a classifier: how confident the predicted probabilities are, and whether the confidence is justified.
 
 Contains: margins, calibration, temperature, linear separability.
 Does not contain: attacks and proofs (`gnomon.robustness`).

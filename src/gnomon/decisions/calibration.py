@@ -1,4 +1,4 @@
-"""Calibration: does a network that is 80 % sure get 80 % right?
+"""Calibration: is a classifier that is 80 % confident correct in 80 % of the cases?
 
 Examples are sorted by confidence, the largest probability, and put in bins B of equal size:
 
@@ -34,7 +34,7 @@ MIN_CONFIDENCE_GAP = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Calibration(Result):
-    """Holds the error (1), mean confidence and accuracy, and (confidence, accuracy) of each bin by rising confidence.
+    """Result: the calibration error, the mean confidence and accuracy, and the accuracy in each confidence bin.
 
     ``deviation`` is the standard error of confidence minus accuracy, ``level`` the probability that a calibrated
     network is called overconfident.
@@ -49,7 +49,7 @@ class Calibration(Result):
 
     @property
     def gap(self) -> float:
-        """Confidence minus accuracy: above zero the network is too sure."""
+        """Returns mean confidence minus accuracy; a positive number means that the network is overconfident."""
         return self.confidence - self.accuracy
 
     @property
@@ -60,7 +60,7 @@ class Calibration(Result):
 
     @property
     def judgment(self) -> str:
-        """Whether confidence and accuracy agree, in a few words."""
+        """Describes in a few words whether confidence and accuracy agree."""
         off = abs(self.gap) > max(MIN_CONFIDENCE_GAP, self.margin)
         if not off and not self.tells:
             return "too few examples to decide whether it is too sure"
@@ -68,17 +68,17 @@ class Calibration(Result):
 
     @property
     def margin(self) -> float:
-        """The difference of confidence and accuracy that chance can explain at the significance level."""
+        """Returns the difference of confidence and accuracy that chance alone can explain at the significance level."""
         return NormalDist().inv_cdf(1 - self.level) * self.deviation
 
     @property
     def tells(self) -> bool:
-        """Whether there are enough examples to detect overconfidence of twice `MIN_CONFIDENCE_GAP`."""
+        """Returns whether there are enough examples to detect overconfidence of twice `MIN_CONFIDENCE_GAP`."""
         return self.margin <= 2 * MIN_CONFIDENCE_GAP
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A note if confidence exceeds accuracy by more than `MIN_CONFIDENCE_GAP` and by more than chance."""
+        """Returns a note if confidence exceeds accuracy by more than `MIN_CONFIDENCE_GAP` and by more than chance."""
         if self.gap <= max(MIN_CONFIDENCE_GAP, self.margin):
             return ()
         evidence = (Value("confidence gap", self.gap),)

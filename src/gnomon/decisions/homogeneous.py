@@ -54,9 +54,7 @@ MAX_SUPPORT_VECTORS = 64
 
 @dataclass(frozen=True, slots=True)
 class NormalizedMargin(Result):
-    """Holds the margins of (1), the degree L, the residual (2), and log n / |w|^L, the largest difference of both
-    margins.
-    """
+    """Result: the normalized and the smooth margin, the degree of homogeneity, and the residual of optimality."""
 
     margin: float
     smooth: float
@@ -66,7 +64,7 @@ class NormalizedMargin(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether all examples are fitted, and how near the network is to a maximum-margin solution."""
+        """States whether all examples are fitted, and how near the network is to a maximum-margin solution."""
         if self.margin <= 0:
             return f"Not all examples are fitted: the smallest normalized margin is {self.margin:.3g}."
         return (
@@ -77,7 +75,7 @@ class NormalizedMargin(Result):
 
 @dataclass(frozen=True, slots=True)
 class MarginGrowth(Result):
-    """Holds normalized and smooth margins (1) at each checkpoint."""
+    """Result: the normalized margin and its smooth version at each checkpoint; equation (1)."""
 
     margins: tuple[float, ...]
     smooth: tuple[float, ...]
@@ -85,12 +83,12 @@ class MarginGrowth(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether the margin grew."""
+        """States whether the margin grew over the checkpoints."""
         word = "grew" if self.smooth[-1] > self.smooth[0] else "did not grow"
         return f"The smooth margin {word}, from {self.smooth[0]:.3g} to {self.smooth[-1]:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both margins over the checkpoints."""
+        """Plots the normalized margin and its smooth version over the checkpoints."""
         places = range(len(self.margins))
         marks = (Line("smallest margin", places, self.margins), Line("smooth margin", places, self.smooth))
         return (Plot("Normalized margin", marks, Axis("checkpoint"), Axis("margin"), self.verdict),)
@@ -125,7 +123,7 @@ def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
 
 @names_call
 def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
-    """Computes the normalized margin of a homogeneous network, and how near it is to the maximum; (1), (2).
+    """Computes the normalized margin of a homogeneous network, and how far it is from optimal; equations (1), (2).
 
     Args:
         module: homogeneous in its parameters, which is measured first; read in eval mode and left as it was.
@@ -192,7 +190,7 @@ def _norm(module: nn.Module) -> float:
 
 
 def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm: float) -> float:
-    """Computes (2) by non-negative least squares on the gradients of the smallest margins."""
+    """Returns the residual of the optimality condition (2), by non-negative least squares on margin gradients."""
     from scipy.optimize import nnls  # slow to import
 
     least = float(margins.min())

@@ -1,4 +1,4 @@
-"""Margins: by how much the right class is more probable than the best other class.
+"""Margins: the probability of the correct class minus the largest probability of another class.
 
     m_i = p_i(y_i) - max over c != y_i of p_i(c)                                                      (1)
 
@@ -28,7 +28,7 @@ NAMED_EXAMPLES = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Margins(Result):
-    """Holds the margin (1) of each example, the number of right decisions, and the hardest examples, hardest first."""
+    """Result: the margin of each example, the number of correct decisions, and the hardest examples, hardest first."""
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
     right: int
@@ -36,22 +36,22 @@ class Margins(Result):
 
     @property
     def smallest(self) -> float:
-        """The smallest margin."""
+        """Returns the smallest margin of all examples."""
         return float(self.values.min())
 
     @property
     def median(self) -> float:
-        """The median margin."""
+        """Returns the median margin of all examples."""
         return float(self.values.median())
 
     @property
     def accuracy(self) -> float:
-        """The share of right decisions."""
+        """Returns the fraction of correct decisions."""
         return self.right / len(self.values)
 
     @property
     def accuracy_interval(self) -> Interval:
-        """The 95 % interval of the accuracy."""
+        """Returns the 95 % confidence interval of the accuracy."""
         return binomial_interval(self.right, len(self.values))
 
     @property

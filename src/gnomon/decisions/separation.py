@@ -1,4 +1,4 @@
-"""Tests whether a plane separates two classes, by which margin, and how many points the features can separate.
+"""Linear separability: whether a plane separates two classes, by which margin, and how many points features separate.
 
     separable  iff  some (w, b) has y_i (w.x_i + b) >= 1 for all i        (a linear program)                      (1)
     perceptron makes at most  R^2 / g^2  mistakes,  R = max |x_i|,  g = largest min_i y_i w.x_i / |w|             (2)
@@ -40,9 +40,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Separability(Result):
-    """Holds whether a plane separates the classes, such a plane (or the plane with the smallest slack), and the slack
-    (1).
-    """
+    """Result: whether a plane separates two classes, the plane (or the one with least slack), and the slack; (1)."""
 
     separable: bool
     w: Float[Tensor, " d"]
@@ -59,7 +57,7 @@ class Separability(Result):
 
 @dataclass(frozen=True, slots=True)
 class NovikoffBound(Result):
-    """Holds R, the largest margin g through the origin (zero if not separable), and the bound (2) on mistakes."""
+    """Result: the largest margin g through the origin, the data radius R, and the bound (2) on perceptron mistakes."""
 
     radius: float
     margin: float
@@ -67,12 +65,12 @@ class NovikoffBound(Result):
 
     @property
     def mistakes(self) -> float:
-        """The bound floor(R^2 / g^2) on mistakes, infinite for g = 0."""
+        """Returns the bound floor(R^2 / g^2) on the number of perceptron mistakes; infinite for margin g = 0."""
         return inf if self.margin <= 0 else float(int(self.radius**2 / self.margin**2 * (1 + 1e-12)))  # (2)
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how hard the problem is with these features."""
+        """States the bound on perceptron mistakes with these features."""
         if self.margin <= 0:
             return "No plane through the origin separates the classes: a perceptron never stops."
         return f"A perceptron on these features makes at most {self.mistakes:.0f} mistakes (margin {self.margin:.3g})."
@@ -80,9 +78,7 @@ class NovikoffBound(Result):
 
 @dataclass(frozen=True, slots=True)
 class LinearCapacity(Result):
-    """Holds the share of random labels that a plane separates for several numbers of points, and the number of
-    features.
-    """
+    """Result: the fraction of random labelings that a plane separates, for several numbers of points."""
 
     points: tuple[int, ...]
     shares: tuple[float, ...]
@@ -90,7 +86,7 @@ class LinearCapacity(Result):
 
     @property
     def dimension(self) -> float:
-        """The effective dimension: half the number of points at which half of the labels are separated, by (3)."""
+        """Returns the effective dimension: half the number of points at which half of the labelings separate; (3)."""
         for a, b, high, low in zip(self.points, self.points[1:], self.shares, self.shares[1:], strict=False):
             if high >= 0.5 > low:
                 return (a + (high - 0.5) / (high - low) * (b - a)) / 2
@@ -104,7 +100,7 @@ class LinearCapacity(Result):
         return f"The {self.features} features separate random labels like {size} independent features would."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the share over the number of points."""
+        """Plots the fraction of separable labelings over the number of points."""
         marks = (Line("separated", self.points, self.shares), Reference("one half", 0.5))
         return (
             Plot("Capacity of features", marks, Axis("points"), Axis("share of labels", limits=(0, 1)), self.verdict),

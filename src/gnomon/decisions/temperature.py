@@ -50,7 +50,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Temperature(Result):
-    """Holds the temperature (1) with its interval, and the loss before and after.
+    """Result: the best temperature with its interval, and the loss before and after scaling.
 
     >>> Temperature(2.0, Interval(1.8, 2.2, 0.95), 0.5, 0.4, 100).findings[0].kind
     'overconfident-logits'
@@ -72,7 +72,7 @@ class Temperature(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A note if the interval is above 1: the network is too sure."""
+        """Returns a note if the interval lies above 1: the network is overconfident."""
         if self.interval.low <= 1:
             return ()
         evidence = (Value("temperature", self.value, self.interval, "estimate"),)
@@ -149,7 +149,7 @@ def best_score_factor(
 
 
 def _crossing(loss: Callable[[float], float], top: float, inside: float, outside: float) -> float:
-    """Finds the temperature between two others at which the loss reaches a level, or returns the outer one."""
+    """Returns the temperature between two given ones at which the loss reaches ``top``, else the outer one."""
     if loss(outside) <= top:
         return outside
     for _ in range(50):
@@ -160,7 +160,7 @@ def _crossing(loss: Callable[[float], float], top: float, inside: float, outside
 
 @names_call
 def label_smoothing_gap(smoothing: float, classes: int) -> float:
-    """Returns the gap between the right logit and the others after training with label smoothing; equation (2).
+    """Returns the gap between the correct logit and the others after training with label smoothing; equation (2).
 
         gap = ln((1 - s + s / k) / (s / k))                                                                      (2)
 
@@ -192,7 +192,7 @@ def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistilledStudent(Result):
-    """Holds a student trained by distillation, how often it agrees with the teacher, and the divergence."""
+    """Result: a student network trained by distillation, how often it agrees with the teacher, and their divergence."""
 
     student: nn.Module
     agreement: float
@@ -207,7 +207,7 @@ class DistilledStudent(Result):
         return f"{same}; the Kullback-Leibler divergence is {self.divergence:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss (3) over recorded steps."""
+        """Plots the distillation loss over the recorded steps."""
         marks = (Line("distillation loss", range(len(self.losses)), self.losses), Reference("last", self.losses[-1]))
         return (Plot("Distillation", marks, Axis("record"), Axis("loss"), self.verdict),)
 

@@ -1,4 +1,4 @@
-"""Builds the library of terms that an equation may have.
+"""Builds the library of candidate terms for an equation.
 
     {products of at most `degree` fields} x {1, all derivatives up to `order`}                                 (1)
 
@@ -27,7 +27,7 @@ __all__ = ["Library"]
 
 @dataclass(frozen=True, slots=True)
 class Library(Record):
-    """The library of terms of equation (1), with the user's own terms.
+    """The library of candidate terms (1), including the user's own terms.
 
     ``extra`` are further terms as text, ``known`` functions of space and time by name, such as a potential, and
     ``functions`` functions of the fields by name, such as ``{"sin(u)": numpy.sin}``; both multiply every field.
@@ -97,7 +97,7 @@ class Library(Record):
 
 
 def derivatives(space: str, order: int) -> list[str]:
-    """Returns the derivatives over some directions up to an order.
+    """Returns the derivatives over some directions up to an order, such as "x", "xx" and "xy".
 
     >>> derivatives("xy", 2)
     ['x', 'y', 'xx', 'xy', 'yy']

@@ -1,4 +1,4 @@
-"""Fits coefficients under linear relations, such as those that follow from conserved quantities.
+"""Fits coefficients under linear constraints, such as those that follow from conserved quantities.
 
     c* = argmin_c sum_e |A_e c_e - y_e|^2 / |y_e|^2    with    C c = d,    c the coefficients of all equations   (1)
 
@@ -102,7 +102,7 @@ def fit_with_constraints(
 
 
 class _Solver:
-    """Solves (1) in the null space of the relations, from moments of each block of rows."""
+    """Solves the constrained least-squares problem (1) in the null space of the constraints."""
 
     def __init__(
         self, systems: Sequence[RegressionSystem], kept: Sequence[tuple[int, int]], rows: np.ndarray, right: np.ndarray
@@ -131,7 +131,7 @@ class _Solver:
         return self.start + self.free @ moved  # (1)
 
     def spread(self, selection: TermSelection) -> np.ndarray:
-        """Returns standard deviations over replicates of the blocks."""
+        """Returns standard deviations of the coefficients over bootstrap replicates of the blocks of rows."""
         count = len(self.gram)
         draw = np.random.default_rng(abs(selection.seed))
         drawn = [np.bincount(draw.integers(count, size=count), minlength=count) for _ in range(selection.draws)]

@@ -1,4 +1,4 @@
-"""Backward elimination of terms, for many regressions of one library at once.
+"""Backward elimination of terms, for many regressions with the same library at once.
 
 With G^-1 = T T^* and w = G^-1 b, the term whose absence costs least goes first, and the rest is projected:
 
@@ -26,7 +26,7 @@ MIN_ROW_SHARE = 1e-13
 
 
 def elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the order in which terms are removed, and the explained square lost with each, (regressions, terms) both.
+    """Returns the order in which elimination removes terms, and the explained square that each removal loses.
 
     Hypotheses: see the module.
     Reference: [golub2013matrix].

@@ -26,7 +26,7 @@ MAX_STEP_VARIATION = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridData(Record):
-    """Fields by name, known functions of space and time by name, and the steps of the grid by letter.
+    """Fields and known functions by name on a uniform grid, and the grid step of each axis.
 
     >>> GridData({"u": np.ones((2, 3))}, {"x": 1.0, "t": 1.0}).value("|u|").shape
     (2, 3)
@@ -39,17 +39,17 @@ class GridData(Record):
 
     @property
     def letters(self) -> str:
-        """The axes of the arrays, time last."""
+        """Returns the letters of the array's axes, time last."""
         return "".join(self.steps)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of points along each axis."""
+        """Returns the number of points along each axis."""
         return next(iter(self.fields.values())).shape
 
     @property
     def is_complex(self) -> bool:
-        """Whether some field has complex values."""
+        """Returns whether any field has complex values."""
         return any(np.iscomplexobj(values) for values in self.fields.values())
 
     def value(self, symbol: str) -> np.ndarray:
@@ -133,7 +133,7 @@ def _array(values: Any, name: str) -> np.ndarray:
 
 
 def _align(values: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Returns a known function on the whole grid, from values there, at the points of space, or along x."""
+    """Returns a known function on the whole grid, from values on it, at the points of space, or along x."""
     spread = (
         values if values.ndim in (0, len(shape)) else values.reshape(values.shape + (1,) * (len(shape) - values.ndim))
     )

@@ -23,7 +23,7 @@ MAX_MISFIT = 0.3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Discovery(Result):
-    """The equations found, one for each field.
+    """Result: the equations found, one for each field.
 
     ``terms``, ``coefficients``, ``intervals``, ``inclusion`` belong to the first equation; ``equations`` has all.
 
@@ -38,27 +38,27 @@ class Discovery(Result):
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The terms of the first equation, as ``u``, ``u^2``, ``u_x``, ``u*u_xx``."""
+        """Returns the terms of the first equation, such as ``u``, ``u^2``, ``u_x``, ``u*u_xx``."""
         return self.equations[0].terms
 
     @property
     def coefficients(self) -> tuple[float | complex, ...]:
-        """The coefficients of the first equation, in the order of ``terms``."""
+        """Returns the coefficients of the first equation, in the order of ``terms``."""
         return self.equations[0].coefficients
 
     @property
     def intervals(self) -> tuple[Interval, ...]:
-        """95 % confidence intervals of the coefficients."""
+        """Returns 95 % confidence intervals of the first equation's coefficients."""
         return self.equations[0].intervals
 
     @property
     def inclusion(self) -> Mapping[str, float]:
-        """How often a bootstrap chose each term of the library."""
+        """Returns the fraction of bootstrap samples that chose each term of the library."""
         return self.equations[0].inclusion
 
     @property
     def latex(self) -> str:
-        """The equations in LaTeX, one line each."""
+        """Returns the equations in LaTeX, one line each."""
         return " \\\\\n".join(equation.latex for equation in self.equations)
 
     @property
@@ -69,11 +69,11 @@ class Discovery(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports equations that explain too little, and terms that a bootstrap does not always choose."""
+        """Returns findings about equations that explain too little, and terms that bootstraps do not always choose."""
         return most_serious_first(f for e in self.equations for f in _judge(e))
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots misfit against the number of terms, and the inclusion of terms, for each equation."""
+        """Plots misfit over the number of terms, and how often each term was chosen, for each equation."""
         return tuple(plot for e in self.equations for plot in _pictures(e))
 
     def simulate(self) -> Simulation:

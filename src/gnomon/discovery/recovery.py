@@ -1,4 +1,4 @@
-"""Measures how well a known law is recovered from its data with noise of a known size.
+"""Measures how well a known equation is recovered from its data with noise of a known size.
 
 With coefficients c of the law, c' of the equation that is found (0 where it lacks a term), and fields of standard
 deviation s, to which noise p s z is added, z ~ N(0, 1):
@@ -25,7 +25,7 @@ __all__ = ["LawRecovery", "law_recovery"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LawRecovery(Result):
-    """The relative error of each coefficient of a law, and the found terms that do not belong to it.
+    """Result: the relative error of each coefficient of a known equation, and terms found that it does not contain.
 
     >>> print(LawRecovery({"u_xx": 0.02}, ("u^2",), 0.01))
     With noise of 1 % the coefficients are off by 2 % on average, and u^2 is found but does not belong to the law.
@@ -37,7 +37,7 @@ class LawRecovery(Result):
 
     @property
     def error(self) -> float:
-        """The mean relative error (1)."""
+        """Returns the mean relative error of the coefficients; equation (1)."""
         return float(np.mean(list(self.errors.values())))
 
     @property
@@ -52,7 +52,7 @@ class LawRecovery(Result):
         return f"With noise of {100 * self.noise:.3g} % {off}, and {other}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the error of each coefficient."""
+        """Plots the relative error of each coefficient."""
         bars = Bars("relative error", list(self.errors), list(self.errors.values()))
         return (Plot("Errors of the coefficients", (bars,), Axis("relative error"), caption=self.verdict),)
 
@@ -62,7 +62,7 @@ def law_recovery(
     fields: Any, dx: Any, dt: Any, law: Mapping[str, complex], *, library: Library | None = None, noise: float = 0.0,
     seed: int = 0,
 ) -> LawRecovery:  # fmt: skip
-    """Discovers the equation of the first field in data with added noise, and compares it with the law.
+    """Adds noise to data of a known equation, discovers the equation again, and compares both.
 
         error = mean |c' - c| / |c|                                                                        (1)
 

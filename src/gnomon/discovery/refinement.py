@@ -1,4 +1,4 @@
-"""Fits the coefficients of clean data again, with wider bumps.
+"""Fits the coefficients for nearly noise-free data again, with wider test functions.
 
 The half widths of the weak form are those of the least noise. Where nothing but the error of sums over the grid is
 left, wider bumps are better: that error falls with the points on a bump. Each doubling is kept while it lowers
@@ -43,7 +43,7 @@ def refine_equations(
     found: Sequence[Equation], data: GridData, form: AbstractRegressionForm, groups: Sequence[tuple[Term, ...]],
     selection: TermSelection, order: int
 ) -> list[Equation]:  # fmt: skip
-    """Returns equations with the coefficients of wider bumps while these lower (1); unchanged if there is noise.
+    """Returns equations refitted with wider test functions as long as (1) falls; unchanged if there is noise.
 
     Hypotheses: see the module.
     Reference: [trefethen2014trapezoidal].
@@ -70,7 +70,7 @@ def refine_equations(
 
 
 def _of(system: RegressionSystem, kept: Sequence[tuple[Term, ...]], equation: Equation) -> RegressionSystem:
-    """Returns the columns of an equation's own groups of terms."""
+    """Returns the regression restricted to the terms of one equation."""
     ends = np.cumsum([0, *(len(group) for group in kept)])
     own = [k for k, group in enumerate(kept) if group[0].name in equation.terms]
     columns = np.stack([system.columns[:, ends[k] : ends[k + 1]].sum(1) for k in own], 1)

@@ -39,7 +39,7 @@ MAX_SHOWN_POINTS = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulation(Result):
-    """Simulated and measured fields at the same times."""
+    """Result: simulated and measured fields at the same times."""
 
     simulated: dict[str, np.ndarray] = field(repr=False, metadata=HIDDEN)
     measured: dict[str, np.ndarray] = field(repr=False, metadata=HIDDEN)
@@ -47,7 +47,7 @@ class Simulation(Result):
 
     @property
     def errors(self) -> np.ndarray:
-        """The distance of simulation and data at each time, over the size of the data; infinite after a blow-up.
+        """Returns the relative error of the simulation at each time; infinite after a blow-up.
 
         Distance and size are root mean squares (RMS), the size over all places and times: a field that crosses zero at
         some time has no small size. Of several fields, each is divided by its own size.
@@ -60,7 +60,7 @@ class Simulation(Result):
 
     @property
     def error(self) -> float:
-        """The largest of the errors over time."""
+        """Returns the largest relative error over time."""
         return float(self.errors.max())
 
     @property
@@ -90,7 +90,7 @@ class Simulation(Result):
 
 @names_call
 def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation:
-    """Runs equations from the first time of the data to the last, equation (1).
+    """Simulates equations from the first time of the data to the last; equation (1).
 
     Hypotheses: periodic in space; first order in time.
     Reference: [trefethen2000spectral].
@@ -124,7 +124,7 @@ def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation
 
 
 class _Machine:
-    """Takes one time step of (1); terms are sorted into linear and nonlinear parts once."""
+    """Takes time steps of (1), with terms sorted into linear and nonlinear parts once."""
 
     def __init__(self, equations: Sequence[Equation], data: GridData) -> None:
         self.data, shape = data, data.shape[:-1]
@@ -151,7 +151,7 @@ class _Machine:
         return np.prod([1j * self.waves[letter] for letter in by], axis=0) if by else np.ones_like(self.smooth)
 
     def advance(self, state: dict[str, np.ndarray], h: float, i: int) -> dict[str, np.ndarray]:
-        """Advances from one time of the data to the next, in as many steps as the fastest wave needs."""
+        """Advances from one time of the data to the next, in as many steps as the fastest mode needs."""
         size = max(float(np.abs(np.fft.ifftn(v)).max()) for v in state.values())
         top = max([float(np.abs(w).max()) for w in self.waves.values()], default=1.0)
         rate = max((abs(c) * _speed(term, size, top) for terms in self.rest.values() for c, term in terms), default=0.0)
@@ -192,7 +192,7 @@ class _Machine:
 
 
 def _speed(term: Term, size: float, top: float) -> float:
-    """How fast a term can change the field, which limits the step size: |u|^(degree - 1) w^(order)."""
+    """Returns how fast a term can change the field, |u|^(degree - 1) w^(order), which limits the step size."""
     degree = sum(factor.power for factor in term.factors)
     order = sum(len(factor.derivative) * factor.power for factor in term.factors)
     return float(size ** max(degree - 1, 0) * (2 / 3 * top) ** order)

@@ -1,4 +1,4 @@
-"""Measures how reliable a choice of terms is: resamples blocks of rows and repeats the choice.
+"""Measures how reliable a choice of terms is by repeating it on resampled blocks of rows.
 
     inclusion_j = share of replicates whose chosen support holds term j                                         (1)
     interval_j  = c_j -+ 1.96 std over replicates of c_j on the chosen support                                  (2)
@@ -23,7 +23,7 @@ from gnomon.discovery.regression import MIN_INDEPENDENT_ROWS, TermSelection
 def resample_terms(
     system: RegressionSystem, support: tuple[int, ...], selection: TermSelection
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Inclusion probabilities (1) of all terms, and standard deviations of the coefficients on a support, for (2)."""
+    """Returns inclusion probabilities (1) of all terms, and standard deviations of the chosen coefficients (2)."""
     terms = system.columns.shape[1]
     if not selection.draws:
         return np.full(terms, np.nan), np.full(len(support), np.nan)
@@ -45,7 +45,7 @@ def resample_terms(
 def _choose(
     grams: np.ndarray, crosses: np.ndarray, squares: np.ndarray, independent: float, floor: float
 ) -> np.ndarray:
-    """Returns the terms in the best support of elimination, (replicates, terms)."""
+    """Returns which terms elimination chooses as best, (replicates, terms)."""
     scale = np.sqrt(np.maximum(np.einsum("rii->ri", grams).real, 1e-300))
     grams = grams / (scale[:, :, None] * scale[:, None, :])
     order, cost = elimination_order(grams, crosses / scale)

@@ -22,7 +22,7 @@ FACTOR = re.compile(r"(?P<symbol>\|\w+\||[^\W_]+(?:\([^()]*\))?)(?:_(?P<derivati
 
 @dataclass(frozen=True, slots=True, order=True)
 class TermFactor(Record):
-    """A symbol, the letters it is differentiated by, and its power.
+    """A field or function, the directions of its derivative, and its power.
 
     >>> TermFactor("u", "xx", 2).name
     'u_xx^2'
@@ -34,13 +34,13 @@ class TermFactor(Record):
 
     @property
     def name(self) -> str:
-        """The factor in plain characters."""
+        """Returns the factor as plain text."""
         below = f"_{self.derivative}" if self.derivative else ""
         return f"{self.symbol}{below}" + (f"^{self.power}" if self.power > 1 else "")
 
     @property
     def latex(self) -> str:
-        """The factor in LaTeX."""
+        """Returns the factor in LaTeX."""
         below = f"_{{{self.derivative}}}" if self.derivative else ""
         return f"{self.symbol}{below}" + (f"^{{{self.power}}}" if self.power > 1 else "")
 
@@ -57,22 +57,22 @@ class Term(Record):
 
     @property
     def name(self) -> str:
-        """The term in plain characters."""
+        """Returns the term as plain text."""
         return "*".join(factor.name for factor in self.factors) or "1"
 
     @property
     def latex(self) -> str:
-        """The term in LaTeX."""
+        """Returns the term in LaTeX."""
         return " ".join(factor.latex for factor in self.factors) or "1"
 
     @property
     def derived(self) -> tuple[TermFactor, ...]:
-        """The factors that are derivatives."""
+        """Returns the factors that are derivatives."""
         return tuple(factor for factor in self.factors if factor.derivative)
 
 
 def product(*factors: TermFactor) -> Term:
-    """The term of some factors, with equal ones gathered into powers: fields first, then derivatives, then the rest."""
+    """Returns the product of factors as a term, with equal factors gathered into powers."""
     powers: Counter[tuple[str, str]] = Counter()
     for factor in factors:
         powers[factor.symbol, factor.derivative] += factor.power
@@ -81,7 +81,7 @@ def product(*factors: TermFactor) -> Term:
 
 
 def parse_term(text: str) -> Term:
-    """Reads a term from text.
+    """Parses a term such as "u*u_xx" from text.
 
     >>> [factor.name for factor in parse_term("u_x^2*v").factors]
     ['v', 'u_x^2']
@@ -100,7 +100,7 @@ def parse_term(text: str) -> Term:
 
 
 def parse_equation_side(text: str) -> list[tuple[float, Term]]:
-    """Reads a sum of terms with coefficients, or an equation, whose right-hand side is moved to the left.
+    """Parses a sum of terms with coefficients, or an equation, whose right-hand side is moved to the left.
 
     >>> [(c, t.name) for c, t in parse_equation_side("u_t + u*u_x = 0.1*u_xx")]
     [(1.0, 'u_t'), (1.0, 'u*u_x'), (-0.1, 'u_xx')]

@@ -1,4 +1,4 @@
-"""What is wrong with this network, and what fixes it?
+"""Examination: finds what is wrong with a network and its data, and what fixes it.
 
 Contains: `examine`, its steps (one file each), `rank`, `watch`, `compare`; ``script`` observes a user's script.
 Does not contain: instruments; steps call instruments and put results side by side.
@@ -46,7 +46,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imports a module when one of its names is first used: `gnomon watch` needs few of them and must start fast."""
+    """Imports a module when one of its names is first used, so that `gnomon watch` starts fast."""
     if name not in _HOMES:
         raise AttributeError(f"module 'gnomon.examination' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"gnomon.examination.{_HOMES[name]}"), name)
@@ -55,8 +55,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """This package: ``watch``, ``rank`` and ``compare`` are functions, also after the modules of the same name are
-    imported."""
+    """Module type that keeps ``watch``, ``rank`` and ``compare`` as functions although modules have the same names."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = name in _HOMES and isinstance(value, ModuleType)

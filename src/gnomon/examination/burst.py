@@ -43,7 +43,7 @@ MAX_EXTRAPOLATED_DOUBLINGS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ShortRun(Record):
-    """The errors of a short run on held-out and on training examples, after half of the steps and at the end.
+    """Result of a short training run: errors on held-out and training examples, halfway and at the end.
 
     The error is the share of wrong classes, or the unexplained share of the variance; ``guess`` is the error of
     always guessing the largest class, or the mean.
@@ -60,18 +60,18 @@ class ShortRun(Record):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the error is hardly lower than the error of guessing."""
+        """Returns whether the error is hardly lower than the error of guessing."""
         return self.last > 0.9 * self.guess
 
     def after(self, steps: int) -> float:
-        """Predicts the error after this number of steps, equation (2)."""
+        """Predicts the error after this number of steps; equation (2)."""
         learned = extrapolate_error(self.trained_last, self.trained_half, self.steps, steps)
         gap = extrapolate_gap(self.last - self.trained_last, self.half - self.trained_half, self.steps, steps)
         return (self.last * max(learned + gap, 0.0)) ** 0.5  # (2)
 
 
 def extrapolate_error(last: float, half: float, done: int, steps: int) -> float:
-    """Extrapolates the error to ``steps``; it was ``half`` after half of the steps done and ``last`` after all of them.
+    """Extrapolates an error to ``steps`` from its value ``last`` after ``done`` steps and ``half`` after half of them.
 
     >>> extrapolate_error(0.25, 0.5, 10, 40)       # halved by each doubling of the steps, equation (1)
     0.0625
@@ -82,7 +82,7 @@ def extrapolate_error(last: float, half: float, done: int, steps: int) -> float:
 
 
 def extrapolate_gap(last: float, half: float, done: int, steps: int) -> float:
-    """Extrapolates the gap to ``steps``; it was ``half`` after half of the steps done and ``last`` after all of them.
+    """Extrapolates a gap to ``steps`` from its value ``last`` after ``done`` steps and ``half`` after half of them.
 
     A gap that did not grow stays constant. A gap grows at most in proportion to the number of steps.
 
@@ -144,7 +144,7 @@ def _guess(network: Subject, judged: InMemorySource) -> float:
 
 
 def _errors(accuracy: Tensor | None, loss: Tensor | None, network: Subject, data: InMemorySource) -> list[float]:
-    """Errors per example: wrong classes, unexplained share of the variance, or loss relative to its start."""
+    """Returns errors per example: wrong classes, unexplained variance, or loss relative to its start."""
     if accuracy is not None:
         return [1 - share for share in accuracy.tolist()]
     assert loss is not None and data.batch.y is not None

@@ -43,14 +43,14 @@ MAIN = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison(Result):
-    """Two examinations side by side. A comparison can be printed, saved as a page, and shown in a notebook."""
+    """Two examinations side by side; can be printed, saved as a page, and shown in a notebook."""
 
     left: Examination
     right: Examination
 
     @property
     def verdict(self) -> str:
-        """One sentence on which network scores better; if there are no scores, the verdicts of both."""
+        """States which network scores better; without scores, gives the verdicts of both."""
         for id in SCORES:
             values = [_value(examined, id) for examined in (self.left, self.right)]
             if values[0] is not None and values[1] is not None:
@@ -63,18 +63,18 @@ class Comparison(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings of both examinations."""
+        """Returns the findings of both examinations."""
         return (*self.left.findings, *self.right.findings)
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
-        """Values that differ between the two: name with section, and both values as text."""
+        """Returns the values that differ between the two: name with section, and both values as text."""
         shared = differing_values(self.left.page(), self.right.page())
         return [(f"{title}, {one.name}", str(one), str(two)) for _, title, one, two in shared]
 
     @property
     def main_rows(self) -> list[tuple[str, str, str]]:
-        """The most important of `rows`: size, cost, training and scores."""
+        """Returns the most important of `rows`: size, cost, training and scores."""
         shared = differing_values(self.left.page(), self.right.page())
         return [(one.name, str(one), str(two)) for id in MAIN for _, _, one, two in shared if one.id == id]
 
@@ -83,7 +83,7 @@ class Comparison(Result):
         return "\n".join([self.verdict, *([f"{self.left.name} | {self.right.name}"] if lines else []), *lines])
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots of both networks on the same axes, for all plots that are curves."""
+        """Plots both networks on the same axes, for all plots that are curves."""
         names = self.left.name, self.right.name
         theirs = {plot.id: plot for plot in self.right.plots()}
         shared = [overlay_plots(p, theirs[p.id], names) for p in self.left.plots() if p.id in theirs]
@@ -92,7 +92,7 @@ class Comparison(Result):
         return drawn or (Plot("Findings", (Bars("findings", names, counts),), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Both examinations as plain values for JSON."""
+        """Returns both examinations as plain values for JSON."""
         return {
             "schema": SCHEMA_VERSION,
             "verdict": self.verdict,
@@ -100,7 +100,7 @@ class Comparison(Result):
         }
 
     def html(self) -> str:
-        """One self-contained page with both side by side."""
+        """Returns one self-contained page with both examinations side by side."""
         names = self.left.name, self.right.name
         both = (self.left, self.right)
         status: Status = (
@@ -133,7 +133,7 @@ class Comparison(Result):
         return f"{better} scores better{where}: {name} {max(a, b):.1%} against {min(a, b):.1%}."
 
     def _chance(self, one: Any, two: Any) -> tuple[float, str]:
-        """The p-value of a paired test if both used the same examples; otherwise 1 if the intervals overlap, else 0."""
+        """Returns the p-value of a paired test on the same examples; without it, 1 if intervals overlap, else 0."""
         left, right = self.left.products.get(Decisions), self.right.products.get(Decisions)
         if left is not None and right is not None and torch.equal(left.index, right.index):
             p = paired_p_value(left.errors, right.errors)

@@ -1,4 +1,4 @@
-"""Measures the time of training steps on a few examples, before the examination starts.
+"""Measures how long training steps take on a few examples, before the examination starts.
 
     seconds of a step on b examples ~ fixed + each b                                                        (1)
 
@@ -58,14 +58,14 @@ UPDATE_SECONDS_PER_PARAMETER = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class StepCost(Record):
-    """The cost of a training step in seconds: forward and backward pass, equation (1), and update of all parameters."""
+    """Cost of a training step in seconds: forward and backward pass (1), and update of all parameters."""
 
     fixed: float
     each: float
     update: float
 
     def passes(self, examples: float) -> float:
-        """Seconds of a forward and backward pass on this number of examples.
+        """Returns the seconds for a forward and backward pass on this number of examples.
 
         >>> StepCost(1.0, 0.5, 0.0).passes(4)
         3.0
@@ -73,7 +73,7 @@ class StepCost(Record):
         return self.fixed + self.each * examples  # (1)
 
     def step(self, batch: int) -> float:
-        """Seconds of a training step."""
+        """Returns the seconds for a training step."""
         return self.passes(batch) + self.update
 
 
@@ -156,7 +156,7 @@ def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) ->
 
 
 def machine_slowdown(clock: Clock) -> float:
-    """How many times slower the machine is now than an idle core.
+    """Returns how many times slower the machine is now than an idle core.
 
     Cost: a product of matrices of `BENCHMARK_MATRIX_ROWS` rows, taken three times.
 
@@ -172,7 +172,7 @@ def machine_slowdown(clock: Clock) -> float:
 
 
 def largest_size_up_to(ladder: Sequence[int], at_most: float) -> int:
-    """The largest of the given sizes that is at most ``at_most``; if none is, the smallest size.
+    """Returns the largest of the given sizes that is at most ``at_most``; if none is, the smallest size.
 
     >>> largest_size_up_to((8, 16), 3.0)
     8
@@ -181,7 +181,7 @@ def largest_size_up_to(ladder: Sequence[int], at_most: float) -> int:
 
 
 def _time_pass(subject: Subject, x: Inputs, clock: Clock) -> float:
-    """Seconds of one pass; averages several passes if the clock is too coarse for one."""
+    """Returns the seconds of one pass; averages several passes if the clock is too coarse for one."""
     parameters = [p for p in subject.module.parameters() if p.requires_grad]
     with preserve(subject.module, seed=0):
         start, passes, spent = clock(), 0, 0.0

@@ -1,4 +1,4 @@
-"""The outputs for the first examples, and what they mean."""
+"""Computes a network's outputs for the first examples, and finds out what they mean."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ __all__ = ["all_labels", "first_outputs"]
 def first_outputs(
     module: nn.Module, data: AbstractSource, loss: Loss | None, task: TaskName | None
 ) -> tuple[Float[Tensor, "n k"], OutputMeaning | None]:
-    """Output rows for the first examples and what they mean; None if only the user's own loss can interpret them.
+    """Returns outputs for the first examples and what they mean; None if only the user's own loss can interpret them.
 
     Cost: a forward pass on four examples.
 
@@ -47,7 +47,7 @@ def first_outputs(
 
 
 def all_labels(data: AbstractSource) -> Tensor:
-    """The targets of all examples.
+    """Returns the targets of all examples.
 
     >>> import torch
     >>> from gnomon.core.inputs.source import source

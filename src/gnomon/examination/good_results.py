@@ -22,7 +22,7 @@ MIN_AVOIDED_ERROR = 0.8
 
 
 def avoided_error(accuracy: float, guess: float) -> float:
-    """Equation (1); 0 if a guess is always right.
+    """Returns the fraction of the guessing error that the network avoids; equation (1).
 
     >>> avoided_error(1.0, 1.0)
     0.0
@@ -31,7 +31,7 @@ def avoided_error(accuracy: float, guess: float) -> float:
 
 
 def results_are_good(run: Run, labels: Tensor) -> bool:
-    """Whether the accuracy on test examples avoids `MIN_AVOIDED_ERROR` of the errors of always guessing one class.
+    """Returns whether test accuracy avoids `MIN_AVOIDED_ERROR` of the errors of always guessing one class.
 
     ``labels`` are the labels of all training examples, or of all their positions. False without test examples, and for
     numbers.

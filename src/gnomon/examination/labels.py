@@ -16,7 +16,7 @@ __all__ = ["IntegerClassSource"]
 
 
 class IntegerClassSource(AbstractSource):
-    """A source whose targets (n,), (n, 1) or one-hot rows (n, k) become integer classes (n,)."""
+    """A data source that converts targets (n,), (n, 1) or one-hot rows (n, k) to integer classes (n,)."""
 
     def __init__(self, source: AbstractSource) -> None:
         self.source, self.module = source, source.module

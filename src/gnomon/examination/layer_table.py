@@ -1,4 +1,4 @@
-"""One row for each layer: shape of its output, parameters, signal, gradient, dead units and time."""
+"""Builds a table of layers: output shape, parameters, signal, gradient, dead units and time of each."""
 
 from collections.abc import Sequence
 from time import perf_counter
@@ -22,7 +22,7 @@ TIMED_PASSES = 3
 
 
 def time_layers(module: nn.Module, x: Inputs) -> tuple[dict[str, float], dict[str, str]]:
-    """Forward seconds and output shape (without the example axis) of each layer without children, by path.
+    """Returns forward seconds and output shape (without the batch axis) of each layer without submodules, by name.
 
     Cost: `TIMED_PASSES` forward passes.
 
@@ -61,7 +61,7 @@ def time_layers(module: nn.Module, x: Inputs) -> tuple[dict[str, float], dict[st
 
 
 def layer_table(module: nn.Module, x: Inputs, layers: Sequence[LayerSignal]) -> tuple[PageTable, ...]:
-    """The table of all layers without children, in the order in which they run; empty if nothing was measured.
+    """Returns the table of all layers without submodules, in the order they run; empty if nothing was measured.
 
     >>> import torch
     >>> from gnomon.checks import signal

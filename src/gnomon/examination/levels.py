@@ -1,4 +1,4 @@
-"""Significance levels: how the 5 % false-alarm rate of a whole report is divided among its tests.
+"""Significance levels: divides the 5 % false-alarm rate of a whole report among its tests.
 
     sum of the levels of all tests <= 0.05                                                                  (1)
 
@@ -30,7 +30,7 @@ LEVELS: Mapping[str, float] = MappingProxyType({
 
 
 def significance_level(test: str) -> float:
-    """The significance level of a test.
+    """Returns the significance level of a named test.
 
     >>> significance_level("labels")
     0.01

@@ -1,4 +1,4 @@
-"""The network that the user passed, or what a factory builds, and its name in the report."""
+"""Builds the network that the user passed, as a module or a factory, and finds its name for the report."""
 
 import inspect
 from typing import Any
@@ -14,7 +14,7 @@ __all__ = ["build_module", "network_name"]
 
 
 def network_name(network: Any) -> str:
-    """The name of the class or function, unless it is generic.
+    """Returns the name of the class or function, or "network" if the name is generic.
 
     >>> network_name(nn.Linear(1, 1)), network_name(lambda: None)
     ('Linear', 'network')
@@ -24,7 +24,7 @@ def network_name(network: Any) -> str:
 
 
 def build_module(network: Any, seed: int) -> nn.Module:
-    """The user's module, or what the factory returns with this seed; complex parameters become pairs of reals.
+    """Returns the user's module, or what the factory builds with this seed; splits complex parameters into real pairs.
 
     >>> build_module(lambda: nn.Linear(2, 1), 0)
     Linear(in_features=2, out_features=1, bias=True)
@@ -55,7 +55,7 @@ def build_module(network: Any, seed: int) -> nn.Module:
 
 
 def _needs_arguments(function: Any) -> bool:
-    """Whether a function cannot be called without arguments.
+    """Returns whether a function cannot be called without arguments.
 
     >>> _needs_arguments(lambda width: None), _needs_arguments(lambda: None)
     (True, False)

@@ -1,4 +1,4 @@
-"""Plots that several steps share: a learning rate on its scale, scores side by side."""
+"""Plots that several steps of the examination share: a learning rate scale, and bars of scores."""
 
 from collections.abc import Mapping
 from math import isfinite, nextafter
@@ -11,8 +11,7 @@ __all__ = ["layer_path_and_class", "learning_rate_meter", "score_bars"]
 
 
 def learning_rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
-    """Plots a learning rate on a scale from slow over stable to unstable; without a rate, marks the largest stable
-    rate.
+    """Plots a learning rate on a scale from slow to unstable; without a rate, marks the largest stable one.
 
     >>> learning_rate_meter(0.1, 2.0)[0].marks[0].zone
     'slow'
@@ -31,7 +30,7 @@ def learning_rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
 
 
 def layer_path_and_class(name: str, part: nn.Module) -> str:
-    """The path of a layer with the name of its class, such as "3 Linear"; internal torch classes get their usual names.
+    """Returns a layer's name with its class, such as "3 Linear"; gives internal torch classes their usual names.
 
     >>> layer_path_and_class("3", nn.Linear(1, 1)), layer_path_and_class("out_proj", nn.MultiheadAttention(2,
     ...     1).out_proj)
@@ -45,7 +44,7 @@ def layer_path_and_class(name: str, part: nn.Module) -> str:
 def score_bars(
     scores: Mapping[str, float | None], caption: str, *, axis: str = "share right"
 ) -> tuple[Plot, ...]:  # fmt: skip
-    """A bar plot of scores side by side, without scores that are None.
+    """Plots scores side by side as bars, without scores that are None.
 
     >>> score_bars({"guess": 0.1, "network": None}, "Scores.")[0].marks[0].labels
     ('guess',)

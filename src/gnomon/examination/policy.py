@@ -1,4 +1,4 @@
-"""Decides what to report: one finding per cause, no contradicting fixes, and no more certainty than the data allow.
+"""Decides what to report: one finding per cause, no contradicting fixes, no more certainty than the data allow.
 
 Instruments and steps state findings and facts, and do not know each other. `reconcile` decides, by the table of
 findings (`gnomon.findings`):
@@ -28,7 +28,7 @@ __all__ = ["ExaminationFacts", "WhyInconclusive", "why_inconclusive", "reconcile
 
 @dataclass(frozen=True, slots=True)
 class ExaminationFacts(Record):
-    """Facts that steps learn in addition to their findings; each fact is set by at least one step.
+    """Facts that the steps find out besides their findings; at least one step sets each fact.
 
     ``labels_related``: the trained network, or a simple model, predicts held-out labels. ``does_well``: the network is
     at least as good as a simple model. ``fits``: training reached what a simple model reaches. ``loss_fell``: training
@@ -51,12 +51,12 @@ class ExaminationFacts(Record):
 
     @property
     def short_training(self) -> bool:
-        """Whether training was requested but too short."""
+        """Returns whether training was requested but too short."""
         return self.training_wanted and not self.trained_enough
 
     @property
     def not_trained_enough(self) -> bool:
-        """Whether no training, or too little of it, was done."""
+        """Returns whether no training, or too little training, was done."""
         return not self.trained_enough
 
 
@@ -93,7 +93,7 @@ WHY_UNSURE = {
 
 
 def reconcile(findings: Sequence[Finding], facts: ExaminationFacts | None = None) -> tuple[Finding, ...]:
-    """The findings to report, in the order given.
+    """Returns the findings to report, in the given order.
 
     >>> reconcile(())
     ()
@@ -110,7 +110,7 @@ def reconcile(findings: Sequence[Finding], facts: ExaminationFacts | None = None
 
 
 def reconcile_sections(sections: Sequence[Section], facts: ExaminationFacts) -> tuple[Section, ...]:
-    """The sections with the findings to report, and with "unclear" if a finding makes an answer unreliable.
+    """Returns sections with the findings to report, marked "unclear" if a finding makes their answer unreliable.
 
     >>> reconcile_sections((), ExaminationFacts())
     ()
@@ -128,7 +128,7 @@ def reconcile_sections(sections: Sequence[Section], facts: ExaminationFacts) -> 
 
 @dataclass(frozen=True, slots=True)
 class WhyInconclusive(Record):
-    """Why the network cannot be called healthy although no problem was found.
+    """The reason why a network cannot be called healthy although no problem was found.
 
     ``kind`` is "time", "failed" or a kind of finding, ``text`` the verdict without the name of the network.
     """
@@ -139,7 +139,7 @@ class WhyInconclusive(Record):
 
 
 def why_inconclusive(sections: Sequence[Section]) -> WhyInconclusive | None:
-    """The reason why the sections cannot show that a network is healthy; None if they can.
+    """Returns the reason why the sections cannot show that the network is healthy; None if they can.
 
     >>> why_inconclusive(()) is None
     True
@@ -162,7 +162,7 @@ def _is_refuted(finding: Finding, facts: ExaminationFacts) -> bool:
 
 
 def _adjust(finding: Finding, facts: ExaminationFacts) -> Finding:
-    """The finding itself, or its milder variant if a fact makes it less serious."""
+    """Returns the finding, or its milder variant if a fact makes it less serious."""
     row = finding.row
     if row.milder is not None and getattr(facts, row.milder_if):
         return replace(finding, row=row.milder)
@@ -172,7 +172,7 @@ def _adjust(finding: Finding, facts: ExaminationFacts) -> Finding:
 
 
 def _suppresses(cause: Finding, effect: Finding) -> bool:
-    """Whether one finding explains the other; if each explains the other, the more serious one stays."""
+    """Returns whether one finding explains the other; of two that explain each other, the more serious one stays."""
     if cause is effect or cause.level < effect.level or effect.kind not in cause.row.causes:
         return False
     mutual = cause.kind in effect.row.causes and effect.level == cause.level
@@ -180,7 +180,7 @@ def _suppresses(cause: Finding, effect: Finding) -> bool:
 
 
 def _repeats(one: Finding, other: Finding) -> bool:
-    """Whether two findings say the same: the same kind at the same place, or the same outcome of training."""
+    """Returns whether two findings say the same: same kind and place, or same outcome of training."""
     return one.kind == other.kind and (one.kind in groups.OUTCOMES or one.where == other.where)
 
 
@@ -189,7 +189,7 @@ def _opposes(one: Finding, other: Finding) -> bool:
 
 
 def _with_facts(section: Section, facts: ExaminationFacts) -> Section:
-    """The section without refuted findings (its answer mentions them) and with milder variants where facts allow."""
+    """Returns the section without refuted findings (its answer mentions them), with milder variants if facts allow."""
     why = dict.fromkeys(WHY_REFUTED[f.row.refuted_if] for f in section.findings if _is_refuted(f, facts))
     findings = tuple(_adjust(f, facts) for f in section.findings if not _is_refuted(f, facts))
     answer = " ".join((section.answer, *why))
@@ -207,13 +207,13 @@ def _without_suppressed(section: Section, kept: set[int]) -> Section:
 
 
 def _find(sections: Sequence[Section], kind: str, *, reported: bool = False) -> Finding | None:
-    """The most serious finding of this kind; with ``reported=False``, also findings that another section explains."""
+    """Returns the most serious finding of this kind; ``reported=False`` includes ones stated elsewhere."""
     found = [f for s in sections for f in (s.findings if reported else (*s.findings, *s.stated_elsewhere))]
     return next(iter(most_serious_first(f for f in found if f.kind == kind)), None)
 
 
 def _unsure(section: Section, unreliable: dict[str, None]) -> Section:
-    """A section that would be called fine, marked "unclear" if its answer rests on something unreliable."""
+    """Returns a section that looked fine, marked "unclear" if its answer depends on something unreliable."""
     reason = next((reason for reason in unreliable if reason in section.rests_on), None)
     if reason is None or section.state != "answered" or section.findings or section.stated_elsewhere:
         return section

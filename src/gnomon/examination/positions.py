@@ -1,4 +1,4 @@
-"""Decisions at positions: tokens of a language model, pixels of a mask. Their errors, plots and worst examples.
+"""Predictions at each position, such as tokens or pixels: their errors, plots and worst examples.
 
 perplexity at position t = exp(mean over examples of the cross-entropy at t)                             (1)
 """
@@ -24,7 +24,7 @@ MAX_CONFUSED_CLASSES = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PositionDecisions(Record):
-    """Labels, answers and cross-entropies (n, positions); labels that are ignored have cross-entropy 0.
+    """Labels, predictions and cross-entropies (n, positions); ignored labels have cross-entropy 0.
 
     >>> one = torch.ones(1, 2)
     >>> PositionDecisions(one.long(), one.long(), 3 * one, one.bool()).error()
@@ -37,11 +37,11 @@ class PositionDecisions(Record):
     counted: Tensor
 
     def error(self) -> Tensor:
-        """The mean cross-entropy of each example."""
+        """Returns the mean cross-entropy of each example."""
         return self.losses.sum(1) / self.counted.sum(1).clamp(min=1)
 
     def perplexity(self) -> list[float]:
-        """The perplexity at each position, equation (1); nan if no label counts there."""
+        """Returns the perplexity at each position, nan if no label counts there; equation (1)."""
         count = self.counted.sum(0)
         means = torch.where(count > 0, self.losses.sum(0) / count.clamp(min=1), torch.nan)
         return means.clamp(max=700.0).exp().tolist()  # (1)
@@ -63,7 +63,7 @@ class PositionDecisions(Record):
         )
 
     def tables(self, subject: Subject) -> tuple[PageTable, ...]:
-        """Scores of each class, if there are few."""
+        """Returns a table of scores of each class, if there are few classes."""
         return class_table(*self._counts(subject)) if self._few(subject) else ()
 
     def _few(self, subject: Subject) -> bool:
@@ -80,7 +80,7 @@ class PositionDecisions(Record):
 
 
 def decide_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> PositionDecisions:
-    """The decisions of rows of outputs, as `gnomon.adapter` reads them.
+    """Returns the predictions at each position from rows of outputs, as `gnomon.adapter` reads them.
 
     Cost: one pass over the outputs.
 

@@ -54,7 +54,7 @@ MIN_EXAMPLES = 32
 
 @dataclass(frozen=True, slots=True)
 class Candidate(Record):
-    """One ranked network: its predicted score (accuracy or explained variance), its kernel, and the reason.
+    """A ranked network: its predicted score (accuracy or explained variance), its kernel, and the reason.
 
     ``alignment`` and ``spread`` are those of the tangent kernel at the start, 0 where there is none; 0 and 1 where the
     time did not suffice for it.
@@ -71,7 +71,7 @@ class Candidate(Record):
 
 @dataclass(frozen=True, slots=True)
 class Ranking(Result):
-    """Candidates, best first, and the names of candidates that were not ranked because the time ran out."""
+    """Candidates, best first, and the names of candidates that were not ranked because time ran out."""
 
     candidates: tuple[Candidate, ...]
     examples: int
@@ -79,12 +79,12 @@ class Ranking(Result):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the candidates, best first."""
+        """Returns the names of the candidates, best first."""
         return tuple(c.name for c in self.candidates)
 
     @property
     def verdict(self) -> str:
-        """One sentence that names the best candidate and its predicted score."""
+        """Names the best candidate and its predicted score."""
         best, count = self.candidates[0], len(self.candidates)
         burst = f"a trial of {best.short_run.steps} training steps on {self.examples:,} examples"
         if not best.trainable:
@@ -98,12 +98,12 @@ class Ranking(Result):
         return "\n".join(rows)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the score of each candidate, the best on top."""
+        """Plots the predicted score of each candidate, best on top."""
         bars = Bars("score", self.names, [c.score for c in self.candidates])
         return (Plot("Ranking before training", (bars,), Axis("predicted score"), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; ``schema`` says which version of the names this is."""
+        """Returns plain values for JSON; ``schema`` is the version of the key names."""
         return {"schema": SCHEMA_VERSION} | Result.to_dict(self)
 
 
@@ -178,7 +178,7 @@ class _Plan:
 def _candidates(
     subjects: Mapping[str, Subject], plan: _Plan, budget: float, progress: Progress | None, clock: Clock
 ) -> list[Candidate]:
-    """Evaluates candidates until the time runs out."""
+    """Evaluates candidates until time runs out."""
     candidates: list[Candidate] = []
     start = clock()
     for i, (name, network) in enumerate(subjects.items()):
@@ -225,7 +225,7 @@ def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, 
 
 
 def _kernel(network: Subject) -> tuple[float, float]:
-    """Alignment and contrast (2) of the kernel of one random combination of the outputs; zeros without a kernel."""
+    """Returns alignment and contrast (2) of the tangent kernel of a random combination of outputs."""
     k = network.task.outputs
     try:
         module = network.module if k == 1 else random_combination(network.module, k, seed=0)

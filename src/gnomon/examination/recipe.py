@@ -47,7 +47,7 @@ class Recipe(Record):
 
     @property
     def own_loss(self) -> Loss | None:
-        """The user's loss if theory has no equations for it; otherwise None."""
+        """Returns the user's loss if theory has no equations for it; otherwise None."""
         return self.loss if self.given or theory_loss(self.loss) is None else None
 
 
@@ -89,7 +89,7 @@ def recipe(
 
 
 def theory_loss(loss: Loss | None) -> AbstractLoss | None:
-    """The equivalent loss in gnomon.core.losses; None if there is no equivalent or no loss.
+    """Returns the equivalent loss in gnomon.core.losses; None if there is no equivalent, or no loss.
 
     >>> theory_loss(nn.CrossEntropyLoss()), theory_loss(nn.CrossEntropyLoss(label_smoothing=0.1))
     (CrossEntropy(), None)

@@ -56,7 +56,7 @@ PICTURES = ("theory-and-measurement", "loss", "signal-forward", "kernel-modes")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examination(Result):
-    """The sections of an examination in order, with their findings, and a record of versions, seed and data.
+    """Result of an examination: its sections with their findings, and a record of versions, seed and data.
 
     ``products`` are the objects behind the numbers by their type (``result.products[Run]`` has the trained model), for
     those who want to go on from there. ``partial`` says that the examination was stopped before its end. ``proofs`` are
@@ -73,27 +73,27 @@ class Examination(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings, the most serious first."""
+        """Returns all findings, most serious first."""
         return most_serious_first(f for s in self.sections for f in s.findings)
 
     @property
     def problems(self) -> tuple[Finding, ...]:
-        """Findings to fix before relying on training or its results."""
+        """Returns the findings to fix before relying on training or its results."""
         return tuple(finding for finding in self.findings if finding.level is Level.PROBLEM)
 
     @property
     def fixes(self) -> tuple[TriedFix, ...]:
-        """Fixes that were applied to a copy and proven to help: the changed recipe, the gain, and a code diff."""
+        """Returns the fixes that were tested on a copy and helped: the changed recipe, the gain, and a code diff."""
         found = self.products.get(Fixes)
         return () if found is None else found.proven_fixes
 
     def fix_of(self, finding: Finding) -> TriedFix | None:
-        """The proven fix of a finding, or None."""
+        """Returns the proven fix of a finding, or None."""
         return next((one for one in self.fixes if one.kind == finding.kind), None)
 
     @property
     def healthy(self) -> bool | None:
-        """False if there is a problem, True if none was found with enough time, data and training to be sure.
+        """Returns False if there is a problem, True if there is none and the check was thorough enough, else None.
 
         None if that cannot be decided: too little time or data, training that was too short, or a network that performs
         like random guessing.
@@ -104,7 +104,7 @@ class Examination(Result):
 
     @property
     def sufficient_budget(self) -> float | None:
-        """Seconds that would suffice, roughly, if the budget was too small to judge the network; otherwise None."""
+        """Returns roughly the seconds needed to judge the network if the budget was too small; otherwise None."""
         short = short_of_time(self.sections)
         if self.healthy is not None or self.budget is None or not short:
             return None
@@ -112,7 +112,7 @@ class Examination(Result):
 
     @property
     def inconclusive(self) -> WhyInconclusive | None:
-        """Why the network cannot be called healthy even without a problem; None if it can.
+        """Returns why the network cannot be called healthy even without a problem; None if it can.
 
         Too little time for the questions before training, too few examples, or a network that performs like random
         guessing.
@@ -121,7 +121,7 @@ class Examination(Result):
 
     @property
     def verdict(self) -> str:
-        """The number of problems and the most serious one, or that no problem was found, in a sentence or two."""
+        """States the number of problems and the most serious one, or that no problem was found."""
         first, stop = self.leading, " before it was stopped" if self.partial else ""
         if self.problems and first is not None:
             return f"{self.name}: {count_with_noun(len(self.problems), 'problem')} found. {first.message}"
@@ -135,12 +135,12 @@ class Examination(Result):
 
     @property
     def headline_numbers(self) -> tuple[tuple[str, str], ...]:
-        """At most three numbers by name: the score, the loss, and how well theory describes training."""
+        """Returns up to three headline numbers by name: score, loss, and how well theory describes training."""
         return headline_numbers(self.sections)
 
     @property
     def leading(self) -> Finding | None:
-        """The finding that the verdict mentions, or None."""
+        """Returns the finding that the verdict mentions, or None."""
         if self.problems:
             return self.problems[0]
         return None if self.inconclusive is None else self.inconclusive.finding
@@ -159,27 +159,27 @@ class Examination(Result):
         return "" if found is None else f" Proven: {found.sentence}"
 
     def section(self, key: str) -> Section:
-        """The section of a step, by its key."""
+        """Returns the section of a step, by the step's key."""
         return next(s for s in self.sections if s.key == key)
 
     def section_of(self, finding: Finding) -> Section:
-        """The section that a finding comes from."""
+        """Returns the section that a finding comes from."""
         return next(s for s in self.sections if any(other is finding for other in s.findings))
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots training loss, signal through the layers and modes of the kernel, if they were measured."""
+        """Plots training loss, signal through the layers and kernel modes, if they were measured."""
         shown = [plot for id in PICTURES for s in self.sections for plot in s.content.plots if plot.id == id]
         return tuple(shown) or (Plot("No plots", (), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but ``products``, as plain values for JSON; ``schema`` says which version of the names this is."""
+        """Returns everything except ``products`` as plain values for JSON; ``schema`` is their version."""
         head = {"schema": SCHEMA_VERSION, "name": self.name, "verdict": self.verdict, "healthy": self.healthy,
                 "sufficient_budget": self.sufficient_budget}  # fmt: skip
         page = self.page()
         return head | {"partial": self.partial, "budget": self.budget, "proofs": dict(page.proofs)} | page.to_dict()
 
     def page(self) -> Page:
-        """The examination as a page."""
+        """Returns the examination as a report page."""
         note = "This report is partial: the examination was stopped before its end." if self.partial else ""
         proofs = {finding.kind: fix.sentence for finding in self.findings if (fix := self.fix_of(finding)) is not None}
         return Page(
@@ -189,7 +189,7 @@ class Examination(Result):
         )  # fmt: skip
 
     def _tiles(self) -> tuple[PageTile, ...]:
-        """The plots and the worst examples of the first screen."""
+        """Returns the plots and the worst examples for the top of the page."""
         plots = {plot.id: (s.key, plot) for s in reversed(self.sections) for plot in s.content.plots
                  if s.status != "skipped" and shows_something(plot)}  # fmt: skip
         chosen: list[str] = []
@@ -203,18 +203,18 @@ class Examination(Result):
         )
 
     def to_markdown(self) -> str:
-        """A short summary as GitHub shows it: the verdict, what to do, one line for each section."""
+        """Returns a short summary in GitHub Markdown: the verdict, what to do, one line for each section."""
         return page_markdown(self.page())
 
     def matching(self, kinds: Sequence[str]) -> tuple[Finding, ...]:
-        """Findings of these kinds; "problem", "warning" and "note" select all findings of at least that level."""
+        """Returns findings of these kinds; "problem", "warning" and "note" select findings of at least that level."""
         levels = [Level[kind.upper()] for kind in kinds if kind.upper() in Level.__members__]
         least = min(levels, default=None)
         return tuple(f for f in self.findings if f.kind in kinds or (least is not None and f.level >= least))
 
     @names_call
     def save(self, path: str | Path) -> Path:
-        """Writes the report as one HTML file, or as JSON for `load` if the name ends in ".json"; creates the folder."""
+        """Writes the report to an HTML file, or to a JSON file for `load` if the name ends in ".json"."""
         if Path(path).suffix == ".json":
             return write_file(path, json.dumps(self.to_dict(), allow_nan=False))
         return write_file(path, page_html(self.page()))
@@ -222,7 +222,7 @@ class Examination(Result):
     @classmethod
     @names_call
     def load(cls, path: str | Path) -> "Examination":
-        """Reads an examination from JSON (`save("report.json")` or ``gnomon examine --json``), without its products.
+        """Reads an examination from JSON written by `save` or ``gnomon examine --json``, without its products.
 
         Nothing in the file is executed.
         Cost: reading the file.

@@ -1,5 +1,4 @@
-"""Runs the steps of an examination in order, each with its share of the time. A step that fails does not stop the
-others."""
+"""Runs the steps of an examination in order within a time budget; a step that fails does not stop the others."""
 
 import functools
 import hashlib
@@ -88,7 +87,7 @@ def examine(
     step_ended: StepEnded | None = None,
     clock: Clock = perf_counter,
 ) -> Examination:
-    """Examines a network and its data: compares predictions of theory with measurements, and says what to fix.
+    """Examines a network and its data: compares measurements with predictions of theory, and says what to fix.
 
     A step that is skipped or fails says why. Ctrl-C returns the results so far.
     Args:
@@ -143,7 +142,7 @@ def examine(
 
 
 def _announce(budget: float, *, shown: bool) -> float:
-    """Says at a terminal or in a notebook that the examination begins; returns the budget."""
+    """Prints at a terminal or in a notebook that the examination begins; returns the budget."""
     if shown and is_terminal():
         progress_line(f"examining the network, at most {budget:g} s")
     return budget
@@ -179,7 +178,7 @@ def run_steps(
     clock: Clock,
     step_ended: StepEnded | None = None,
 ) -> tuple[tuple[Section, ...], StepProducts, bool]:
-    """Runs all steps. Each step gets its share of the time left until ``end``, and no step starts after that.
+    """Runs all steps; each gets its share of the time left until ``end``, and none starts after that.
 
     Returns their sections, their products, and whether they were interrupted.
     """
@@ -235,20 +234,20 @@ def _share(
     *,
     fit: bool,
 ) -> float:
-    """The share of the time left that a step may take."""
+    """Returns the fraction of the time left that a step may take."""
     own = step.time_share(found)
     others = [other.time_share(found) for other in later if other.possible(network, products, fit=fit)]
     return own / (own + sum(others)) if own > 0 else 0.0
 
 
 def _show(section: Section, number: int, steps: int) -> None:
-    """Writes a line for a step that has ended, for people who wait at a terminal or a notebook."""
+    """Prints a line for a step that has ended, at a terminal or in a notebook."""
     ended = "" if section.state in ("answered", "unsure") else f", {section.state}"
     progress_line(f"{number}/{steps}  {section.title}: {section.seconds:.1f} s{ended}")
 
 
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
-    """The record of how a report was made: versions, seed, digest of the data, command."""
+    """Returns a record of how a report was made: versions, seed, hash of the data, command."""
     return {
         "network": _description(network.module),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -265,13 +264,13 @@ def manifest(network: Subject, seed: int, budget: float, command: str, seconds: 
 
 
 def _description(module: nn.Module) -> str:
-    """The class of the network, with its number of layers if the class says little."""
+    """Returns the class of the network, with its number of layers."""
     layers = sum(1 for part in module.modules() if any(True for _ in part.parameters(recurse=False)))
     return f"{type(module).__name__} with {layers} layer{'' if layers == 1 else 's'} of weights"
 
 
 def _digest(data: AbstractSource) -> str:
-    """A hash of all examples, independent of the batch size."""
+    """Returns a hash of all examples, which does not depend on the batch size."""
     digests: dict[int, Any] = {}
     for batch in data.batches():
         for i, t in enumerate((*tensors(batch.x), *(() if batch.y is None else (batch.y,)))):

@@ -1,4 +1,4 @@
-"""A step of an examination: one question, one file, one section of the report.
+"""Base class of the steps of an examination: one question, one file, one section of the report.
 
 A step declares the types of the products it needs and may use, and the type of the one it gives; the runner orders
 steps by these declarations, and passes to each the products it has declared and no others.
@@ -79,13 +79,13 @@ class StepContext:
 
     @property
     def seconds(self) -> float:
-        """Seconds left for this step."""
+        """Returns the seconds left for this step."""
         return self.deadline - self.clock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepProducts(Record):
-    """The results of steps, by type.
+    """The results of earlier steps, by type.
 
     >>> products = StepProducts({int: 3})
     >>> products[int], products.get(float)
@@ -99,7 +99,7 @@ class StepProducts(Record):
         return value
 
     def get(self, kind: type[T]) -> T | None:
-        """The product of this type; None if it is missing or the current step did not declare it."""
+        """Returns the result of this type; None if it is missing or the current step did not declare it."""
         return self.items.get(kind)
 
     def __contains__(self, kind: type) -> bool:
@@ -109,17 +109,17 @@ class StepProducts(Record):
         return iter(self.items)
 
     def only(self, kinds: Sequence[type]) -> "StepProducts":
-        """Returns only the products of these types."""
+        """Returns only the results of these types."""
         return StepProducts({kind: self.items[kind] for kind in kinds if kind in self.items})
 
     def plus(self, kind: type, value: Any) -> "StepProducts":
-        """Returns a copy with one more product."""
+        """Returns a copy with one more result."""
         return StepProducts({**self.items, kind: value})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepResult(Record):
-    """The result of a step: the content of its section, and its product or None.
+    """The result of a step: the content of its section, and a product for later steps or None.
 
     ``state`` is "unsure" if the measurement is not enough for an answer. ``facts`` are the facts of
     `gnomon.examination.policy.ExaminationFacts` that the step has established, by name. ``time_factor`` says how many
@@ -134,7 +134,7 @@ class StepResult(Record):
 
 
 class AbstractStep(ABC):
-    """One question of an examination. ``share`` is the relative share of the time budget that the step may take.
+    """One question of an examination; ``share`` is the relative fraction of the time that the step may take.
 
     ``needs`` are types of products without which the step is skipped, ``uses`` are optional products, and
     ``gives`` is the type of the product of the step. ``states`` are names of the facts that the step may establish.
@@ -158,14 +158,14 @@ class AbstractStep(ABC):
 
     @abstractmethod
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:
-        """Answer the question, or raise `StepSkipped` with the reason."""
+        """Answers the question, or raises `StepSkipped` with the reason."""
 
     def time_share(self, findings: Sequence[Finding]) -> float:
-        """The share of the time budget, given the findings so far; by default ``share``."""
+        """Returns the relative fraction of the time for this step, given the findings so far; by default ``share``."""
         return self.share
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:
-        """Whether the step will run, as far as known so far; if not, other steps get its share of the time."""
+        """Returns whether the step will run, as far as known; if not, other steps get its time."""
         return True
 
 
@@ -202,7 +202,7 @@ def order_steps(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
 
 
 def error_sentence(error: Exception) -> str:
-    """The message of an error as a sentence for the report, without the name of the call.
+    """Returns the message of an error as a sentence for the report, without the name of the call.
 
     >>> from gnomon.core.errors import InputError
     >>> error_sentence(InputError("two passes differ", fix="Call net.eval()"))

@@ -46,7 +46,7 @@ MAX_PROBE_EXAMPLES = 800
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples(Record):
-    """Inputs and targets: classes (n,) as integers, or numbers (n, k)."""
+    """Inputs and targets of some examples: classes (n,) as integers, or numbers (n, k)."""
 
     x: Inputs
     y: Tensor
@@ -55,7 +55,7 @@ class Examples(Record):
         return len(self.y)
 
     def some(self, n: int) -> "Examples":
-        """A stratified sample of at most n examples, the same at every call."""
+        """Returns a stratified sample of at most n examples, the same at every call."""
         if n >= len(self):
             return self
         chosen = stratified_sample(len(self), self.y, n).to(self.y.device)
@@ -77,17 +77,17 @@ class Task(Record):
     reading: OutputMeaning | None = None
 
     def examples(self, batch: Batch) -> Examples:
-        """The inputs and targets of a batch, with targets in standard form on the device of the inputs."""
+        """Returns inputs and targets of a batch, with targets in standard form on the device of the inputs."""
         assert batch.y is not None  # checked when the subject was made
         y = batch.y.to(next(tensors(batch.x)).device)
         return Examples(batch.x, y.long() if self.classes else y.reshape(len(y), -1))
 
     def loss_targets(self, y: Tensor) -> Tensor:
-        """Targets as the loss takes them: signs for two classes with one output, classes or numbers otherwise."""
+        """Returns targets as the loss accepts them: signs for two classes with one output, else classes or numbers."""
         return 2.0 * y - 1.0 if isinstance(self.loss, Logistic) else y
 
     def table(self, y: Tensor) -> Float[Tensor, "n k"]:
-        """Targets as a table of numbers: one-hot for classes, signs for two classes with one output."""
+        """Returns targets as a table of numbers: one-hot for classes, signs for two classes with one output."""
         if not self.classes:
             return y.reshape(len(y), -1).double()
         return self.loss.targets(self.loss_targets(y), outputs=self.outputs).reshape(len(y), -1).double()
@@ -116,19 +116,19 @@ class Subject(Record):
     vocabulary: tuple[str, ...] = ()
 
     def class_name(self, c: int) -> str:
-        """The name of a class, or its number."""
+        """Returns the name of a class, or its index if it has no name."""
         return self.class_names[c] if 0 <= c < len(self.class_names) else str(c)
 
     def examples(self, batch: Batch) -> Examples:
-        """The inputs and targets of a batch, with targets in standard form."""
+        """Returns inputs and targets of a batch, with targets in standard form."""
         return self.task.examples(batch)
 
     def outputs(self, x: Inputs, module: nn.Module | None = None) -> Float[Tensor, "n k"]:
-        """The outputs in eval mode, without gradients."""
+        """Returns the outputs in eval mode, without gradients."""
         return outputs(self.module if module is None else module, x)
 
     def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
-        """The mean loss of what the module returned, by the user's loss or by the loss of the task."""
+        """Returns the mean loss of the module's return value, by the user's loss or by the loss of the task."""
         loss = self.recipe.own_loss
         if loss is None or isinstance(loss, AbstractLoss):
             f = output_rows(outputs, len(y))
@@ -138,33 +138,33 @@ class Subject(Record):
         return call_user_loss(loss, outputs, self.loss_targets(y))
 
     def targets(self, y: Tensor) -> Float[Tensor, "n k"]:
-        """Targets as a table of numbers, as `Task.table`."""
+        """Returns targets as a table of numbers; see `Task.table`."""
         return self.task.table(y)
 
     @property
     def optimizer(self) -> AbstractOptimizer | None:
-        """The optimizer that the user passed, or None."""
+        """Returns the optimizer that the user passed, or None."""
         return self.recipe.optimizer
 
     @property
     def loss(self) -> Loss:
-        """The loss that training minimizes: the user's own loss, or the loss of the task."""
+        """Returns the loss that training minimizes: the user's own loss, or the loss of the task."""
         return self.task.loss if self.recipe.own_loss is None else self.recipe.own_loss
 
     def loss_targets(self, y: Tensor) -> Tensor:
-        """Targets of examples as `loss` takes them."""
+        """Returns the targets of examples in the form that `loss` accepts."""
         if self.recipe.own_loss is None:
             return self.task.loss_targets(y)
         return y if self.task.classes else y.reshape(len(y), *self.task.shape)
 
     @property
     def reads_targets(self) -> bool:
-        """Whether targets are classes or real numbers; only the loss can interpret other integers, such as tokens."""
+        """Returns whether targets are classes or real numbers; only the loss understands other integers."""
         return self.task.classes > 0 or self.probe.y.is_floating_point()
 
     @property
     def asks_for_targets(self) -> bool:
-        """Whether the loss compares outputs with targets directly, so that their difference is an error."""
+        """Returns whether the loss compares outputs with targets directly, so that their difference is an error."""
         if self.task.classes or self.probe.y.shape[1] != self.task.outputs:
             return False
         loss = self.recipe.own_loss
@@ -174,7 +174,7 @@ class Subject(Record):
 
     @property
     def trainable(self) -> bool:
-        """Whether some parameter requires a gradient."""
+        """Returns whether any parameter requires a gradient."""
         return any(p.requires_grad for p in self.module.parameters())
 
 

@@ -1,4 +1,4 @@
-"""The first lines of a report: the verdict, the facts, and what the answer does not cover.
+"""Builds the first lines of a report: the verdict, the facts, and what the answer does not cover.
 
 >>> headline((), partial=False)
 'No problem found.'
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def headline(sections: Sequence[Section], *, partial: bool) -> str:
-    """The verdict in one sentence, for a page that lists the findings below.
+    """Returns the verdict in one sentence, for a page that lists the findings below it.
 
     >>> from gnomon.core.results import Finding
     >>> from gnomon.findings.network import FROZEN
@@ -51,7 +51,7 @@ def headline(sections: Sequence[Section], *, partial: bool) -> str:
 
 
 def what_is_not_covered(sections: Sequence[Section]) -> list[str]:
-    """What the answer does not cover: training that was too short, skipped questions, failed measurements.
+    """Returns what the answer does not cover: training that was too short, skipped questions, failed measurements.
 
     >>> what_is_not_covered(())
     []
@@ -63,7 +63,7 @@ def what_is_not_covered(sections: Sequence[Section]) -> list[str]:
 
 
 def short_of_time(sections: Sequence[Section]) -> list[Section]:
-    """Sections without which the network cannot be judged and that needed more time: essential ones, and training.
+    """Returns sections that needed more time and without which the network cannot be judged.
 
     >>> short_of_time(())
     []
@@ -73,7 +73,7 @@ def short_of_time(sections: Sequence[Section]) -> list[Section]:
 
 
 def round_up(seconds: float) -> float:
-    """The next number of seconds with one digit, or with a five as the second one.
+    """Rounds seconds up to one digit, or to two digits that end in a five, such as 15 or 250.
 
     >>> round_up(12.0), round_up(231.0), round_up(3.0)
     (15.0, 250.0, 3.0)
@@ -87,7 +87,7 @@ SCORES = ("accuracy", "explained-variance", "perplexity-on-test", "accuracy-on-t
 
 
 def headline_numbers(sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:
-    """At most three numbers: the score, the loss after training, and the gap of theory or the stable rate.
+    """Returns at most three numbers: the score, the loss after training, and the gap of theory or the stable rate.
 
     >>> headline_numbers(())
     ()
@@ -104,7 +104,7 @@ def headline_numbers(sections: Sequence[Section]) -> tuple[tuple[str, str], ...]
 
 
 def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """Short facts: class and size of the network, size of the data, training steps, score, time.
+    """Returns short facts: class and size of the network, size of the data, training steps, score, time.
 
     >>> summary_facts((), {"network": "CNN", "wall time": "41.2 s, with imports", "budget": "60 s, used 40 s"})
     ('CNN', 'took 41.2 s (budget 60 s)')
@@ -130,7 +130,7 @@ def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> t
 
 
 def count_with_noun(n: int, word: str) -> str:
-    """A number with a noun, in the plural if needed.
+    """Returns a number with a noun, in the plural if needed.
 
     >>> count_with_noun(1, "problem"), count_with_noun(2, "problem")
     ('1 problem', '2 problems')

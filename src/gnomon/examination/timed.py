@@ -27,7 +27,7 @@ MAX_TIME_FACTOR = 100.0
 
 
 def stop_at_deadline(context: StepContext, what: str) -> Callable[[int, int], None]:
-    """A progress callback that raises `OutOfTime` after the deadline.
+    """Returns a progress callback that raises `OutOfTime` after the deadline.
 
     >>> stop_at_deadline(StepContext(0, deadline=1.0, fit=False, clock=lambda: 0.5), "A kernel")(1, 10)  # there is time
     """
@@ -40,7 +40,7 @@ def stop_at_deadline(context: StepContext, what: str) -> Callable[[int, int], No
 
 
 def out_of_time_error(what: str, seconds: float, context: StepContext) -> OutOfTime:
-    """An `OutOfTime` error that states the needed and the remaining time.
+    """Returns an `OutOfTime` error that states the needed and the remaining time.
 
     >>> print(out_of_time_error("A kernel", 20.0, StepContext(0, deadline=3.0, fit=False, clock=lambda: 1.0)))
     A kernel would take about 20 s, but only 2 s are left.
@@ -52,28 +52,28 @@ def out_of_time_error(what: str, seconds: float, context: StepContext) -> OutOfT
 
 @dataclass(slots=True)
 class TimedOperator(AbstractOperator):
-    """An operator that checks the deadline before each product."""
+    """A linear operator that checks the deadline before each product."""
 
     operator: AbstractOperator
     look: Callable[[int, int], None]
 
     @property
     def size(self) -> int:
-        """The size of the wrapped operator."""
+        """Returns the size of the wrapped operator."""
         return self.operator.size
 
     @property
     def like(self) -> Tensor:
-        """A tensor with the dtype and device of the wrapped operator."""
+        """Returns a tensor with the dtype and device of the wrapped operator."""
         return self.operator.like
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """The product A v; raises `OutOfTime` after the deadline."""
+        """Returns the product A v; raises `OutOfTime` after the deadline."""
         self.look(0, 1)
         return self.operator.matvec(v)
 
     def seconds(self, clock: Clock) -> float:
-        """Seconds of one product."""
+        """Returns the seconds of one product."""
         v = torch.ones(self.size).to(self.like) / self.size**0.5
         start = clock()
         self.operator.matvec(v)

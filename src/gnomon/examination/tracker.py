@@ -57,7 +57,7 @@ MAX_KERNEL_OUTPUTS = 32
 
 @dataclass(slots=True)
 class TimeSpent:
-    """Counts the time of measurements and keeps it below a share of the running time.
+    """Counts the time of measurements and keeps it below a fraction of the running time.
 
     Kernel and sharpness have half of the limit each, so that the cheaper one, taken often, leaves time for the other.
     One more is taken to cost what those before did on average. The limit is a share of the time without measurements.
@@ -82,7 +82,7 @@ class TimeSpent:
 
     @contextmanager
     def on(self, kind: str) -> Iterator[None]:
-        """Counts the time inside the block for one kind of measurement, without the time that inner blocks count."""
+        """Counts the time inside the block for one kind of measurement, excluding inner blocks."""
         began, before = self.start(), self.total
         try:
             yield
@@ -93,17 +93,17 @@ class TimeSpent:
 
     @property
     def total(self) -> float:
-        """Seconds of all measurements."""
+        """Returns the seconds of all measurements."""
         return sum(self.spent.values())
 
     @property
     def share(self) -> float:
-        """The share of the time since the start that was spent on measurements."""
+        """Returns the fraction of the time since the start that measurements took."""
         elapsed = 0.0 if self.started is None else self.clock() - self.started
         return self.total / elapsed if elapsed > 0 else 0.0
 
     def affordable(self, kind: str) -> bool:
-        """Whether one more measurement of this kind stays below half of the limit; the first one is always allowed."""
+        """Returns whether there is time for one more measurement of this kind; the first one is always allowed."""
         if self.limit is None or not self.counts or self.started is None:
             return True
         known = kind if kind in self.counts else KERNEL_WORK
@@ -123,7 +123,7 @@ class ModelTracker:
         self.first: Tensor | None = None
 
     def measure(self, model: nn.Module, attempt: Attempt, *, limited: bool = False) -> dict[str, float]:
-        """All measurements at this moment, by name; skips measurements that fail.
+        """Returns all measurements of the model's current state by name; skips measurements that fail.
 
         ``limited`` skips the sharpness if the time limit does not allow it.
         """
@@ -136,7 +136,7 @@ class ModelTracker:
         return row
 
     def _kernel(self, model: nn.Module, attempt: Attempt) -> dict[str, float]:
-        """The loss, and drift, rotation and alignment of the kernel."""
+        """Returns the loss, and drift, rotation and alignment of the kernel."""
         row: dict[str, float] = {}
 
         def take(name: str, function: Callable[[], float]) -> None:
@@ -158,7 +158,7 @@ class ModelTracker:
         return row
 
     def watchers(self) -> dict[str, Callable[[int, nn.Module, float], float]]:
-        """The measurements as functions for `gnomon.train`; they return NaN if a measurement fails."""
+        """Returns the measurements as functions for `gnomon.train`; they return NaN if a measurement fails."""
         latest: dict[int, dict[str, float]] = {}
 
         def reading(name: str) -> Callable[[int, nn.Module, float], float]:

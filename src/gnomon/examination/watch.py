@@ -104,7 +104,7 @@ def watch(
 
 @dataclass(slots=True, eq=False)
 class Watch(Result):
-    """The result of `watch`. ``rows`` holds the measurements, ``missing`` the failed ones as (step, what, why).
+    """Result of `watch`: ``rows`` holds the measurements, ``missing`` the failed ones as (step, what, why).
 
     In a row, ``loss`` is the loss that the loop passed, ``probe loss`` the loss of the probe examples in eval mode, and
     ``overhead`` the share of the time since the first step that was spent on watching. ``time.skipped`` counts
@@ -119,7 +119,7 @@ class Watch(Result):
     count: int = 0
 
     def step(self, loss: float | Tensor | None = None) -> None:
-        """Counts a training step, and measures the model if due. Raises nothing except KeyboardInterrupt."""
+        """Counts a training step, and measures the model if it is due; raises nothing except KeyboardInterrupt."""
         self.time.start()
         if self.count % self.every == 0:
             if self.time.affordable(KERNEL_WORK):
@@ -129,23 +129,22 @@ class Watch(Result):
         self.count += 1
 
     def measure(self, loss: float | Tensor | None = None) -> dict[str, float]:
-        """Measures now, regardless of the cost. Leaves the model unchanged and raises nothing except
-        KeyboardInterrupt."""
+        """Measures now, regardless of cost; leaves the model unchanged and raises nothing except KeyboardInterrupt."""
         return self._look(loss, limited=False)
 
     @property
     def time(self) -> TimeSpent:
-        """The time spent on watching so far, and its limit."""
+        """Returns the time spent on watching so far, and its limit."""
         return self.tracker.time
 
     @property
     def overhead(self) -> float:
-        """The share of the time since the first step that was spent on watching."""
+        """Returns the fraction of the time since the first step that was spent on watching."""
         return self.time.share
 
     @property
     def verdict(self) -> str:
-        """The number of watched steps, the cost, and failed measurements, in a sentence."""
+        """States the number of watched steps, the cost, and failed measurements."""
         limit, spent = self.time.limit, self.time.total
         head = f"Watched {self.count} steps: {len(self.rows)} measurements, {spent:.2g} s"
         head += f" or {self.overhead:.1%} of the time"
@@ -165,7 +164,7 @@ class Watch(Result):
         )
 
     def lightning(self) -> Any:
-        """A Lightning callback that calls `step` after each batch."""
+        """Returns a Lightning callback that calls `step` after each batch."""
         try:
             from lightning.pytorch import Callback
         except ImportError:
@@ -183,7 +182,7 @@ class Watch(Result):
         return LightningWatch()
 
     def huggingface(self) -> Any:
-        """A Hugging Face ``TrainerCallback`` that calls `step` after each step, with the loss that was logged last."""
+        """Returns a Hugging Face ``TrainerCallback`` that calls `step` after each step with the last logged loss."""
         try:
             from transformers import TrainerCallback
         except ImportError:
@@ -222,8 +221,7 @@ class Watch(Result):
         return Line(name, [step for step, _ in known], [value for _, value in known])
 
     def _attempt(self, name: str, function: Callable[[], Any]) -> Any:
-        """Calls the function; on failure records the reason and returns None, because watching must not stop
-        training."""
+        """Calls the function; on failure records the reason and returns None, so that training continues."""
         try:
             return function()
         except KeyboardInterrupt:

@@ -20,7 +20,7 @@ MAX_SHOWN_MISTAKES = 3
 def show_worst_positions(
     subject: Subject, loss: PositionCrossEntropy, f: Tensor, examples: Examples, numbers: Tensor, which: str
 ) -> tuple[Tensor, tuple[ShownExample, ...], str]:
-    """The error of each example, the worst examples as people look at them, and a sentence.
+    """Returns the error of each example, displays of the worst examples, and a sentence about them.
 
     Cost: one pass over the outputs.
 
@@ -66,7 +66,7 @@ def _show(subject: Subject, examples: Examples, decided: PositionDecisions, i: i
 
 
 def _mistakes(subject: Subject, decided: PositionDecisions, i: int) -> str:
-    """The wrong tokens with the largest loss: where they are, what was right, and what the network said."""
+    """Describes the wrong tokens with the largest loss: position, correct token, and the network's token."""
     wrong = ((decided.answers[i] != decided.labels[i]) & decided.counted[i]).nonzero().flatten()
     if not len(wrong):
         return ""

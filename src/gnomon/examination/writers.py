@@ -1,4 +1,4 @@
-"""Writes measurements of a watch to a CSV file, TensorBoard, W&B, or a function.
+"""Writes the measurements of a watched run to a CSV file, TensorBoard, W&B, or a function.
 
 >>> seen = []
 >>> writer(lambda row, step: seen.append((row, step)))({"loss": 1.0}, 3)

@@ -1,4 +1,4 @@
-"""Generative models, and instruments that measure whether their samples and densities match the data.
+"""Generative models, and measurements of whether their samples and densities match the data.
 
 Contains: autoencoders, VAEs, flows, diffusion models and GANs, and instruments for samples and densities of any
 model.

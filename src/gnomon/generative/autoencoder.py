@@ -1,4 +1,4 @@
-"""Autoencoders: an encoder to few numbers, a decoder back, and the comparison with PCA.
+"""Autoencoders: an encoder to a few latent numbers, a decoder back, and a comparison with PCA.
 
     loss(x) = |x - D(E(x))|^2 / 2                                                                          (1)
 
@@ -23,7 +23,7 @@ __all__ = ["Autoencoder", "linear_autoencoder"]
 
 
 class Autoencoder(AbstractGenerative):
-    """An autoencoder from any encoder and any decoder; equation (1). It has no density; ``sample`` decodes z ~ N(0, I).
+    """An autoencoder from any encoder and decoder; has no density, and ``sample`` decodes standard normal draws; (1).
 
     Args of the constructor: an encoder from examples to (n, latent), a decoder back (its output is reshaped to
     ``shape``), the number of latent coordinates, the shape of one example.

@@ -32,7 +32,7 @@ Moving = Callable[[Tensor, float], tuple[Tensor, Tensor]]
 
 
 class TimeConditionedNetwork(nn.Module):
-    """A network of points (n, d) and times (n,); times enter directly and as slow and fast waves.
+    """A network that takes points (n, d) and times (n,), and encodes times as sines and cosines.
 
     >>> TimeConditionedNetwork(2)(torch.zeros(3, 2), torch.zeros(3)).shape
     torch.Size([3, 2])
@@ -59,7 +59,7 @@ class TimeConditionedNetwork(nn.Module):
 def integrate_flow(
     moving: Moving, x: Tensor, start: float, end: float, *, steps: int
 ) -> tuple[Tensor, Float[Tensor, " n"]]:
-    """Moves points along a field from one time to another, and integrates the divergence along their paths.
+    """Moves points along a vector field from one time to another, and integrates its divergence along the paths.
 
         dx/dt = v(x, t),    a = int tr dv/dx dt                                                            (1)
 
@@ -98,7 +98,7 @@ def transport_checked(
 
 
 class ContinuousFlow(AbstractGenerative):
-    """A generative model from any field v(x, t); equation (1). ``losses`` is minus the log density.
+    """A generative model from any vector field v(x, t), trained by maximum likelihood; equation (1).
 
     ``trace`` is `ExactTrace()` or `Hutchinson(k)`; with the latter ``log_prob`` is right on average over directions.
 
@@ -128,7 +128,7 @@ class ContinuousFlow(AbstractGenerative):
 
     @names_call
     def velocity(self, x: Tensor, t: float) -> Tensor:
-        """Returns the field at points and one time."""
+        """Returns the vector field at points and one time."""
         v = self.field(x, torch.full((len(x),), t, dtype=x.dtype, device=x.device))
         check_vectors(v, x)
         return v
@@ -166,7 +166,7 @@ class ContinuousFlow(AbstractGenerative):
 
 
 class FlowMatching(ContinuousFlow):
-    """A continuous flow trained by flow matching (2), without solving its equation.
+    """A continuous flow trained by flow matching (2), which needs no numerical integration during training.
 
     >>> model = FlowMatching(TimeConditionedNetwork(2), shape=(2,))
     >>> model.losses(torch.zeros(4, 2)).shape

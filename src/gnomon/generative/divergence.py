@@ -1,4 +1,4 @@
-"""Computes the divergence of a field (the trace of its Jacobian), exactly or from random directions.
+"""Computes the divergence of a vector field (trace of its Jacobian), exactly or from random directions.
 
     tr df/dx = sum_i e_i . (df/dx) e_i                                                                     (1)
     tr df/dx = E e . (df/dx) e,    E e e^T = I                                                             (2)
@@ -30,7 +30,7 @@ Field = Callable[[Tensor], Tensor]
 
 
 class AbstractTraceEstimator(ABC):
-    """Directions (k, n, ...) whose products with the Jacobian add up to a divergence, and their weight."""
+    """Base class of rules that compute a divergence from products of the Jacobian with some directions."""
 
     @abstractmethod
     def directions(self, x: Tensor) -> Tensor:
@@ -41,7 +41,7 @@ class AbstractTraceEstimator(ABC):
         """Returns the factor by which the sum over directions is multiplied."""
 
     def __call__(self, field: Field, x: Tensor, directions: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
-        """Returns the field at points, and its divergence there; equation (1) or (2)."""
+        """Returns the vector field at points, and its divergence there; equation (1) or (2)."""
         value, pull = vjp(field, x)[:2]
         products = vmap(lambda e: (pull(e)[0] * e).flatten(1).sum(1))(directions)
         return value, self.weight(x) * products.sum(0)  # (1) (2)
@@ -49,7 +49,7 @@ class AbstractTraceEstimator(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ExactTrace(AbstractTraceEstimator):
-    """The exact trace, from all coordinate directions; equation (1).
+    """Computes the exact trace, from all coordinate directions; equation (1).
 
     >>> x = torch.ones(2, 3)
     >>> ExactTrace()(lambda x: x**2, x, ExactTrace().directions(x))[1].tolist()  # 3 * 2 x
@@ -66,7 +66,7 @@ class ExactTrace(AbstractTraceEstimator):
 
 @dataclass(frozen=True, slots=True)
 class HutchinsonTrace(AbstractTraceEstimator):
-    """The estimated trace, from random directions of signs or Gaussian numbers; equation (2).
+    """Estimates the trace from random directions with random signs or Gaussian entries; equation (2).
 
     >>> x = torch.ones(2, 3)
     >>> HutchinsonTrace(4)(lambda x: x**2, x, HutchinsonTrace(4).directions(x))[1].tolist()  # no error on a diagonal
@@ -97,7 +97,7 @@ class HutchinsonTrace(AbstractTraceEstimator):
 def hutchinson_trace(
     field: Field, x: Tensor, *, directions: int = 10, law: str = "signs", seed: int = 0
 ) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"]]:
-    """Estimates the divergence of a field at points from random directions, with the standard error of each value.
+    """Estimates the divergence of a vector field from random directions, with the standard error of each value.
 
         tr df/dx ~ (1/k) sum_j e_j . (df/dx) e_j                                                           (1)
 

@@ -92,7 +92,7 @@ def fit(
 
 
 class Losses(nn.Module):
-    """Wraps a model as a network whose outputs are the losses of its inputs."""
+    """Wraps a generative model as a network whose outputs are the training losses of its inputs."""
 
     def __init__(self, model: AbstractGenerative) -> None:
         super().__init__()

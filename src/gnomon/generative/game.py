@@ -1,4 +1,4 @@
-"""Games of several players: why simultaneous gradient descent rotates, and an update that avoids it.
+"""Games of several players: why simultaneous gradient descent rotates, and update rules that avoid the rotation.
 
 All players' parameters form one point w. F(w) contains the gradient of each player's own loss in its own parameters.
 
@@ -50,16 +50,16 @@ MAX_PARAMETERS = 4000
 
 
 class AbstractGameUpdate(ABC):
-    """An update rule: how the players change their parameters in one step."""
+    """Base class of update rules: how the players of a game change their parameters in one step."""
 
     @abstractmethod
     def step(self, field: GameField, point: Tensor, lr: float, players: Sequence[slice]) -> Tensor:
-        """Returns the next point."""
+        """Returns the parameters of all players after one step."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimultaneousUpdate(AbstractGameUpdate):
-    """All players move at the same time; equation (1).
+    """Updates all players at the same time; equation (1).
 
     >>> SimultaneousUpdate().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
     0.5
@@ -71,7 +71,7 @@ class SimultaneousUpdate(AbstractGameUpdate):
 
 @dataclass(frozen=True, slots=True)
 class AlternatingUpdate(AbstractGameUpdate):
-    """The players move one after the other; equation (2).
+    """Updates the players one after the other; equation (2).
 
     >>> AlternatingUpdate().step(lambda w: w.flip(0), torch.ones(2), 0.5, [slice(0, 1), slice(1, 2)]).tolist()
     [0.5, 0.75]
@@ -107,7 +107,7 @@ def simulate_game(
     rule: AbstractGameUpdate | None = None,
     players: Sequence[slice] | None = None,
 ) -> Float[Tensor, "t p"]:
-    """Returns the sequence of points of a game, including the start.
+    """Returns the parameters of a game's players after each step, including the start.
 
         w <- w - lr F(w - lr F(w))                                                                         (1)
 
@@ -142,7 +142,7 @@ def simulate_game(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameRotation(Result):
-    """The eigenvalues of a game's Jacobian at one point, and whether simultaneous descent converges there.
+    """Result: eigenvalues of a game's Jacobian at one point, and whether simultaneous descent converges there.
 
     ``rotation`` is the largest imaginary part relative to the real part. ``largest_lr`` is the learning rate below
     which simultaneous descent converges near the point (0 if there is none).
@@ -165,7 +165,7 @@ class GameRotation(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports a game that rotates."""
+        """Returns a finding if the game rotates instead of converging."""
         if self.largest_lr > 0 and self.rotation <= MAX_ROTATION:
             return ()
 

@@ -31,14 +31,14 @@ __all__ = ["GAN", "AbstractGanLosses", "Minimax", "NonSaturating", "Wasserstein"
 
 
 class AbstractGanLosses(ABC):
-    """The losses of the generator and the discriminator."""
+    """Base class of GAN losses for the generator and the discriminator."""
 
     @abstractmethod
     def generator(self, fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns the generator's loss for each fake, from the logits of the discriminator."""
+        """Returns the generator's loss for each generated example, from the discriminator's logits."""
 
     def discriminator(self, real: Float[Tensor, " n"], fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns the discriminator's loss for each pair of a real and a fake example, from its logits."""
+        """Returns the discriminator's loss for each pair of a real and a generated example, from its logits."""
         return softplus(-real) + softplus(fake)  # (1)
 
     def penalty(self, discriminator: Callable[[Tensor], Tensor], real: Tensor, fake: Tensor) -> Tensor:
@@ -48,7 +48,7 @@ class AbstractGanLosses(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Minimax(AbstractGanLosses):
-    """The minimax losses (1): the generator's gradient vanishes if the discriminator is certain.
+    """Minimax GAN losses; the generator's gradient vanishes if the discriminator is certain; equation (1).
 
     >>> round(Minimax().discriminator(torch.zeros(1), torch.zeros(1)).item(), 4)                          # 2 log 2
     1.3863
@@ -60,7 +60,7 @@ class Minimax(AbstractGanLosses):
 
 @dataclass(frozen=True, slots=True)
 class NonSaturating(AbstractGanLosses):
-    """The non-saturating losses (2): the generator's gradient is largest if the discriminator is certain.
+    """Non-saturating GAN losses; the generator's gradient is largest if the discriminator is certain; equation (2).
 
     >>> round(NonSaturating().generator(torch.zeros(1)).item(), 4)                                          # log 2
     0.6931
@@ -72,7 +72,7 @@ class NonSaturating(AbstractGanLosses):
 
 @dataclass(frozen=True, slots=True)
 class Wasserstein(AbstractGanLosses):
-    """The Wasserstein losses with gradient penalty (3): the discriminator is a function with slopes near 1.
+    """Wasserstein GAN losses with a gradient penalty that keeps the discriminator's slopes near 1; equation (3).
 
     >>> Wasserstein().discriminator(torch.ones(1), torch.zeros(1)).item()
     -1.0
@@ -98,7 +98,7 @@ class Wasserstein(AbstractGanLosses):
 
 
 class GAN(AbstractGenerative):
-    """A GAN from any generator of (n, latent) normal numbers and any discriminator to logits (n,) or (n, 1).
+    """A GAN from any generator that takes noise (n, latent) and any discriminator that returns logits (n,) or (n, 1).
 
     Train it with `train_gan`. ``losses`` are the generator's, ``discriminator_loss`` is the discriminator's. A GAN has
     no density.
@@ -128,7 +128,7 @@ class GAN(AbstractGenerative):
 
     @names_call
     def made(self, z: Tensor) -> Tensor:
-        """Returns fakes from noise."""
+        """Returns generated examples for given noise."""
         return as_examples(self.maker(z), len(z), self.shape, what="the generator")
 
     @names_call
@@ -137,11 +137,11 @@ class GAN(AbstractGenerative):
         return as_examples(self.judge(x), len(x), (), what="the discriminator")
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns the generator's loss for an equal number of new fakes."""
+        """Returns the generator's loss for as many new generated examples as x has."""
         return self.game.generator(self.logits(self.made(self._noise(x))))
 
     def discriminator_loss(self, x: Tensor) -> Float[Tensor, ""]:
-        """Returns the discriminator's mean loss for real examples and an equal number of new fakes."""
+        """Returns the discriminator's mean loss for real examples and as many new generated ones."""
         fake = self.made(self._noise(x)).detach()
         loss = self.game.discriminator(self.logits(x), self.logits(fake)).mean()
         return loss + self.game.penalty(self.logits, x, fake)

@@ -40,7 +40,7 @@ CHECKED_NUMBERS = 10_000
 
 
 class AbstractGenerative(nn.Module, ABC):
-    """A model that generates examples of one shape; see the module's docstring."""
+    """Base class of generative models, which generate examples of one shape; see the module's docstring."""
 
     likelihood: Likelihood
     shape: tuple[int, ...]
@@ -83,11 +83,11 @@ class AbstractGenerative(nn.Module, ABC):
         raise InputError(found, accepted="examples of one shape", fix=fix)
 
     def generator(self, seed: int) -> torch.Generator:
-        """Returns a source of noise with this seed."""
+        """Returns a random number generator with this seed."""
         return torch.Generator().manual_seed(check_seed(seed))
 
     def noise(self, n: int, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-        """Returns standard normal numbers in the model's dtype and device, drawn in float64 so that dtypes agree."""
+        """Returns standard normal numbers in the model's dtype and device, drawn in float64 for reproducibility."""
         like = next((p for p in self.parameters() if p.is_floating_point()), torch.zeros(()))
         n = integer("n", n, least=0)
         drawn = torch.randn(n, *shape, generator=generator, dtype=torch.float64)
@@ -101,13 +101,13 @@ class AbstractGenerative(nn.Module, ABC):
 
 
 def standard_normal(z: Tensor) -> Float[Tensor, " n"]:
-    """Returns log N(z; 0, I) of each example."""
+    """Returns the log density of each example under the standard normal distribution."""
     flat = z.flatten(1)
     return -(flat.square().sum(1) + flat.shape[1] * log(2 * torch.pi)) / 2
 
 
 def check_continuous(x: Tensor) -> None:
-    """Raises an error for repeated values: a density can be infinite there, so its likelihood is meaningless."""
+    """Raises an error for repeated values, on which a density can be infinite and its likelihood meaningless."""
     some = x.flatten()[:CHECKED_NUMBERS]
     distinct = len(some.unique())
     if x.dtype.is_floating_point and distinct >= MIN_DISTINCT_SHARE * len(some):
@@ -118,7 +118,7 @@ def check_continuous(x: Tensor) -> None:
 
 
 def _is_density(model: Any) -> bool:
-    """Whether ``log_prob`` is a density (not a probability), which repeated values can make infinite."""
+    """Returns whether ``log_prob`` is a density (not a probability), which repeated values can make infinite."""
     try:
         discrete = bool(getattr(model, "support", None) and model.support.is_discrete)
     except (NotImplementedError, AttributeError):
@@ -152,7 +152,7 @@ def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
 
 @names_call
 def bits_per_dimension(model: Any, data: Any, *, step: float = 1.0, batch: int = 256) -> float:
-    """Returns the code length of examples under a model in bits per number; equation (1) of the module.
+    """Returns the code length of examples under a model, in bits per dimension; equation (1) of the module.
 
         bits = -(mean log p(x) + d log step) / (d log 2)                                                   (1)
 

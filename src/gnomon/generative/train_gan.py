@@ -36,7 +36,7 @@ RECORDED_STEPS = 60
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GanRun(Result):
-    """The run of a GAN: the losses of both players at recorded steps, and the trained model.
+    """Result: a trained GAN, and the losses of both players at recorded steps.
 
     ``stopped`` is "finished", "time", "interrupted" or "diverged".
 
@@ -64,13 +64,13 @@ class GanRun(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports a loss that became infinite or NaN."""
+        """Returns a finding if a loss became infinite or NaN."""
         if self.stopped != "diverged":
             return ()
         return (Finding(kinds.GAME_DIVERGED, evidence=(Value("steps", int(self.steps[-1])),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both losses over the steps."""
+        """Plots the losses of generator and discriminator over the steps."""
         lines = (
             Line("generator", self.steps, self.generator_loss),
             Line("discriminator", self.steps, self.discriminator_loss),
@@ -94,7 +94,7 @@ def train_gan(
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> GanRun:
-    """Trains a copy of a GAN: the discriminator on real and new fake examples, then the generator against it.
+    """Trains a copy of a GAN, alternating between the discriminator and the generator.
 
         d <- d - lr grad_d L_D(d, g),  several times, then    g <- g - lr grad_g L_G(d, g)                 (1)
 
@@ -143,7 +143,7 @@ def train_gan(
 
 
 class _Table:
-    """The state of training: the players, their optimizers, the examples, and the recorded losses."""
+    """State of GAN training: the players, their optimizers, the examples, and the recorded losses."""
 
     def __init__(
         self, gan: GAN, x: Tensor, optimizer: AbstractOptimizer, inner: int, rule: AbstractGameUpdate, batch: int
@@ -194,7 +194,7 @@ class _Table:
         return kept[-1]
 
     def _turns(self, step: int) -> tuple[Tensor, Tensor]:
-        """Takes one alternating step, equation (1)."""
+        """Takes one alternating step: discriminator updates, then one generator update; equation (1)."""
         for i in range(self.inner):
             loss = partial(self.gan.discriminator_loss, self._real())
             judged = self._move(self.judge, loss, self.memories[1], (step - 1) * self.inner + i + 1)
@@ -232,7 +232,7 @@ def _lookup(slope: Slopes) -> Slopes:
 
 @names_call
 def gan_gradient_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[Tensor, " p"]]:
-    """Returns the field of a GAN's game on fixed real examples and noise, and its current point, for `game_rotation`.
+    """Returns the gradient field of a GAN's game on fixed real examples and noise, and its current parameters.
 
         F(g, d) = (grad_g L_G(g, d), grad_d L_D(g, d))                                                     (1)
 

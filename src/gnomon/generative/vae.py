@@ -30,21 +30,21 @@ __all__ = ["VAE", "AbstractObservation", "BernoulliObservation", "GaussianObserv
 
 
 class AbstractObservation(ABC):
-    """The distribution of an example given the output of the decoder."""
+    """Base class of distributions of an example given the output of the decoder."""
 
     continuous: bool
 
     @abstractmethod
     def log_prob(self, x: Tensor, decoded: Tensor) -> Tensor:
-        """Returns log p(x | z) of each number."""
+        """Returns log p(x | z) of each entry of the examples."""
 
     @abstractmethod
     def mean(self, decoded: Tensor) -> Tensor:
-        """Returns the mean of an example."""
+        """Returns the mean of an example, given the decoder's output."""
 
     @abstractmethod
     def draw(self, decoded: Tensor, generator: torch.Generator) -> Tensor:
-        """Draws an example."""
+        """Draws an example, given the decoder's output."""
 
     @abstractmethod
     def check(self, x: Tensor) -> None:
@@ -53,7 +53,7 @@ class AbstractObservation(ABC):
 
 @dataclass(frozen=True, slots=True)
 class GaussianObservation(AbstractObservation):
-    """Each number is the decoder's output plus Gaussian noise with one standard deviation.
+    """Each entry is the decoder's output plus Gaussian noise with one standard deviation.
 
     >>> round(float(GaussianObservation(1.0).log_prob(torch.zeros(1), torch.zeros(1))), 4)  # -log(2 pi) / 2
     -0.9189
@@ -78,7 +78,7 @@ class GaussianObservation(AbstractObservation):
 
 @dataclass(frozen=True, slots=True)
 class BernoulliObservation(AbstractObservation):
-    """Each number is 0 or 1, and the decoder returns logits; numbers between are read as probabilities of 1.
+    """Each entry is 0 or 1, and the decoder returns logits; entries between are read as probabilities of 1.
 
     >>> round(float(BernoulliObservation().log_prob(torch.ones(1), torch.zeros(1))), 4)  # log 1/2
     -0.6931
@@ -127,7 +127,7 @@ def divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
 
 
 class VAE(AbstractGenerative):
-    """A VAE from any encoder to means and log variances (n, 2 latent), and any decoder; equations (1) to (3).
+    """A VAE from any decoder and any encoder to means and log variances (n, 2 latent); equations (1) to (3).
 
     ``log_prob`` is the bound (3) with ``importance`` draws of a fixed seed; ``losses`` is minus (1) with one draw.
 
@@ -161,7 +161,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def posterior(self, x: Tensor) -> tuple[Float[Tensor, "n m"], Float[Tensor, "n m"]]:
-        """Returns means and log variances of q(z | x)."""
+        """Returns means and log variances of the approximate posterior q(z | x)."""
         both = self.encoder(x)
         if both.dim() != 2 or both.shape[1] != 2 * self.latent:
             found = f"the encoder returned {tuple(both.shape)} for {len(x)} examples and {self.latent} latent numbers"
@@ -189,7 +189,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def elbo(self, x: Tensor, draws: int = 1, *, seed: int = 0) -> Float[Tensor, " n"]:
-        """Returns the bound (1) with beta = 1: the divergence in closed form (2), the fit averaged over draws."""
+        """Returns the evidence lower bound (1) with beta = 1, with the divergence in closed form (2)."""
         self.observation.check(x)
         mean, log_variance = self.posterior(x)
         generator, total = self.generator(seed), torch.zeros(len(x)).to(mean)
@@ -200,7 +200,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def bound(self, x: Tensor, draws: int, *, seed: int = 0) -> Float[Tensor, " n"]:
-        """Returns the bound (3) with this number of draws for each example."""
+        """Returns the importance-weighted bound (3) with this number of draws for each example."""
         self.observation.check(x)
         mean, log_variance = self.posterior(x)
         generator, weights = self.generator(seed), []
@@ -218,7 +218,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
-        """Draws z ~ N(0, I), then x ~ p(x | z)."""
+        """Draws new examples: z from N(0, I), then x from p(x | z)."""
         with self.at_rest():
             generator = self.generator(seed)
             return self.observation.draw(self.decoded(self.noise(n, (self.latent,), generator)), generator)

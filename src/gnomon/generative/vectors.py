@@ -1,4 +1,4 @@
-"""Validates points and the vectors of a field at these points."""
+"""Validates points and the vectors of a vector field at these points."""
 
 from math import prod
 from typing import Any
@@ -29,7 +29,7 @@ def finite_points(x: Any, name: str, *, least: int = 1) -> Tensor:
 
 
 def as_examples(output: Tensor, n: int, shape: tuple[int, ...], *, what: str) -> Tensor:
-    """Returns the output of a part of a model for n rows in the shape of n examples, or raises an error.
+    """Reshapes the output of a submodule to n examples, or raises an error if its size is wrong.
 
     >>> import torch
     >>> as_examples(torch.zeros(3, 4), 3, (1, 2, 2), what="the decoder").shape
@@ -43,7 +43,7 @@ def as_examples(output: Tensor, n: int, shape: tuple[int, ...], *, what: str) ->
 
 
 def check_vectors(vectors: Any, x: Tensor, *, what: str = "the field") -> None:
-    """Raises an error if a field does not return one vector of the shape of each point.
+    """Raises an error if a vector field does not return one vector in the shape of each point.
 
     >>> import torch
     >>> check_vectors(torch.zeros(3, 2), torch.ones(3, 2))

@@ -1,4 +1,4 @@
-"""Wraps a module that returns a distribution, such as a flow of zuko, as a generative model of this package.
+"""Wraps a module that returns a distribution, such as a zuko flow, as a generative model of this package.
 
     q = module(),    log p(x) = q.log_prob(x),    samples = q.sample((n,))                                 (1)
 
@@ -21,7 +21,7 @@ __all__ = ["DistributionModel"]
 
 
 class DistributionModel(AbstractGenerative):
-    """A generative model from a module whose call without arguments returns a torch distribution; equation (1).
+    """A generative model from a module that returns a torch distribution when called without arguments; equation (1).
 
     >>> import torch
     >>> class Shifted(nn.Module):
@@ -45,7 +45,7 @@ class DistributionModel(AbstractGenerative):
 
     @names_call("DistributionModel(module)")
     def distribution(self) -> Any:
-        """Returns the distribution at the current parameters."""
+        """Returns the distribution at the current parameters of the module."""
         made = self.module()
         if not hasattr(made, "log_prob") or tuple(made.event_shape) != self.shape:
             events = tuple(made.event_shape) if hasattr(made, "event_shape") else "no events"

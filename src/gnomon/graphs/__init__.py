@@ -1,4 +1,4 @@
-"""Instruments for graph networks: what they distinguish, and how far each node sees.
+"""Graph networks: which graphs they can distinguish, and how far information spreads between nodes.
 
 Contains: oversmoothing, influence and reach, spectra, Weisfeiler-Leman classes, permutation errors, filter responses.
 Does not contain: layers on graphs (`gnomon.models`).

@@ -1,4 +1,4 @@
-"""Measures how many neighbors each node of a graph attention network listens to.
+"""Measures over how many neighbors each node of a graph attention network spreads its attention.
 
     H_i = -sum_j q_ij log q_ij,    exp(H_i) neighbors; log(degree) if all count equally                         (1)
 
@@ -18,7 +18,7 @@ __all__ = ["neighbor_attention_entropy"]
 
 @names_call
 def neighbor_attention_entropy(attention: Any) -> Float[Tensor, " nodes"]:
-    """Returns the entropy (1) of the attention weights of each node, in nats.
+    """Returns the entropy of the attention weights of each node, in nats; equation (1).
 
     Args:
         attention: weights (nodes, nodes) whose rows sum to one, or a pair (edge_index, weights), as layers of PyTorch

@@ -21,7 +21,7 @@ __all__ = ["FilterResponse", "filter_response"]
 
 @dataclass(frozen=True, slots=True)
 class FilterResponse(Result):
-    """The response (1) at each frequency of the graph in increasing order, and the share that leaks to the others.
+    """Result: the response of a layer at each graph frequency in increasing order, and the part that leaks elsewhere.
 
     >>> FilterResponse((0.0, 2.0), (1.0, 0.2), (0.0, 0.0)).verdict
     'A low-pass filter: a response of 1 at the lowest frequency and 0.2 at the highest; 0.0% leaks.'
@@ -33,7 +33,7 @@ class FilterResponse(Result):
 
     @property
     def verdict(self) -> str:
-        """Says which frequencies pass."""
+        """States which graph frequencies the layer lets pass."""
         low, high = abs(self.response[0]), abs(self.response[-1])
         kind = "A low-pass" if low > 2 * high else "A high-pass" if high > 2 * low else "Neither a low- nor a high-pass"
         return (
@@ -42,7 +42,7 @@ class FilterResponse(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the response by frequency."""
+        """Plots the response over the frequency."""
         marks = (Scatter("response", list(self.frequencies), list(self.response)),)
         return (Plot("Filter", marks, Axis("frequency"), Axis("response")),)
 

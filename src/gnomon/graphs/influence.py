@@ -1,4 +1,4 @@
-"""Measures oversquashing and reach: how much the features of one node influence the output at another.
+"""Measures oversquashing and reach: how much the features of one node influence the output at another node.
 
     I[i, j] = |dh_i / dx_j|                                                                                (1)
 
@@ -29,7 +29,7 @@ MIN_RELATIVE_INFLUENCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Influence(Result):
-    """The influence (1) of every node on every other node, with their hops and effective resistance.
+    """Result: the influence of every node on every other node, with hops and effective resistances; equation (1).
 
     >>> hops = torch.tensor([[0, 1], [1, 0]])
     >>> Influence(torch.tensor([[2.0, 0.5], [0.5, 2.0]]), hops, hops.double(), 1, 1, -1.0).faintest
@@ -45,13 +45,13 @@ class Influence(Result):
 
     @property
     def faintest(self) -> float:
-        """The median influence at the largest distance reached, relative to the influence of nodes on themselves."""
+        """Returns the median influence at the largest distance reached, relative to a node's influence on itself."""
         own = self.matrix.diag().median()
         return float(self.matrix[self.hops == self.reach].median() / own)
 
     @property
     def verdict(self) -> str:
-        """Says how far and how well nodes see."""
+        """States how far the influence of nodes reaches."""
         return (
             f"Nodes see {self.reach} hops in a graph of diameter {self.diameter}. At that distance their influence is "
             f"{self.faintest:.1e} of their influence on themselves (rank correlation with resistance: "
@@ -60,7 +60,7 @@ class Influence(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports pairs of nodes that do not see each other, or hardly."""
+        """Returns findings about pairs of nodes with no, or hardly any, influence on each other."""
         if self.reach < self.diameter:
             evidence = (Value("reach", self.reach), Value("diameter", self.diameter))
             return (Finding(kinds.OUT_OF_REACH, "", {"reach": self.reach, "diameter": self.diameter}, evidence, 0.0),)
@@ -70,7 +70,7 @@ class Influence(Result):
         return ()
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the matrix of influence, and influence against resistance."""
+        """Plots the influence matrix, and influence over effective resistance."""
         pairs = (self.hops > 0) & torch.isfinite(self.resistance) & (self.matrix > 0)
         points = Scatter("pairs of nodes", self.resistance[pairs].tolist(), self.matrix[pairs].tolist())
         return (
@@ -121,7 +121,7 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
 
 
 def _correlation(a: Tensor, b: Tensor) -> float:
-    """The rank correlation of two lists of numbers."""
+    """Returns the rank correlation of two lists of numbers."""
     if len(a) < 3:
         return 0.0
     ranks = torch.stack([t.argsort().argsort().double() for t in (a, b)])

@@ -28,7 +28,7 @@ EQUIVARIANCE_TOLERANCE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class PermutationError(Result):
-    """The largest error (2) over all permutations tried; ``kind`` says which rule of (1) applies to the output.
+    """Result: the largest error (2) over the tried permutations; ``kind``: are outputs per node or per graph.
 
     >>> PermutationError("nodes", 2e-7, 4).findings
     ()
@@ -52,7 +52,7 @@ class PermutationError(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports an output that depends on the order of nodes."""
+        """Returns a finding if the output depends on the order of nodes."""
         if self.error <= EQUIVARIANCE_TOLERANCE:
             return ()
         return (
@@ -104,7 +104,7 @@ def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations:
 
 
 def _move(graph: Any, order: Tensor) -> Any:
-    """Relabels the graph: node i takes the position of node order[i]."""
+    """Returns the graph with node i moved to position order[i]."""
     if hasattr(graph, "edge_index"):
         other = copy.copy(graph)
         other.edge_index = _move(graph.edge_index, order)

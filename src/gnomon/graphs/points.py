@@ -22,7 +22,7 @@ RELATIVE_ROUNDING = 1e-6
 
 @names_call
 def critical_points(module: nn.Module, cloud: Float[Tensor, "points d"]) -> tuple[int, ...]:
-    """Returns the points whose removal changes the output, equation (1), in increasing order.
+    """Returns the indices of the points whose removal changes the output, in increasing order; equation (1).
 
     Args:
         module: called with one cloud, (1, points, features).

@@ -31,7 +31,7 @@ ROUNDING_SHARE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Oversmoothing(Result):
-    """The distance (1) of features from fully smoothed ones after each layer, and the rate (2) that theory predicts.
+    """Result: how different node features are after each layer (1), and the rate (2) that theory predicts.
 
     >>> round(Oversmoothing(("0", "1", "2"), (1.0, 0.5, 0.25), 0.5).rate, 9)
     0.5
@@ -43,7 +43,7 @@ class Oversmoothing(Result):
 
     @property
     def rate(self) -> float:
-        """The fitted factor by which the distance changes from layer to layer; rounding is excluded."""
+        """Returns the fitted factor by which differences between nodes change from layer to layer."""
         points = [(i, log(d)) for i, d in enumerate(self.distance) if d > ROUNDING_SHARE]
         if len(points) < 2:
             return 0.0
@@ -62,7 +62,7 @@ class Oversmoothing(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports nodes that can no longer be distinguished."""
+        """Returns a finding if nodes can no longer be distinguished."""
         if self.distance[-1] >= MIN_RELATIVE_DISTANCE:
             return ()
         first = next(i for i, d in enumerate(self.distance) if d < MIN_RELATIVE_DISTANCE)
@@ -70,7 +70,7 @@ class Oversmoothing(Result):
         return (Finding(kinds.OVERSMOOTHED, self.layers[first], {"limit": MIN_RELATIVE_DISTANCE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the distance by layer, with the rate that theory predicts."""
+        """Plots the differences between nodes by layer, with the rate that theory predicts."""
         depth = list(range(1, len(self.distance) + 1))
         theory = [self.distance[0] * self.predicted ** (i - 1) for i in depth]
         lines = (Line("measured", depth, list(self.distance)), Line("linear network", depth, theory, style="dashed"))
@@ -186,7 +186,7 @@ def _watch(name: str, shape: torch.Size, met: list[tuple[str, Tensor, bool]]) ->
 
 
 def _alike(a: Tensor) -> Tensor:
-    """An orthonormal basis of fully smoothed features: constant on each connected part, or proportional to D^(1/2)."""
+    """Returns an orthonormal basis of fully smoothed features, in which connected nodes cannot be distinguished."""
     together = ~torch.isinf(distances(a))
     columns = []
     for row in {tuple(r) for r in together.tolist()}:

@@ -22,7 +22,7 @@ ZERO_EIGENVALUE_SHARE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class GraphSpectrum(Result):
-    """Eigenvalues of the Laplacian and of the normalized Laplacian, equation (1), in increasing order.
+    """Result: eigenvalues of the Laplacian and of the normalized Laplacian in increasing order; equation (1).
 
     >>> GraphSpectrum((0.0, 2.0), (0.0, 2.0)).bipartite
     True
@@ -33,12 +33,12 @@ class GraphSpectrum(Result):
 
     @property
     def components(self) -> int:
-        """The number of connected parts, which is the number of zero eigenvalues."""
+        """Returns the number of connected parts, which is the number of zero eigenvalues."""
         return sum(v <= ZERO_EIGENVALUE_SHARE * max(self.laplacian[-1], 1.0) for v in self.laplacian)
 
     @property
     def bipartite(self) -> bool:
-        """Whether some part with edges is bipartite: the normalized Laplacian then has the eigenvalue 2."""
+        """Returns whether a connected part with edges is bipartite, so that 2 is an eigenvalue."""
         return self.normalized[-1] >= 2 - 1e-9
 
     @property
@@ -48,7 +48,7 @@ class GraphSpectrum(Result):
         return f"{len(self.laplacian)} nodes in {self.components} connected parts; spectral gap {gap:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both spectra."""
+        """Plots the spectra of the Laplacian and of the normalized Laplacian."""
         ranks = list(range(len(self.laplacian)))
         lines = (Line("L", ranks, list(self.laplacian)), Line("normalized", ranks, list(self.normalized)))
         return (Plot("Frequencies of the graph", lines, Axis("rank"), Axis("eigenvalue")),)

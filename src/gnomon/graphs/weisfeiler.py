@@ -1,4 +1,4 @@
-"""Computes which graphs message passing can distinguish, by the colors of Weisfeiler and Leman.
+"""Weisfeiler-Leman colors: which graphs message passing networks can distinguish.
 
     color_{l+1}(i) = name of (color_l(i), multiset of color_l over the neighbors of i)                     (1)
 
@@ -27,7 +27,7 @@ OUTPUT_TOLERANCE = 1e-5
 
 @names_call
 def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
-    """Returns the colors of the nodes of every graph after refinement; equal numbers are equal colors in all graphs.
+    """Returns the Weisfeiler-Leman colors of the nodes of every graph; equal numbers mean equal colors.
 
         color_{l+1}(i) = name of (color_l(i), multiset of color_l over the neighbors of i)                 (1)
 
@@ -56,7 +56,7 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class WeisfeilerLehmanClasses(Result):
-    """Classes of graphs by their colors, and by the outputs of a network if one was given.
+    """Result: classes of graphs by their node colors, and by the outputs of a network if one was given.
 
     ``missed`` are pairs that colors distinguish and the network does not.
 
@@ -70,7 +70,7 @@ class WeisfeilerLehmanClasses(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the number of classes."""
+        """States how many classes of graphs message passing and the network distinguish."""
         text = f"Message passing can distinguish {len(set(self.by_colors))} classes among {len(self.by_colors)} graphs"
         if self.by_network is None:
             return f"{text}."
@@ -78,7 +78,7 @@ class WeisfeilerLehmanClasses(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports graphs that message passing could distinguish and the network does not."""
+        """Returns a finding if the network does not distinguish graphs that message passing could."""
         if not self.missed:
             return ()
         i, j = self.missed[0]

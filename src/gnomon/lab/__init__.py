@@ -1,4 +1,4 @@
-"""What is a claim, and does it hold?
+"""The lab: defines claims (statements of theory that can be tested by running them) and judges whether they hold.
 
 Contains: the record of a claim (prediction, measurement, control), judges that compare them, and the run that gives a
 verdict.

@@ -1,4 +1,4 @@
-"""Names the axes of a claim's plot, and places its points at the values of a parameter."""
+"""Labels the axes of a claim's plot, and places its points at the values of a parameter."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ LARGEST_RATIO_ON_A_LINEAR_AXIS = 30.0
 
 
 def name_axes(plot: Plot, axes: Sequence[str], parameters: Mapping[str, Any]) -> Plot:
-    """Returns the plot with the names of a claim's ``axes``, unchanged if there are none.
+    """Returns the plot with axes labeled by a claim's ``axes``, unchanged if there are none.
 
     Args:
         plot: what a judge draws; its points are numbered 0, 1, 2, ... along x.
@@ -45,7 +45,7 @@ def name_axes(plot: Plot, axes: Sequence[str], parameters: Mapping[str, Any]) ->
 
 
 def _at_places(mark: Mark, places: tuple[float, ...]) -> Mark:
-    """The mark at other places; a prediction of several points becomes a dashed curve."""
+    """Returns the mark at other x positions; a prediction with several points becomes a dashed curve."""
     if isinstance(mark, Scatter) and mark.name == "predicted":
         pairs = sorted(zip(places, mark.y, strict=True))
         return Line("predicted", [x for x, _ in pairs], [y for _, y in pairs], "dashed", mark.color, predicted=True)

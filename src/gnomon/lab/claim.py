@@ -43,7 +43,7 @@ ROLES = ("predicted", "observed", "control")
 
 @dataclass(frozen=True, slots=True)
 class Source(Record):
-    """Where a statement comes from: its grade, the key of a reference, and the place in it such as "Theorem 2"."""
+    """Where a statement comes from: its grade, the key of a reference, and the location in it, such as "Theorem 2"."""
 
     grade: Grade
     reference: str = ""
@@ -52,7 +52,7 @@ class Source(Record):
 
 @dataclass(frozen=True, slots=True)
 class Premise(Record):
-    """A hypothesis of a statement; ``holds`` decides from the parameters whether they satisfy it, if that is possible.
+    """An assumption of a statement; ``holds`` decides from the parameters whether it is satisfied, if possible.
 
     >>> wide = Premise("the network is wide", lambda width: width >= 64)
     >>> wide.check({"width": 8, "depth": 3}), Premise("inputs on the sphere").check({})
@@ -63,7 +63,7 @@ class Premise(Record):
     holds: Callable[..., bool] | None = None
 
     def check(self, parameters: Mapping[str, Any]) -> bool | None:
-        """Whether these parameters keep the hypothesis; None where it cannot be told from them."""
+        """Returns whether the parameters satisfy the assumption; None if they do not determine it."""
         return None if self.holds is None else bool(self.holds(**parameters_of(self.holds, parameters)))
 
 
@@ -73,7 +73,7 @@ def _in_module() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Claim(Record):
-    """A statement of theory that can be run: prediction, measurement, control and judge; equation (1).
+    """A statement of theory that can be run: a prediction, a measurement, a control and a judge.
 
     ``title`` states the theorem in one sentence; by default it is the first line of the docstring of the claim's file.
     ``question`` is what the statement answers, the heading of its page. ``axes`` names what the plot shows, with units:
@@ -135,11 +135,11 @@ class Claim(Record):
 
     @property
     def breaks(self) -> str:
-        """The premise that the control breaks: the first one."""
+        """Returns the assumption that the control violates: the first one."""
         return self.premises[0].statement
 
     def with_functions_of(self, module: ModuleType) -> "Claim":
-        """The claim with the title and the functions of its file, unless it names others."""
+        """Returns the claim with title and functions taken from its file, unless they are given."""
         missing = [role for role in ROLES if getattr(self, role) is _in_module]
         if absent := [role for role in missing if not callable(getattr(module, role, None))]:
             raise InputError(f"{module.__name__}: the claim {self.id!r} needs a function {absent[0]!r} in its file.")
@@ -147,7 +147,7 @@ class Claim(Record):
         return replace(self, title=title, **{role: getattr(module, role) for role in missing})
 
     def settings(self, chosen: Mapping[str, Any], scale: Scale = "smoke") -> dict[str, Any]:
-        """The parameters of a scale, with the user's changes; text is converted to the type of the default."""
+        """Returns the parameters at a scale with the user's changes; converts text to the type of the default."""
         values = dict(self.parameters) | (dict(self.full) if scale == "full" else {})
         for name, value in chosen.items():
             if name not in values:
@@ -158,7 +158,7 @@ class Claim(Record):
 
 
 def parameters_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that a function takes and that a partial has not filled in already.
+    """Returns the parameters that a function accepts and that a partial has not filled in already.
 
     >>> parameters_of(lambda width, seed: None, {"width": 8, "depth": 2, "seed": 0})
     {'width': 8, 'seed': 0}
@@ -169,7 +169,7 @@ def parameters_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -
 
 
 def _open(function: Callable[..., Any]) -> set[str]:
-    """Names of the arguments that a caller must pass."""
+    """Returns the names of the arguments that a caller must pass."""
     filled = function.keywords if isinstance(function, partial) else {}
     return set(inspect.signature(function).parameters) - set(filled)
 

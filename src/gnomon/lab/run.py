@@ -34,7 +34,7 @@ SEED_LIMIT = 2**48
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimOutcome(Result):
-    """The result of one run of a claim: its judgment, the judgment of its control, and the settings."""
+    """Result of one run of a claim: its judgment, the judgment of its control, and the settings."""
 
     id: str
     expected: str
@@ -47,18 +47,18 @@ class ClaimOutcome(Result):
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The hypotheses that the parameters violate; outside its hypotheses a claim states nothing."""
+        """Returns the assumptions that the parameters violate; a claim states nothing if one is violated."""
         return tuple(p.statement for p in self.premises if p.holds is False)
 
     @property
     def as_stated(self) -> bool:
-        """Whether the hypotheses hold, the verdict is the expected one, and the control fails as it should."""
+        """Returns whether assumptions hold, the verdict is the expected one, and the control fails as it should."""
         expected = self.judgment.verdict.value == self.expected and self.control.verdict is not Verdict.HOLDS
         return expected and not self.broken
 
     @property
     def verdict(self) -> str:
-        """States the verdict and its reason; says first if the parameters are outside the hypotheses."""
+        """States the verdict and its reason, and first whether the parameters violate an assumption."""
         verdict = self.judgment.verdict.value
         outside = f"outside its hypotheses ({'; '.join(self.broken)}), so the claim does not apply"
         words = f"{outside}. Result anyway: {verdict}" if self.broken else verdict
@@ -66,7 +66,7 @@ class ClaimOutcome(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports a control that passes, or an unexpected verdict; nothing outside the hypotheses."""
+        """Returns findings about a control that passes or an unexpected verdict; none if an assumption is violated."""
         found: list[Finding] = []
         if self.broken:
             return ()
@@ -85,7 +85,7 @@ class ClaimOutcome(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: verdict, reason, share of a bound, values, axes, control, premises, parameters."""
+        """Returns plain values for JSON: verdict, reason, values, axes, control, assumptions, parameters."""
         return {
             "id": self.id,
             "verdict": self.judgment.verdict.value,

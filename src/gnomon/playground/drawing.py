@@ -1,4 +1,4 @@
-"""What the page draws of a user's network: a curve over one input, a map over two, or outputs against outputs.
+"""Chooses what the page draws of a user's network: a curve over one input, a map over two, or outputs only.
 
 A picture needs one number for each output. It is the output itself if there is one; for two classes the score of the
 second minus the score of the first; for more classes the score of class 0 minus the largest other score.
@@ -24,7 +24,7 @@ CLASS_RANGE = (-3.0, 3.0)
 
 @dataclass(frozen=True, slots=True)
 class PictureGrid:
-    """Where a network is evaluated for the picture, and what the picture shows of the data.
+    """The points at which a network is evaluated for the picture, and what the picture shows of the data.
 
     Attributes:
         dimension: number of inputs that are drawn: 1, 2, or 0 if the inputs cannot be drawn.
@@ -49,7 +49,7 @@ class PictureGrid:
     message: str
 
     def values(self, outputs: Tensor) -> list[float]:
-        """One number for each row of outputs (m, k)."""
+        """Returns the number to draw for each row of outputs (m, k)."""
         if not self.dimension:
             return []
         if not self.classes or outputs.shape[1] == 1:
@@ -59,7 +59,7 @@ class PictureGrid:
         return (outputs[:, 0] - outputs[:, 1:].amax(1)).tolist()
 
     def coordinates(self) -> dict[str, Any] | None:
-        """Ranges and names of the axes, for the page."""
+        """Returns ranges and names of the axes, for the page."""
         if not self.dimension:
             return None
         names = ["input", "score" if self.classes else "output"] if self.dimension == 1 else ["x1", "x2"]
@@ -67,7 +67,7 @@ class PictureGrid:
 
 
 def picture_grid(x: Tensor, targets: Tensor, *, classes: Tensor | None) -> PictureGrid:
-    """The picture of examples x with targets (n, k); `classes` are their integer labels, if they have any.
+    """Chooses the picture for examples x with targets (n, k); `classes` are integer labels, if there are any.
 
     >>> picture_grid(torch.zeros(3, 5), torch.zeros(3, 1), classes=None).dimension
     0
@@ -111,7 +111,7 @@ def _pad(x: Tensor) -> tuple[list[float], list[float]]:
 
 
 def _cells(low: list[float], high: list[float]) -> Tensor:
-    """Centers of the cells of a map, rows from top to bottom."""
+    """Returns the centers of the cells of a two-dimensional map, in rows from top to bottom."""
     part = (torch.arange(MAP_SIDE, dtype=torch.float64) + 0.5) / MAP_SIDE
     across = low[0] + part * (high[0] - low[0])
     down = high[1] - part * (high[1] - low[1])

@@ -38,7 +38,7 @@ BATCH_STREAM = 4096
 
 
 class _Elementwise(nn.Module):
-    """An activation as a module."""
+    """An activation function as a module."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class _Elementwise(nn.Module):
 
 
 class _Layer(nn.Module):
-    """One affine layer of equation (1)."""
+    """One affine layer of the network (1)."""
 
     def __init__(self, parameters: Tensor, fan_in: int, units: int, weight_std: float, bias_std: float) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class _Layer(nn.Module):
 
 
 class DenseNetwork(nn.Module):
-    """The network of equation (1) with one output, in float64, with the parameters that the page draws for a seed.
+    """The playground's network (1) with one output, in float64, with the same initial parameters as on the page.
 
     Args:
         inputs: number of inputs.
@@ -118,7 +118,7 @@ class DenseNetwork(nn.Module):
             self.start = twin.requires_grad_(False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The output f of equation (1), (n, 1)."""
+        """Returns the output f of equation (1), of shape (n, 1)."""
         h = x
         for i, layer in enumerate(self.layers):
             z = layer(h)
@@ -127,7 +127,7 @@ class DenseNetwork(nn.Module):
         return f if self.start is None else f - self.start(x)
 
     def limit_kernels(self, x1: Tensor, x2: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """The kernels of the infinitely wide network between two sets of points: NNGP and NTK, (n1, n2) each.
+        """Returns the NNGP kernel and the tangent kernel of the infinitely wide network between two sets of points.
 
         If only the last layer is trained, the tangent kernel is the NNGP kernel.
         """
@@ -145,7 +145,7 @@ class DenseNetwork(nn.Module):
 
 @names_call
 def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 0) -> BatchPlan:
-    """The batches of every step as the page draws them, for ``gnomon.train(..., batch=fixed_batches(...))``.
+    """Returns the batches of every step in the page's order, for ``gnomon.train(..., batch=fixed_batches(...))``.
 
     Each point is used once in a pass over the data, and every pass has a random order. A batch of at least as many
     points as there are takes all of them in their order.
@@ -162,7 +162,7 @@ def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 0)
 
 
 def batch_order(n: int, size: int, steps: int, seed: int) -> list[list[int]]:
-    """The numbers of the points of every step."""
+    """Returns the indices of the examples in each step's batch."""
     queue: list[int] = []
     batches: list[list[int]] = []
     epoch = 0

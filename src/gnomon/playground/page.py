@@ -1,4 +1,4 @@
-"""The page as a file."""
+"""Finds the HTML file of the playground."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ __all__ = ["page_path"]
 
 @names_call
 def page_path() -> Path:
-    """Where ``playground.html`` is installed; a browser opens it without a server.
+    """Returns the path of the installed ``playground.html``, which a browser opens without a server.
 
     >>> page_path().name
     'playground.html'

@@ -1,4 +1,4 @@
-"""A local server that connects the page with the package.
+"""A local web server that connects the playground page with the package.
 
 Only requests with the token of this run are answered, only to the loopback address, and none that another web page
 sends: the header Host must name the loopback address, and Origin, if there is one, the server itself.
@@ -31,7 +31,7 @@ POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class ServedNetwork:
-    """What the page says about the network: its name, its layers, the data and the loss.
+    """What the page shows about the network: its name, its layers, the data and the loss.
 
     >>> ServedNetwork("net", "Linear(2, 1)", "d.npz", "squared loss").name
     'net'
@@ -44,7 +44,7 @@ class ServedNetwork:
 
 
 class PlaygroundServer:
-    """Serves the page and a session on 127.0.0.1, on a free port.
+    """Serves the page and a training session on 127.0.0.1, on a free port.
 
     >>> import torch
     >>> session = Session(torch.nn.Linear(2, 1), torch.eye(2), torch.ones(2))
@@ -63,29 +63,29 @@ class PlaygroundServer:
 
     @property
     def port(self) -> int:
-        """The port that the server listens on."""
+        """Returns the port that the server listens on."""
         return int(self._http.server_address[1])
 
     @property
     def url(self) -> str:
-        """The address of the page, with the token."""
+        """Returns the address of the page, including the access token."""
         return f"http://127.0.0.1:{self.port}/?token={self.token}"
 
     def serve(self) -> None:
-        """Answer requests until `close` is called, or Ctrl-C is pressed."""
+        """Answers requests until `close` is called or Ctrl-C is pressed."""
         self._http.serve_forever()
 
     def close(self) -> None:
-        """End the run and free the port."""
+        """Ends the training run and frees the port."""
         self.session.stop()
         self._http.server_close()
 
     def shutdown(self) -> None:
-        """Let `serve` return, from another thread."""
+        """Makes `serve` return; called from another thread."""
         self._http.shutdown()
 
     def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a request of the page."""
+        """Returns the answer to a request of the page."""
         with self._one_at_a_time:
             match path:
                 case "/api/network":
@@ -108,7 +108,7 @@ def _settings(body: dict[str, Any]) -> Settings:
 
 
 def _handler(server: PlaygroundServer) -> type[BaseHTTPRequestHandler]:
-    """The class that answers requests for one server."""
+    """Returns the class that handles HTTP requests for one server."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:  # noqa: N802
@@ -132,7 +132,7 @@ def _handler(server: PlaygroundServer) -> type[BaseHTTPRequestHandler]:
             self._respond(lambda: server.answer(urlsplit(self.path).path, json.loads(body or b"{}")))
 
         def log_message(self, *_: object) -> None:
-            """Requests are not logged: the terminal is the user's."""
+            """Does not log requests, because the terminal belongs to the user."""
 
         def _is_allowed(self, token: str) -> bool:
             here = (f"127.0.0.1:{server.port}", f"localhost:{server.port}")
@@ -165,7 +165,7 @@ def _handler(server: PlaygroundServer) -> type[BaseHTTPRequestHandler]:
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no infinity: numbers that are not finite become null."""
+    """Replaces numbers that are not finite by null, because JSON has no infinity."""
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""One run of a user's network for the page: what theory predicts before training, and what training does.
+"""One training run of a user's network for the page, with the theory's prediction made before training.
 
 The prediction is ``gnomon.predict``, the kernel ``gnomon.ntk`` and the run ``gnomon.train`` on a copy of the network;
 the page only draws them.
@@ -32,7 +32,7 @@ WAIT_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the page lets the reader choose.
+    """The training options that the reader can choose on the page.
 
     >>> Settings(rate=0.5).steps
     1000
@@ -47,7 +47,7 @@ class Settings:
 
 
 class Session:
-    """A user's network and data, and the run that the page shows.
+    """A user's network and data, and the training run that the page shows.
 
     Args:
         network: a module, or a function that builds one.
@@ -72,7 +72,7 @@ class Session:
 
     @names_call("playground")
     def setup(self, settings: Settings) -> dict[str, Any]:
-        """Predict the run with these settings; an earlier run ends."""
+        """Predicts the training run with these settings; ends an earlier run."""
         self.stop()
         torch.manual_seed(settings.seed)
         module = self.network if isinstance(self.network, nn.Module) else self.network()
@@ -104,7 +104,7 @@ class Session:
         return {"setup": setup, "frame": self._frames[0]}
 
     def _drawn_setup(self) -> dict[str, Any]:
-        """What the picture shows before training."""
+        """Returns what the picture shows before training."""
         drawing = self._drawing
         return {
             "dimension": drawing.dimension, "x": self.x.flatten().tolist() if drawing.dimension else [],
@@ -113,7 +113,7 @@ class Session:
         }  # fmt: skip
 
     def advance(self, records: int = 1) -> dict[str, Any]:
-        """The next record of the run, which starts with the first call and goes on in the background."""
+        """Returns the next record of the run, which starts with the first call and continues in the background."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._train, daemon=True)
             self._thread.start()
@@ -124,7 +124,7 @@ class Session:
             return self._frames[self._shown]
 
     def stop(self) -> None:
-        """End the run in the background."""
+        """Ends the run in the background."""
         if self._thread is not None:
             self._cancel.set()
             self._thread.join()
@@ -138,11 +138,11 @@ class Session:
         return _matrix(module, self._inputs())
 
     def _pulls(self, outputs: Tensor) -> list[float]:
-        """How strongly the loss pulls along each mode of the kernel: for the squared loss the size of the error."""
+        """Returns the size of the loss gradient along each kernel mode; for the squared loss, the size of the error."""
         return (self._vectors.T @ self.loss.gradient(outputs, self._targets)).norm(dim=1).tolist()
 
     def _curve(self, module: nn.Module) -> list[float]:
-        """The network in the picture, at every point of its grid."""
+        """Returns the network's value in the picture at every point of its grid."""
         drawing = self._drawing
         return drawing.values(_matrix(module, drawing.grid)) if drawing.dimension else []
 
@@ -212,7 +212,7 @@ class Session:
 
 @torch.no_grad()
 def _matrix(module: nn.Module, x: Tensor) -> Tensor:
-    """Outputs of a module as a matrix, one row for each input."""
+    """Returns the outputs of a module as a matrix, one row for each input."""
     out = module(x)
     if not isinstance(out, Tensor):
         raise InputError("gnomon playground: the network must return one tensor.")
@@ -220,5 +220,5 @@ def _matrix(module: nn.Module, x: Tensor) -> Tensor:
 
 
 def _record_steps(steps: int) -> list[int]:
-    """Steps at which a run is recorded: the first ones, then evenly spaced in the logarithm."""
+    """Returns the steps at which a run is recorded: the first ones, then evenly spaced on a log scale."""
     return sorted({0, *(round((steps + 1) ** (k / (MAX_RECORDS - 1)) - 1) for k in range(MAX_RECORDS))})

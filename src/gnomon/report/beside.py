@@ -1,4 +1,4 @@
-"""Combines two pages into one: main values, shared curves, verdicts, then the sections, differences first."""
+"""Combines two pages into one for comparison: main values, shared curves, verdicts, then the sections."""
 
 from collections.abc import Sequence
 from html import escape
@@ -70,7 +70,7 @@ def side_by_side_html(
 
 
 def _how_equal(pair: tuple[Section, Section | None]) -> int:
-    """Sorts sections: other statuses first, then other answers, then sections with the same content."""
+    """Returns a sort key that puts sections with different status first and sections with equal content last."""
     one, two = pair
     if two is None or one.status != two.status:
         return 0
@@ -78,7 +78,7 @@ def _how_equal(pair: tuple[Section, Section | None]) -> int:
 
 
 def differing_values(left: Page, right: Page) -> list[Row]:
-    """Values that differ between the two pages, with their section.
+    """Returns the values that differ between the two pages, with their section.
 
     >>> differing_values(Page("A", "", (), {}), Page("B", "", (), {}))
     []
@@ -118,18 +118,18 @@ def _predict(mark: object) -> bool:
 
 
 def _have_same_content(one: Section, two: Section) -> bool:
-    """Whether two sections have the same content, like the sections on the data."""
+    """Returns whether two sections have the same content, such as the sections on the data."""
     return one.answer == two.answer and one.content.plots == two.content.plots and one.findings == two.findings
 
 
 def _same(part: Section) -> list[str]:
-    """Renders a section that is the same for both, folded."""
+    """Renders a section that is the same on both pages, collapsed."""
     fold = fold_html(part.key, part.title, part.status, f"The same for both. {part.summary}", is_open=False)
     return [fold, *section_html(part)[1:]]
 
 
 def _shared_figures(left: Page, right: Page, names: Names) -> list[str]:
-    """The plots of the first screen with the curves of both pages on the same axes."""
+    """Returns the plots of the first screen, with the curves of both pages on the same axes."""
     theirs = {tile.plot.id: tile.plot for tile in right.tiles if tile.plot is not None}
     terms = TermMarker("shared")
     drawn: list[str] = []
@@ -142,7 +142,7 @@ def _shared_figures(left: Page, right: Page, names: Names) -> list[str]:
 
 
 def _tables(left: Page, right: Page, names: Names, main: Sequence[str]) -> list[str]:
-    """Tables of the main values of both, and of all other values (folded)."""
+    """Returns tables of the main values of both pages, and of all other values (collapsed)."""
     rows = differing_values(left, right)
     terms = TermMarker("values")
     chosen = [row for id in main for row in rows if row[2].id == id]
@@ -166,7 +166,7 @@ def _table(rows: Sequence[Row], names: Names, terms: TermMarker) -> list[str]:
 
 
 def _both(one: Section, two: Section | None, names: Names) -> list[str]:
-    """Renders a section of both: shared curves, then the other plots, examples and answer of each."""
+    """Renders a section for both pages: shared curves, then the other plots, examples and answer of each."""
     terms, differs = TermMarker(one.key), two is None or one.status != two.status
     worst = one if two is None or _rank(one.status) >= _rank(two.status) else two
     line = " ".join(f"{name}: {s.summary}" for name, s in zip(names, (one, two), strict=True) if s is not None)

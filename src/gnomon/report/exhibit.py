@@ -39,7 +39,7 @@ MAX_SERIES_CHANNELS = 4
 
 @dataclass(frozen=True, slots=True)
 class ShownExample(Record):
-    """One example: its index in the data, its label, the network's answer, a note, and its picture or values.
+    """One example as a page shows it: its index, label, the network's answer, a note, and its image or values.
 
     One of ``picture`` (a PNG as a data address), ``features`` and ``tokens`` is there; with none of them the example
     is known by its number alone. ``hidden`` counts features or tokens that are not shown. ``label_picture`` and
@@ -64,7 +64,7 @@ def show_example(
     x: Any, number: int, *, label: str, answer: str, note: str = "", right: bool | None = None,
     columns: Sequence[str] = (), vocabulary: Sequence[str] = (),
 ) -> ShownExample:  # fmt: skip
-    """Builds an exhibit from one input; ``right`` says whether the answer is right, None for regression.
+    """Builds the display of one input; ``right`` says whether the answer is correct, None for regression.
 
     An image (c, h, w) or (h, w) is drawn from its least value in black to its largest in white; a series (time, c) or
     (c, time) of at most four channels as curves; integers are tokens; other numbers are features. Of several tensors
@@ -95,7 +95,7 @@ def show_example(
 
 
 def draw_picture(x: Tensor) -> str:
-    """Draws an image or a mask (h, w) or (c, h, w) as a PNG data address.
+    """Returns an image or a mask (h, w) or (c, h, w) as a PNG data URL.
 
     Cost: one pass over the pixels.
 
@@ -106,7 +106,7 @@ def draw_picture(x: Tensor) -> str:
 
 
 def is_picture(x: Tensor) -> bool:
-    """Whether an array is an image (c, h, w) or (h, w) with at least four pixels on each side.
+    """Returns whether an array is an image (c, h, w) or (h, w) with at least four pixels on each side.
 
     Two axes alone are a picture where one is at most twice as long as the other; nodes with features, say, are not.
 
@@ -120,7 +120,7 @@ def is_picture(x: Tensor) -> bool:
 
 
 def is_series(x: Tensor) -> bool:
-    """Whether an array is a time series: at least sixteen time steps and at most four channels.
+    """Returns whether an array is a time series: at least sixteen time steps and at most four channels.
 
     >>> is_series(torch.zeros(30, 1)), is_series(torch.zeros(2, 40)), is_series(torch.zeros(28, 28))
     (True, True, False)
@@ -146,7 +146,7 @@ def _png(x: Tensor) -> str:
 
 
 def _curves(x: Tensor) -> str:
-    """Draws a series as white curves on black, one for each channel."""
+    """Draws a time series as white curves on black, one curve for each channel."""
     from PIL import Image, ImageDraw
 
     channels = torch.nan_to_num((x if x.shape[0] <= x.shape[1] else x.T).double())

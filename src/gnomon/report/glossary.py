@@ -76,7 +76,7 @@ _KEYS = {term.lower(): term for term in GLOSSARY}
 
 
 class TermMarker:
-    """Marks the first mention of each term in a part of a page; ``name`` identifies the part."""
+    """Marks the first mention of each glossary term in a part of a page; ``name`` identifies the part."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -100,7 +100,7 @@ class TermMarker:
         return f'<button type=button class=term popovertarget="{self._id(term)}">{match[0]}</button>'
 
     def cards(self) -> Iterable[str]:
-        """The explanations of the marked terms; a click on the term shows its card."""
+        """Returns the explanations of the marked terms; a click on a term shows its explanation."""
         for term in self.seen:
             yield f'<div popover id="{self._id(term)}"><strong>{escape(term)}</strong> {escape(GLOSSARY[term])}</div>'
 

@@ -1,4 +1,4 @@
-"""Renders a page as one HTML file without network requests, readable without scripts, on paper and on a phone."""
+"""Renders a report as one HTML file that works without network access and without scripts."""
 
 import functools
 import json
@@ -37,7 +37,7 @@ def page_html(page: Page) -> str:
 
 
 def document_html(title: str, body: list[str], data: Any) -> str:
-    """A complete HTML file from the lines of its body; ``data`` is embedded as JSON.
+    """Returns a complete HTML file from the lines of its body; embeds ``data`` as JSON.
 
     Cost: one pass over the text.
 
@@ -63,7 +63,7 @@ def document_html(title: str, body: list[str], data: Any) -> str:
 
 @functools.cache
 def script() -> str:
-    """The script of every page, read from its own file.
+    """Returns the JavaScript of every page, read from its own file.
 
     >>> "</" in script()
     False
@@ -72,7 +72,7 @@ def script() -> str:
 
 
 def left_out_html(page: Page) -> list[str]:
-    """The questions that were not examined, grouped by reason.
+    """Returns the questions that were not examined, grouped by reason.
 
     >>> left_out_html(Page("A title", "Fine.", (), {}))
     []
@@ -89,7 +89,7 @@ def left_out_html(page: Page) -> list[str]:
 
 
 def references_html(page: Page) -> list[str]:
-    """The full references of all sources that the sections cite.
+    """Returns the full references of all sources that the sections cite.
 
     >>> references_html(Page("A title", "Fine.", (), {}))
     []
@@ -104,7 +104,7 @@ def references_html(page: Page) -> list[str]:
 
 
 def manifest(page: Page) -> list[str]:
-    """The record of how the report was made, as a folded table.
+    """Returns a collapsed table that records how the report was made.
 
     >>> manifest(Page("A title", "Fine.", (), {"seed": 0}))[1]
     '<tr><th scope=row>seed</th><td>0</td></tr>'

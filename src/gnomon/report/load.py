@@ -64,7 +64,7 @@ def read_saved(path: str | Path, version: int) -> dict[str, Any]:
 
 
 def load_section(given: Mapping[str, Any]) -> Section:
-    """The section of `Section.to_dict`.
+    """Rebuilds a section from the output of `Section.to_dict`.
 
     >>> from gnomon.core.results import Bars, Line
     >>> section = Section("a", "A", "?", Content("Yes.", values=(Value("x", float("inf")),)))
@@ -100,7 +100,7 @@ def _value(given: Mapping[str, Any]) -> Value:
 
 
 def _finding(given: Mapping[str, Any]) -> Finding:
-    """A finding whose sentences are already written; braces in them are not fields."""
+    """Rebuilds a finding whose sentences are already complete; braces in them are not fields."""
     message, fix = (given[name].replace("{", "{{").replace("}", "}}") for name in ("message", "fix"))
     row = Kind(given["kind"], Level[given["level"].upper()], message, fix, given["page"])
     evidence = tuple(map(_value, given["evidence"]))

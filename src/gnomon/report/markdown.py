@@ -12,7 +12,7 @@ SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
 
 @names_call
 def page_markdown(page: Page) -> str:
-    """The verdict, what to do, and one line for each section, in GitHub Markdown.
+    """Renders the verdict, what to do, and one line for each section in GitHub Markdown.
 
     >>> print(page_markdown(Page("A net", "Fine.", (), {})))
     ### ✅ A net

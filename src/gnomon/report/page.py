@@ -1,4 +1,4 @@
-"""The structure of a page: sections with their content; everything on it is here, and `to_dict` is embedded as data.
+"""The data structure of a report page: its sections and their content, all of which `to_dict` exports.
 
 The findings of the sections are the one list of what is wrong: the status of a section is the level of its gravest
 finding, also of one that another section states, and a page ranks them all by the table of findings.
@@ -36,7 +36,7 @@ answer."""
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a text.
+    """Returns the first sentence of a text.
 
     >>> first_sentence("It has 0.5 of them. Others have more.")
     'It has 0.5 of them.'
@@ -46,7 +46,7 @@ def first_sentence(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Content(Record):
-    """What a section says: its answer in a sentence, its findings, and what supports them.
+    """Content of a section: its answer in a sentence, its findings, and the values and plots that support them.
 
     ``stated`` are the findings whose message is part of the answer, ``notes`` what was done to the data before.
     ``good_news`` is False if the answer asks for a look although there is no finding.
@@ -69,13 +69,13 @@ class Content(Record):
     good_news: bool = True
 
     def states(self, finding: Finding) -> bool:
-        """Whether the answer contains the message of this finding."""
+        """Returns whether the answer already contains the message of this finding."""
         return any((one.kind, one.where) == (finding.kind, finding.where) for one in self.stated)
 
 
 @dataclass(frozen=True, slots=True)
 class Section(Record):
-    """One question with its content. If the question was skipped or failed, the answer is the reason.
+    """One question with its content; if the question was skipped or failed, the answer is the reason.
 
     ``traceback`` is the whole one of the exception for which a section failed; the page shows a sentence, the data all.
     ``stated_elsewhere`` are findings that are true of this section and listed in another one, as the same fault or as
@@ -100,7 +100,7 @@ class Section(Record):
 
     @property
     def status(self) -> Status:
-        """The status, derived from findings and state."""
+        """Returns the section's status, derived from its findings and state."""
         if self.state in ("skipped", "late", "failed"):
             return "failed" if self.state == "failed" else "skipped"
         found = (*self.findings, *self.stated_elsewhere)
@@ -113,25 +113,25 @@ class Section(Record):
 
     @property
     def answer(self) -> str:
-        """The answer as text, with notes on preprocessing of the data."""
+        """Returns the answer as text, with notes on preprocessing of the data."""
         return " ".join((self.content.answer, *(f"Note: {note}." for note in self.content.notes)))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings of the section."""
+        """Returns the findings of the section."""
         return self.content.findings
 
     @property
     def summary(self) -> str:
-        """The first sentence of the answer."""
+        """Returns the first sentence of the answer."""
         return first_sentence(self.content.answer)
 
     def value(self, id: str) -> Value | None:
-        """The value with that id, None if the section has none."""
+        """Returns the value with this id, or None if the section has none."""
         return next((v for v in self.content.values if v.id == id), None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns the section as plain values for JSON."""
         head = {"key": self.key, "title": self.title, "question": self.question, "status": self.status}
         failure = {"traceback": self.traceback} if self.traceback else {}
         decided = {
@@ -176,12 +176,12 @@ class Page(Record):
 
     @property
     def shown_sections(self) -> tuple[Section, ...]:
-        """All sections that were not skipped."""
+        """Returns all sections that were not skipped."""
         return tuple(section for section in self.sections if section.status != "skipped")
 
     @property
     def by_importance(self) -> tuple[Section, ...]:
-        """The shown sections: those with findings first, the most serious before others, then in `order`."""
+        """Returns the shown sections: most serious findings first, then in `order`."""
         levels = {"problem": 0, "failed": 1, "warning": 2, "note": 3}
         places = {key: i for i, key in enumerate(self.order)}
         return tuple(
@@ -190,7 +190,7 @@ class Page(Record):
 
     @property
     def left_out(self) -> dict[str, list[Section]]:
-        """Skipped sections, grouped by reason."""
+        """Returns the skipped sections, grouped by reason."""
         reasons: dict[str, list[Section]] = {}
         for section in self.sections:
             if section.status == "skipped":
@@ -199,19 +199,19 @@ class Page(Record):
 
     @property
     def findings(self) -> tuple[tuple[str, Finding], ...]:
-        """All findings with the keys of their sections, the most serious first."""
+        """Returns all findings with the keys of their sections, most serious first."""
         pairs = [(section.key, finding) for section in self.sections for finding in section.findings]
         return tuple(sorted(pairs, key=lambda pair: (-pair[1].level, rank_in_table(pair[1].row))))
 
     @property
     def status(self) -> Status:
-        """The status of the most serious finding; without findings, "unsure" if some section is unsure."""
+        """Returns the status of the most serious finding; without findings, "unsure" if a section is unsure."""
         unsure = any(section.status == "unsure" for section in self.sections)
         content = Content("", tuple(finding for _, finding in self.findings))
         return Section("", "", "", content, "unsure" if unsure else "answered").status
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; each finding says its level and its section."""
+        """Returns the page as plain values for JSON; each finding includes its level and section."""
         findings = [to_json_value(f) | {"section": key} for key, f in self.findings]
         return {
             "title": self.title,

@@ -18,7 +18,7 @@ MAX_NAMED_AUTHORS = 4
 
 
 def reference(key: str) -> str:
-    """Authors, year and title of an entry in the bibliography; the key itself if there is no such entry.
+    """Returns authors, year and title of an entry in the bibliography; the key itself if there is no entry.
 
     Cost: the bibliography is read once.
 
@@ -30,7 +30,7 @@ def reference(key: str) -> str:
 
 
 def full_reference(key: str) -> str:
-    """Like `reference`, with all authors, the journal or conference, and the arXiv number or DOI.
+    """Returns the full reference, with all authors, the journal or conference, and the arXiv number or DOI.
 
     Cost: none after the bibliography was read.
 
@@ -50,7 +50,7 @@ def full_reference(key: str) -> str:
 
 @cache
 def entries() -> dict[str, dict[str, str]]:
-    """The fields of every entry by key."""
+    """Returns the fields of every bibliography entry by key."""
     text = (files("gnomon") / "references.bib").read_text(encoding="utf-8")
     return {key: dict(FIELD.findall(body)) for key, body in ENTRY.findall(text)}
 

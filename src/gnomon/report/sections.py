@@ -1,4 +1,4 @@
-"""Renders a section as HTML: answer, plots, and folded below them numbers, formulas and assumptions."""
+"""Renders a section as HTML: answer and plots, with numbers, formulas and assumptions collapsed below."""
 
 from collections.abc import Sequence
 from html import escape
@@ -32,7 +32,7 @@ PREMISES = {True: ("good", "holds"), False: ("problem", "does not hold"), None: 
 
 
 def section_html(part: Section) -> list[str]:
-    """Renders a section as lines of HTML: one line that opens; sections with problems and warnings are open.
+    """Renders a section as lines of HTML that can be collapsed; sections with problems and warnings start open.
 
     Cost: about 50 ms for each plot.
 
@@ -57,7 +57,7 @@ def section_html(part: Section) -> list[str]:
 
 
 def fold_html(key: str, title: str, status: str, line: str, *, is_open: bool) -> str:
-    """The start of a section that can be folded to one line.
+    """Returns the start of a section that can be collapsed to one line.
 
     >>> fold_html("data", "The data", "good", "Fine.", is_open=False)[:51]
     '<details class="part good" data-key="data"><summary'
@@ -69,7 +69,7 @@ def fold_html(key: str, title: str, status: str, line: str, *, is_open: bool) ->
 
 
 def _advice(part: Section, terms: TermMarker) -> list[str]:
-    """The findings of a section; omits messages that the answer already contains."""
+    """Returns the findings of a section, without messages that the answer already contains."""
     if not part.findings or part.state not in ("answered", "unsure"):
         return []
     items = [f"<li>{finding_html(f, terms, only_fix=part.content.states(f))}</li>" for f in part.findings]
@@ -77,7 +77,7 @@ def _advice(part: Section, terms: TermMarker) -> list[str]:
 
 
 def badge_html(status: str) -> str:
-    """The status of a section or finding as a colored word.
+    """Returns the status of a section or finding as a colored word.
 
     >>> badge_html("good")
     '<span class="badge good">fine</span>'
@@ -86,7 +86,7 @@ def badge_html(status: str) -> str:
 
 
 def section_badge_html(status: str) -> str:
-    """The mark of a section as a colored word: good, look, bad or cannot tell.
+    """Returns the rating of a section as a colored word: good, look, bad or cannot tell.
 
     >>> section_badge_html("warning")
     '<span class="badge warning">look</span>'
@@ -115,7 +115,7 @@ def finding_html(
 def figure_html(
     plot: Plot, name: str, terms: TermMarker, *, source: str = "", size: FigureSize = "middle"
 ) -> str:  # fmt: skip
-    """A plot with its caption; ``source`` says where scripts find its numbers, such as "training:0".
+    """Renders a plot with its caption; ``source`` says where scripts find its numbers, such as "training:0".
 
     Cost: about 50 ms.
 
@@ -133,7 +133,7 @@ def figure_html(
 
 
 def pictures_html(plots: Sequence[Plot], name: str, terms: TermMarker, *, source: str = "") -> list[str]:
-    """Renders plots side by side, as many as fit, without plots that show nothing.
+    """Renders plots side by side, leaving out plots that show nothing.
 
     Cost: about 50 ms for each.
 
@@ -149,7 +149,7 @@ def pictures_html(plots: Sequence[Plot], name: str, terms: TermMarker, *, source
 
 
 def table_html(table: PageTable) -> list[str]:
-    """A table with small bars in its cells.
+    """Renders a table with small bars in its cells.
 
     >>> table_html(PageTable("Layers", ("layer", "size"), (("a", 3),), bars=("size",)))[3]
     '<tr><th scope=row>a</th><td class=bar style="--w:100%">3</td></tr>'
@@ -211,14 +211,14 @@ def _exhibit(one: ShownExample) -> str:
 
 
 def _pair(label: str, label_word: str, answer: str, answer_word: str, *, right: bool) -> str:
-    """Label and answer in words; empty ones are left out."""
+    """Returns label and answer in words; leaves out empty ones."""
     parts = [f"{escape(label_word)} {escape(label)}"] if label else []
     parts += ["right"] if right else [f"{escape(answer_word)} {answer}"] if answer else []
     return ", ".join(parts)
 
 
 def values_html(values: Sequence[Value], terms: TermMarker, *, seconds: float | None = None) -> list[str]:
-    """All values as a folded table.
+    """Returns all values as a collapsed table.
 
     >>> values_html((Value("parameters", 1234),), TermMarker(""))[1]
     '<tr><th scope=row>parameters</th><td>1,234</td></tr>'

@@ -1,4 +1,4 @@
-"""The look of a page: a list of sections that stays visible, two columns on wide screens, light, dark, paper."""
+"""The style of a report page: a contents list that stays visible, two columns on wide screens, dark mode, print."""
 
 __all__ = ["CSS", "PALETTE"]
 

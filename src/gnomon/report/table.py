@@ -19,7 +19,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class PageTable(Record):
-    """Rows of words and numbers under named columns.
+    """A table of words and numbers under named columns.
 
     ``bars`` are columns of positive numbers with a small bar in each cell; for columns in ``logarithmic`` the length of
     the bar is the logarithm, from the smallest to the largest number. ``percent`` are columns of shares.
@@ -39,7 +39,7 @@ class PageTable(Record):
         object.__setattr__(self, "rows", tuple(tuple(row) for row in self.rows))
 
     def bar_lengths(self, column: str) -> tuple[float | None, ...]:
-        """The lengths of the bars of a column, between 0 and 1; None for cells without a positive number."""
+        """Returns the bar lengths of a column, between 0 and 1; None for cells without a positive number."""
         place = list(self.columns).index(column)
         numbers = [_positive(row[place]) for row in self.rows]
         known = [number for number in numbers if number is not None]
@@ -52,7 +52,7 @@ class PageTable(Record):
 
 
 def _between(value: float, low: float, high: float) -> float:
-    """The place of a value between two others, from 0.05 to 1, so that the smallest bar can be seen."""
+    """Returns the relative position of a value between two others, at least 0.05 so that the bar is visible."""
     return 1.0 if high <= low else 0.05 + 0.95 * (value - low) / (high - low)
 
 

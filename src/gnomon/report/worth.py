@@ -1,4 +1,4 @@
-"""Decides whether a plot shows anything: empty axes and flat pictures are left out of pages."""
+"""Decides whether a plot shows anything, so that pages can leave out empty axes and uniform images."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -12,7 +12,7 @@ MIN_HISTOGRAM_BINS = 3
 
 
 def plots_to_show(plots: Sequence[Plot]) -> list[Plot]:
-    """The plots that show something, in their order.
+    """Returns the plots that show something, in their order.
 
     >>> plots_to_show(())
     []
@@ -21,7 +21,7 @@ def plots_to_show(plots: Sequence[Plot]) -> list[Plot]:
 
 
 def shows_something(plot: Plot) -> bool:
-    """Whether a plot has a mark with content; reference lines and the dotted line of a comparison alone are none.
+    """Returns whether a plot shows data, and not only reference lines.
 
     Cost: one pass over the numbers.
 

@@ -1,4 +1,4 @@
-"""How far can inputs move before the decision changes, and what is proven?
+"""Robustness: how far inputs can move before the predicted class changes, and what can be proven about it.
 
 Contains: attacks, certificates, Lipschitz constants, linear regions, the Jacobian in the inputs.
 Does not contain: certainty of decisions (`gnomon.decisions`), bounds on unseen data (`gnomon.bounds`).

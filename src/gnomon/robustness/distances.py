@@ -1,4 +1,4 @@
-"""Measures how far each example is from the decision boundary, and how much input noise raises the loss.
+"""Distance of each example to the decision boundary, and the effect of input noise on the loss.
 
     margin_i = f_y(x_i) - max over other classes,    distance_i = margin_i / |grad_x margin_i|                    (1)
     E L(x + s e) - L(x)  =  (s^2 / 2) mean_i tr(J_i^T H_i J_i)  +  terms with second derivatives of f  +  O(s^4)  (2)
@@ -41,24 +41,24 @@ EXAMPLES_PER_PASS = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginDistribution(Result):
-    """Holds the margin of each example and its first-order distance to the boundary (1); negative if misclassified."""
+    """Result: each example's margin and first-order distance to the decision boundary, negative if misclassified."""
 
     margins: Float[Tensor, " n"] = field(metadata=HIDDEN)
     distances: Float[Tensor, " n"] = field(metadata=HIDDEN)
 
     @property
     def smallest(self) -> float:
-        """The smallest distance: the margin of the data set."""
+        """Returns the smallest distance to the decision boundary over all examples."""
         return float(self.distances.min())
 
     @names_call("quantile(share)")
     def quantile(self, share: float) -> float:
-        """The distance that a share of the examples lies below."""
+        """Returns the distance below which the given fraction of the examples lies."""
         return float(self.distances.double().quantile(number("share", share)))
 
     @property
     def verdict(self) -> str:
-        """States the error rate, and how near the decision boundary is, in one sentence."""
+        """States the error rate, and how close correctly classified examples are to the decision boundary."""
         right = self.distances[self.margins > 0].double()
         wrong = 1 - len(right) / len(self.margins)
         if not len(right):
@@ -70,14 +70,14 @@ class MarginDistribution(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots a histogram of the distances."""
+        """Plots a histogram of the distances to the decision boundary."""
         marks = (Histogram.of("examples", self.distances), Reference("wrong to the left", 0.0, vertical=True))
         return (Plot("Distance to the border", marks, Axis("distance"), Axis("examples"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseSensitivity(Result):
-    """Holds the rise of the loss by noise with its 95 % interval, the penalty of (2), the loss without noise, and s."""
+    """Result: how much input noise raises the loss with a 95 % interval, the Jacobian penalty, and the noise scale."""
 
     rise: float
     interval: Interval
@@ -87,7 +87,7 @@ class NoiseSensitivity(Result):
 
     @property
     def verdict(self) -> str:
-        """States the rise of the loss by noise, compared with the penalty on the Jacobian, in one sentence."""
+        """States how much input noise raises the loss, next to the equivalent penalty on the Jacobian."""
         return (
             f"Noise of {self.sigma:.3g} at the inputs changes the loss by {self.rise:.3g} (from {self.loss:.3g}); a "
             f"penalty on the Jacobian would cost {self.penalty:.3g}."
@@ -134,8 +134,7 @@ def noise_sensitivity(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> NoiseSensitivity:
-    """Measures how much Gaussian input noise adds to the loss, and the equivalent penalty on the Jacobian; equation
-    (2).
+    """Measures how much Gaussian input noise adds to the loss, and the equivalent penalty on the Jacobian; (2).
 
     Args:
         module: read in eval mode and left as it was.
@@ -191,7 +190,7 @@ def _real(x: Any) -> Tensor:
 
 
 def _probe(loss: AbstractLoss, f: Tensor, y: Tensor, generator: torch.Generator) -> Tensor:
-    """Random vectors whose covariance is the Hessian of the loss in the outputs of each example."""
+    """Draws random vectors whose covariance is the Hessian of the loss with respect to each example's outputs."""
     if isinstance(loss, CrossEntropy):
         p = f.double().softmax(1)
         drawn = torch.multinomial(p.cpu(), 1, generator=generator)[:, 0].to(f.device)

@@ -33,7 +33,7 @@ MAX_RECONSTRUCTION_ERROR = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Invertibility(Result):
-    """Holds the smallest number of directions that survive (1) over the examples, and the median condition number.
+    """Result: the smallest number of input directions that survive over the examples, and the median condition number.
 
     The condition number is infinite if directions are lost. ``log_det`` is log sqrt(det J^T J), which is log |det J|
     for a square J, if none is lost. ``error`` is (2) if the module has an inverse.
@@ -50,12 +50,12 @@ class Invertibility(Result):
 
     @property
     def invertible(self) -> bool:
-        """Whether all directions survive and the inverse, if there is one, reconstructs the inputs."""
+        """Returns whether no input direction is lost and the ``inverse`` method, if any, reconstructs the inputs."""
         return self.kept == self.inputs and (self.error is None or self.error < MAX_RECONSTRUCTION_ERROR)
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how many input directions survive."""
+        """States how many input directions survive in the outputs."""
         kept = f"{self.kept} of {self.inputs} directions of the inputs survive"
         number = "" if self.condition == inf else f", with condition number {self.condition:.3g}"
         back = "" if self.error is None else f"; its inverse reconstructs inputs with error {self.error:.1e}"
@@ -63,7 +63,7 @@ class Invertibility(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding if the inverse does not reconstruct the inputs."""
+        """Returns a finding if the ``inverse`` method does not reconstruct the inputs."""
         if self.error is None or self.error < MAX_RECONSTRUCTION_ERROR:
             return ()
 
@@ -71,14 +71,14 @@ class Invertibility(Result):
         return (Finding(kinds.INVERSE_UNSTABLE, "", {"error": self.error}, evidence, 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the numbers of directions that are kept and lost."""
+        """Plots how many input directions survive and how many are lost."""
         bars = Bars("directions", ["kept", "lost"], [self.kept, self.inputs - self.kept])
         return (Plot("Input directions that survive", (bars,), Axis("directions")),)
 
 
 @names_call
 def invertibility(module: nn.Module, data: Any) -> Invertibility:
-    """Tests whether inputs can be recovered from outputs: singular values of the Jacobian (1), and the inverse (2).
+    """Tests whether inputs can be recovered from outputs, by the Jacobian's singular values and the inverse; (1), (2).
 
     Args:
         module: any network of one real tensor; one with a method ``inverse`` is also tested with it.

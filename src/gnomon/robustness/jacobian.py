@@ -38,7 +38,7 @@ AFFINE_TOLERANCE = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JacobianSpectrum(Result):
-    """Holds the singular values of (1) for each example, largest first; ``gain`` is the mean of their squares."""
+    """Result: the singular values of each example's input Jacobian, largest first; ``gain`` is their mean square."""
 
     values: Float[Tensor, "n k"] = field(metadata=HIDDEN)
     gain: float
@@ -46,7 +46,7 @@ class JacobianSpectrum(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether the network is near an isometry."""
+        """States whether the network is close to an isometry, a map that preserves distances."""
         near = "near an isometry" if self.condition < 3 and 0.3 < self.gain < 3 else "far from an isometry"
         return (
             f"The network is {near}: half of the examples have singular values that differ by more than a factor "
@@ -61,7 +61,7 @@ class JacobianSpectrum(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearMap(Result):
-    """Holds the weights b of an affine network, one row for each output, and the sizes of their Fourier transform.
+    """Result: the weight matrix of an affine network, one row per output, and the magnitudes of its Fourier transform.
 
     ``sparsity`` is |b-hat|_1 / |b-hat|_2 over sqrt(d): 1 if all frequencies are equal, 1 / sqrt(d) for a single one.
     """
@@ -72,13 +72,13 @@ class LinearMap(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how many frequencies the map uses."""
+        """States how many frequencies the linear map uses."""
         d = self.weights.shape[1]
         used = d * min(self.sparsity) ** 2
         return f"The network is one linear map of {d} inputs that uses about {used:.1f} frequencies."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the sizes of the frequencies."""
+        """Plots the magnitude of each frequency of the linear map."""
         places = range(self.frequencies.shape[1])
         lines = tuple(Line(f"output {i}", places, row) for i, row in enumerate(self.frequencies[:8]))
         return (Plot("Frequencies of the linear map", lines, Axis("frequency"), Axis("size"), self.verdict),)
@@ -111,7 +111,7 @@ def jacobian_spectrum(module: nn.Module, data: Any, *, examples: int = 32) -> Ja
 
 @names_call
 def linear_map(module: nn.Module, data: Any) -> LinearMap:
-    """Computes the linear map of a network of linear layers, and its frequencies; equation (2).
+    """Computes the weight matrix of a network of linear layers, and its Fourier transform; equation (2).
 
     Args:
         module: affine in its inputs, which is measured on x; read in eval mode and left as it was.
@@ -145,7 +145,7 @@ def linear_map(module: nn.Module, data: Any) -> LinearMap:
 
 
 def _jacobian(module: nn.Module, x: Tensor) -> Float[Tensor, "n k d"]:
-    """Returns df / dx of each example, by a backward pass for each output."""
+    """Returns the Jacobian df / dx of each example, with one backward pass per output."""
     f = output_rows(module(x), len(x))
     rows = [torch.autograd.grad(f[:, a].sum(), x, retain_graph=True, materialize_grads=True, allow_unused=True)[0]
             for a in range(f.shape[1])]  # fmt: skip

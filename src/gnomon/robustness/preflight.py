@@ -50,7 +50,7 @@ GRADIENT_PREMISE = "gradients of the model predict how its scores change"
 
 @dataclass(frozen=True, slots=True)
 class Preflight(Result):
-    """Holds the assumptions of an attack, whether each holds, and what was measured.
+    """Result: the assumptions of a robustness measurement, whether each holds, and what was measured.
 
     >>> found = Preflight((Hypothesis(GRADIENT_PREMISE, False, "gradients are zero at 90% of the examples"),))
     >>> found.ready, found.masked
@@ -63,17 +63,17 @@ class Preflight(Result):
 
     @property
     def failed(self) -> tuple[Hypothesis, ...]:
-        """The assumptions that do not hold."""
+        """Returns the assumptions that do not hold."""
         return tuple(p for p in self.premises if p.holds is False)
 
     @property
     def ready(self) -> bool:
-        """Whether all assumptions hold."""
+        """Returns whether all assumptions hold."""
         return not self.failed
 
     @property
     def masked(self) -> bool:
-        """Whether gradients are masked, so that attacks cannot use them."""
+        """Returns whether gradients are masked, so that gradient-based attacks fail without proving robustness."""
         return any(p.statement == GRADIENT_PREMISE for p in self.failed)
 
     @property
@@ -85,7 +85,7 @@ class Preflight(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding for each assumption that does not hold."""
+        """Returns a finding for each assumption that does not hold."""
         return tuple(
             Finding(kinds.GRADIENT_MASKING if p.statement == GRADIENT_PREMISE else kinds.ROBUSTNESS_PREMISE, "",
                     {"reasons": p.checked.capitalize(), "advice": FIXES.get(p.statement, "Fix this before measuring.")},
@@ -94,7 +94,7 @@ class Preflight(Result):
         )  # fmt: skip
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots a bar of length 1 for each assumption that holds."""
+        """Plots one bar per assumption: 1 if it holds, 0 if it fails."""
         bars = Bars("holds", [p.statement for p in self.premises], [float(p.holds is not False) for p in self.premises])
         return (Plot("Assumptions of an attack", (bars,), caption=self.verdict),)
 
@@ -120,7 +120,7 @@ FIXES = {
 def preflight(
     module: nn.Module, data: Any, *, eps: float, norm: Norm = "inf", bounds: tuple[float, float] = (0, 1)
 ) -> Preflight:
-    """Checks the assumptions of `robust_accuracy` and reports which fail.
+    """Checks the assumptions of `robust_accuracy` and reports those that fail.
 
     Hypotheses: none.
     Reference: [carlini2019evaluating].
@@ -137,7 +137,7 @@ def preflight(
 
 
 def check_attack_assumptions(module: nn.Module, x: Tensor, y: Tensor, threat: Threat) -> Preflight:
-    """Checks the assumptions for examples in memory; see `preflight`.
+    """Checks the assumptions of a robustness measurement for examples in memory; see `preflight`.
 
     Cost: as `preflight`.
 
@@ -172,7 +172,7 @@ def _check_filled(x: Tensor, threat: Threat) -> Hypothesis:
 
 
 def _eval(module: nn.Module, x: Tensor) -> Hypothesis:
-    """Checks for training mode, which only matters if it changes scores."""
+    """Checks that the model is in eval mode, or that training mode does not change its scores."""
     if not any(part.training for part in module.modules()):
         return Hypothesis(EVAL, True, "the model is in eval mode")
     part, modes = x[:PROBE_EXAMPLES], [m.training for m in module.modules()]
@@ -213,7 +213,7 @@ def _chance(f: Tensor, y: Tensor) -> Hypothesis:
 
 
 def check_gradients(victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
-    """Checks that gradients of the margin are not zero and predict its change over a small step; equation (1).
+    """Checks that gradients of the margin are not zero and predict the margin's change over a small step; equation (1).
 
     Cost: a gradient and a forward pass of the examples.
 

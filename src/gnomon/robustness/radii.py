@@ -1,4 +1,4 @@
-"""How far each example can move before its class changes: a proven lower bound and an upper bound from attacks.
+"""Robust radii: how far each example can move before its class changes, bounded below by proofs, above by attacks.
 
     below_i <= r_i <= above_i,      r_i = min { |z - x_i| : z is not classified as y_i }                      (1)
 
@@ -27,7 +27,7 @@ CURVE_POINTS = 60
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RobustRadii(Result):
-    """Holds both bounds (1) for each example, which were correct at first (``clean``), and the methods that were used.
+    """Result: a lower and an upper bound of each example's robust radius, and the methods that found them.
 
     ``below`` is zero if nothing is proven, ``above`` infinite if no attack succeeded.
     """
@@ -40,20 +40,20 @@ class RobustRadii(Result):
     attack: str
 
     def proven(self, eps: float) -> float:
-        """The share of examples that are proven right everywhere within eps."""
+        """Returns the fraction of examples that are proven correct everywhere within eps."""
         return float((self.clean & (self.below > eps)).double().mean())
 
     def unbroken(self, eps: float) -> float:
-        """The share of examples for which no attack succeeded within eps: an upper bound of robust accuracy."""
+        """Returns the fraction of examples that no attack broke within eps: an upper bound of robust accuracy."""
         return float((self.clean & (self.above > eps)).double().mean())
 
     def unknown(self, eps: float) -> float:
-        """The share of examples that are neither proven nor broken within eps."""
+        """Returns the fraction of examples that are neither proven robust nor broken within eps."""
         return self.unbroken(eps) - self.proven(eps)
 
     @property
     def contradictions(self) -> int:
-        """The number of examples broken within their proven radius; it must be zero."""
+        """Returns the number of examples broken within their proven radius; any above zero means a bug."""
         return int((self.clean & (self.above < self.below)).sum())
 
     @property
@@ -68,7 +68,7 @@ class RobustRadii(Result):
         return f"Half of {int(right.sum())} correctly classified examples have a robust radius {low}, and {high}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the shares of examples that are proven robust and not broken, over eps."""
+        """Plots the fractions of examples that are proven robust and that no attack broke, over eps."""
         finite = torch.cat([self.above[self.above.isfinite()], self.below])
         grid = torch.linspace(0, 1.05 * float(finite.max()) if len(finite) else 1.0, CURVE_POINTS).tolist()
         marks = (

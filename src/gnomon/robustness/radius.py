@@ -1,4 +1,4 @@
-"""Computes lower bounds (proofs) and upper bounds (attacks) of robust radii.
+"""Computes robust radii: lower bounds by proofs and upper bounds by attacks.
 
 >>> import torch
 >>> net = nn.Linear(2, 2, bias=False)
@@ -37,7 +37,7 @@ def robust_radius(
     method: AbstractAttack | None = None,
     seed: int = 0,
 ) -> RobustRadii:
-    """Returns for each example a proven radius and a radius at which an attack succeeds; the true one is between.
+    """Returns for each example a proven radius and a radius at which an attack succeeded; the true radius is between.
 
     Args:
         module: a classifier of one input tensor, in eval mode; if no proof method supports it, nothing is proven.

@@ -1,4 +1,4 @@
-"""Robust accuracy: the share of examples that stay correctly classified under every attack of an ensemble.
+"""Robust accuracy: the fraction of examples that stay correctly classified under all of several attacks.
 
     A(eps) = share { i : f(z) = y_i for all z in B(x_i) }  <=  share { i : no attack changed the decision }    (1)
 
@@ -61,7 +61,7 @@ MIN_GRADIENT_FREE_EXAMPLES = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RobustAccuracy(Result):
-    """Holds which examples no attack broke, the last point of each, how many each attack broke, and the assumptions.
+    """Result: which examples no attack broke, how many each attack broke, and the assumptions of the measurement.
 
     ``examples`` holds for each input the point that broke it, or the input itself.
 
@@ -82,17 +82,17 @@ class RobustAccuracy(Result):
 
     @property
     def value(self) -> float:
-        """The share of examples that no attack broke; robust accuracy is at most this."""
+        """Returns the fraction of examples that no attack broke, an upper bound of robust accuracy."""
         return float(self.robust.double().mean())
 
     @property
     def interval(self) -> Interval:
-        """The 95 % interval of the value over other examples of the same kind."""
+        """Returns the 95 % confidence interval of the robust accuracy for new examples from the same distribution."""
         return binomial_interval(int(self.robust.sum()), len(self.robust))
 
     @property
     def trusted(self) -> bool:
-        """Whether gradients were useful, so that the result is reliable."""
+        """Returns whether gradients were usable by attacks, so that the result is reliable."""
         return not any(f.kind == "gradient-masking" for f in self.findings)
 
     @property
@@ -104,7 +104,7 @@ class RobustAccuracy(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding if gradients are masked."""
+        """Returns a finding if gradients are masked."""
         reasons = [p.checked for p in self.premises if p.statement == GRADIENT_PREMISE and p.holds is False]
         blind = sum(count for name, count in self.broken if name == SquareAttack.name)
         if blind >= max(MIN_GRADIENT_FREE_EXAMPLES, MAX_GRADIENT_FREE_SHARE * len(self.robust)):
@@ -115,7 +115,7 @@ class RobustAccuracy(Result):
         return (Finding(kinds.GRADIENT_MASKING, "", {"reasons": "; ".join(reasons).capitalize()}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the share of correct examples before any attack and after each attack."""
+        """Plots the fraction of correctly classified examples before any attack and after each attack."""
         n, left = len(self.robust), round(self.clean * len(self.robust))
         labels, values = ["no attack"], [left / n]
         for name, count in self.broken:
@@ -138,8 +138,7 @@ def robust_accuracy(
     seed: int = 0,
     progress: Callable[[str, int], None] | None = None,
 ) -> RobustAccuracy:
-    """Measures the share of examples that no attack of an ensemble breaks within eps: an upper bound of robust
-    accuracy.
+    """Measures the fraction of examples that no attack breaks within eps: an upper bound of robust accuracy.
 
     Args:
         module: a classifier of one input tensor, read in eval mode and left as it was.
@@ -194,8 +193,7 @@ MAX_EXAMPLES_PER_ATTACK = 500
 
 
 class _Search:
-    """The state of the search: which examples are unbroken, the point that broke each, and the most vulnerable
-    point."""
+    """State of the search: which examples are unbroken, and the most vulnerable point found for each."""
 
     def __init__(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator,
                  robust: Tensor, batch: int) -> None:  # fmt: skip
@@ -208,8 +206,7 @@ class _Search:
         )
 
     def run(self, method: AbstractAttack, progress: Callable[[str, int], None] | None) -> Iterator[tuple[str, int]]:
-        """Runs an attack on unbroken examples. Returns the name of each attack that ran and how many examples it
-        broke."""
+        """Runs an attack on the unbroken examples. Yields each attack's name and how many it broke."""
         left = self.robust.nonzero()[:, 0]
         if not len(left):
             return
@@ -231,7 +228,7 @@ class _Search:
             yield method.name, self._try(method, left.split(self.piece), stops=False)
 
     def _try(self, method: AbstractAttack, groups: Sequence[Tensor], *, stops: bool) -> int:
-        """Runs an attack on one group of examples after another. Returns how many it broke."""
+        """Runs an attack on one group of examples after another. Returns how many examples it broke."""
         tried, wrong = self.found.clone(), [groups[0][:0]]
         for part in groups:
             z = method.run(self.victim, self.x[part], self.y[part], self.threat, self.generator)
@@ -246,7 +243,7 @@ class _Search:
         return len(broken)
 
     def _wrong(self, part: Tensor, z: Tensor) -> Tensor:
-        """Returns which examples are fooled; keeps the points that came closer to fooling the model."""
+        """Returns the misclassified examples; stores points that came closer to misclassification than before."""
         f, y = self.victim.all_scores(z), self.y[part]
         value = margin_loss(f, y)
         nearer = value < self.least[part]
@@ -254,7 +251,7 @@ class _Search:
         return predicted_classes(f) != y
 
     def _order(self, left: Tensor) -> Tensor:
-        """Returns the unbroken examples, sorted by the linearized distance that is left to the boundary."""
+        """Returns the unbroken examples, sorted by their linearized distance to the decision boundary."""
         away = []
         for part in left.split(self.piece):
             value, gradient, _ = self.victim.slope(self.near[part], self.y[part], margin_loss)
@@ -264,7 +261,7 @@ class _Search:
 
 @torch.no_grad()
 def _right(victim: AttackedModel, x: Tensor, y: Tensor, batch: int) -> Tensor:
-    """Whether decisions are correct in batches of the user's size."""
+    """Returns whether each example is correctly classified, with batches of the user's size."""
     return torch.cat([victim.scores(part) for part in x.split(batch)]).argmax(1) == y
 
 

@@ -1,4 +1,4 @@
-"""The distance of two functions over a box, with an error bar from their Lipschitz constant.
+"""The largest difference of two functions over a box, with an error bar from their Lipschitz constants.
 
     d(f, g) = sup over the box of |f - g|,    grid max <= d <= grid max + L h,   h = half a diagonal of a cell   (1)
 
@@ -28,7 +28,7 @@ POINTS_PER_CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class SupremumDistance(Result):
-    """Holds bounds of the distance: ``low``, which was reached at ``place``, and ``high``; equation (1).
+    """Result: bounds of the largest difference, and the point ``place`` at which the lower bound was reached; (1).
 
     >>> SupremumDistance(0.5, 0.6, (0.0,), 11).verdict
     'The functions differ by at least 0.5 and at most 0.6 over the box (11 points).'
@@ -46,7 +46,7 @@ class SupremumDistance(Result):
         return f"The functions differ by at least {self.low:.4g}{above} over the box ({self.points} points)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the lower and the upper bound."""
+        """Plots the lower and the upper bound of the difference."""
         shown = [("at least", self.low)] + ([] if self.high == inf else [("at most", self.high)])
         return (Plot("Distance", (Bars("distance", [n for n, _ in shown], [v for _, v in shown]),), Axis("distance")),)
 

@@ -1,4 +1,4 @@
-"""Which representations of signals are provably stable?
+"""Scattering transforms: signal representations by wavelets that are provably stable to deformations.
 
 Contains: wavelets and scattering transforms, frequency reports of filters, sensitivity to deformations, Gabor fits,
 synthesis.

@@ -1,4 +1,4 @@
-"""The parts of a scattering plan: wavelets on one grid, and the averages after them.
+"""The parts of a scattering plan: groups of wavelets on one grid, and the local averages that follow them.
 
 All numbers are kept in float64 and are cast once for each dtype and device in which signals come.
 """
@@ -18,18 +18,18 @@ NEGLIGIBLE_SHARE = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Average2d(Record):
-    """A Gaussian average of images, computed as rows u columns^T."""
+    """A Gaussian average of images u, computed as the matrix product ``rows @ u @ columns.T``."""
 
     rows: Tensor
     columns: Tensor
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Height and width of the output."""
+        """Returns the height and width of the output."""
         return len(self.rows), len(self.columns)
 
     def __call__(self, u: Tensor) -> Tensor:
-        """Returns the averages of images, (count, height, width)."""
+        """Returns the local averages of images, (count, height, width)."""
         return self.rows @ (u @ self.columns.mT)
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Average2d":
@@ -40,18 +40,18 @@ class Average2d(Record):
 
 @dataclass(frozen=True, slots=True)
 class Average1d(Record):
-    """A Gaussian average of signals, computed as matrix products over blocks of the subsampling."""
+    """A Gaussian average of one-dimensional signals, computed as matrix products over blocks of samples."""
 
     pieces: Tensor
     blocks: Tensor
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Height and width of the output."""
+        """Returns the height and width of the output."""
         return 1, len(self.blocks)
 
     def __call__(self, u: Tensor) -> Tensor:
-        """Returns the averages of signals, (count, 1, length)."""
+        """Returns the local averages of signals, (count, 1, length)."""
         products = u.reshape(len(u), -1, len(self.pieces)) @ self.pieces
         return products.flatten(1)[:, self.blocks].sum(-1)[:, None]
 
@@ -66,7 +66,7 @@ Average = Average1d | Average2d
 
 @dataclass(frozen=True, slots=True)
 class WaveletBand(Record):
-    """Wavelets with the same subsampling, the average that follows them, and the second-order wavelets after them.
+    """A group of wavelets with the same subsampling, their local average, and the second-order wavelets that follow.
 
     ``filters`` (places, count, m_1, m_2) are the values at each of the places of the input's grid that fold onto one
     place of the grid (m_1, m_2); ``offsets`` are those places.
@@ -79,16 +79,16 @@ class WaveletBand(Record):
 
     @property
     def grid(self) -> tuple[int, int]:
-        """The size (m_1, m_2) of the subsampled grid."""
+        """Returns the size (m_1, m_2) of the subsampled grid."""
         return self.filters.shape[2], self.filters.shape[3]
 
     @property
     def count(self) -> int:
-        """The number of wavelets."""
+        """Returns the number of wavelets in the band."""
         return self.filters.shape[1]
 
     def each(self) -> int:
-        """Number of complex numbers that one wavelet needs in memory, including the wavelets that follow it."""
+        """Returns how many complex numbers one wavelet needs in memory, including the wavelets that follow it."""
         return max([self.grid[0] * self.grid[1], *(b.count * b.grid[0] * b.grid[1] for b in self.after)])
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "WaveletBand":
@@ -99,7 +99,7 @@ class WaveletBand(Record):
 
 @dataclass(frozen=True, slots=True)
 class BandPlan(Record):
-    """The plan of a scattering transform: the average of the padded signal, and the first-order wavelet bands."""
+    """The precomputed plan of a scattering transform: the average of the input, and the first-order wavelet bands."""
 
     average: Average
     bands: tuple[WaveletBand, ...]
@@ -118,19 +118,19 @@ class BandPlan(Record):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Paths, height and width of the coefficients."""
+        """Returns the number of paths, the height and the width of the coefficients."""
         paths = 1 + sum(band.count * (1 + sum(b.count for b in band.after)) for band in self.bands)
         return paths, *self.average.shape
 
     def largest(self) -> int:
-        """The largest number of complex numbers that one signal needs for a band."""
+        """Returns how many complex numbers one signal needs in memory for the largest band."""
         return max(band.count * band.each() for band in self.bands)
 
 
 def band_of(
     filters: np.ndarray, grid: tuple[int, int], average: Average, after: tuple[WaveletBand, ...] = ()
 ) -> WaveletBand:
-    """Returns the band of filters (count, n_1, n_2) whose outputs are subsampled to a grid.
+    """Builds a wavelet band from filters (count, n_1, n_2) whose outputs are subsampled to a smaller grid.
 
     Cost: a copy of the filters.
 
@@ -149,12 +149,12 @@ def band_of(
 
 
 def least(dtype: torch.dtype) -> float:
-    """The share of the largest value below which values are negligible in a dtype."""
+    """Returns the fraction of the largest value below which filter values are negligible in a dtype."""
     return max(NEGLIGIBLE_SHARE, torch.finfo(dtype).eps / 8)
 
 
 def columns_that_count(filters: np.ndarray, share: float) -> np.ndarray:
-    """First and last column in each row with values above a share of the largest, (..., rows, 2)."""
+    """Returns the first and last column of each row with a value above a fraction of the largest, (..., rows, 2)."""
     seen = np.abs(filters) > share * np.abs(filters).max()
     some, width = seen.any(-1), filters.shape[-1]
     first = np.where(some, seen.argmax(-1), 0)
@@ -163,7 +163,7 @@ def columns_that_count(filters: np.ndarray, share: float) -> np.ndarray:
 
 
 def average_of_plane(windows: tuple[np.ndarray, np.ndarray], steps: int) -> Average2d:
-    """Averages images with a separable window (given by two spectra) and subsamples them, without the border.
+    """Builds the average of images with a separable window, given by two spectra, with subsampling and cropping.
 
     Cost: two small matrices.
     """
@@ -174,7 +174,7 @@ def average_of_plane(windows: tuple[np.ndarray, np.ndarray], steps: int) -> Aver
 
 
 def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Average1d:
-    """Averages signals with a window (given by its spectrum) and keeps one of every ``steps`` points.
+    """Builds the average of signals with a window, given by its spectrum, that keeps one of every ``steps`` points.
 
     out[i] = sum_e P[i - e, e],   P[q, e] = sum_r u[s q + r] w[s e - r],   s = steps                          (1)
 
@@ -193,6 +193,6 @@ def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Aver
 
 
 def _shift(spectrum: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Rows w[i - t] for all positions i, over all t."""
+    """Returns the rows w[i - t] of a window w over all t, for the given positions i."""
     window, size = np.fft.ifft(spectrum).real, len(spectrum)
     return window[(at[:, None] - np.arange(size)) % size]

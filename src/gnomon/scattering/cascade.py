@@ -1,4 +1,4 @@
-"""Runs a scattering plan: wavelets, modulus and averages, twice, each band at its own resolution.
+"""Runs a scattering plan: wavelets, modulus and average, twice, with each band at its own resolution.
 
     S_0 = x * phi,   U_1 = |x * psi_1|,   S_1 = U_1 * phi,   S_2 = |U_1 * psi_2| * phi                        (1)
 
@@ -15,7 +15,7 @@ from gnomon.scattering.band import BandPlan, WaveletBand
 
 
 def cascade(plan: BandPlan, padded: Tensor) -> Tensor:
-    """Computes the coefficients (count, paths, height, width) of padded signals (count, n_1, n_2), equation (1).
+    """Computes the scattering coefficients (count, paths, height, width) of padded signals (count, n_1, n_2); (1).
 
     Cost: for every band a Fourier transform at its resolution for each of its wavelets, and one back where others
     follow.
@@ -30,7 +30,7 @@ def cascade(plan: BandPlan, padded: Tensor) -> Tensor:
 
 
 def has_values(x: Tensor) -> bool:
-    """Whether a tensor holds actual numbers, and is not traced by a compiler, vmap or grad.
+    """Returns whether a tensor holds actual numbers, and is not being traced by a compiler, vmap or grad.
 
     >>> has_values(torch.ones(1))
     True
@@ -41,7 +41,7 @@ def has_values(x: Tensor) -> bool:
 
 
 def _derive(x: Tensor) -> bool:
-    """Whether gradients are requested, in backward or forward mode."""
+    """Returns whether gradients are requested, in backward or forward mode."""
     return (x.requires_grad and torch.is_grad_enabled()) or unpack_dual(x).tangent is not None
 
 
@@ -64,13 +64,13 @@ def _axes(x: Tensor) -> tuple[int, ...]:
 
 
 def _moduli(spectrum: Tensor, band: WaveletBand) -> Tensor:
-    """|u * psi| for each wavelet of a band, subsampled: (count times wavelets, m_1, m_2)."""
+    """Returns the moduli |u * psi| for each wavelet of a band, subsampled: (count * wavelets, m_1, m_2)."""
     folded = _fold(spectrum, band)
     return torch.fft.ifftn(folded, dim=_axes(folded)).abs().flatten(0, 1)
 
 
 def _fold(spectrum: Tensor, band: WaveletBand) -> Tensor:
-    """Computes the same sum of products as the compiled loop, with torch."""
+    """Multiplies spectra by filters and folds them to a smaller grid with torch, like the compiled loop ``fold``."""
     (rows, columns), total = band.grid, None
     for weight, (row, column) in zip(band.filters, band.offsets, strict=True):
         part = spectrum[:, None, row : row + rows, column : column + columns] * weight

@@ -17,7 +17,7 @@ __all__ = ["DeformationSensitivity", "deformation_sensitivity", "fourier_modulus
 
 @dataclass(frozen=True, slots=True)
 class DeformationSensitivity(Result):
-    """Holds the sensitivity of a representation to dilations, (frequencies, warps); see `deformation_sensitivity`.
+    """Result: the sensitivity of a representation to dilations, a table (frequencies, warps).
 
     ``growth`` is the exponent with which it grows with frequency: 0 for a stable representation, 1 for the modulus of
     the Fourier transform.
@@ -42,7 +42,7 @@ class DeformationSensitivity(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether fine details are as stable as coarse ones."""
+        """States whether fine details are as stable to deformations as coarse ones."""
         if self.growth < 0.25:
             return (
                 f"Stable to deformations: fine details change no more than coarse ones (within {self.spread:.2g}-fold)."
@@ -50,7 +50,7 @@ class DeformationSensitivity(Result):
         return f"Unstable: the change under the same deformation grows as frequency^{self.growth:.2g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots sensitivity against frequency, a line for each warp."""
+        """Plots sensitivity over frequency, one line for each warp."""
         lines = tuple(
             Line(f"warp {float(warp):.3g}", self.frequencies, self.sensitivity[:, k])
             for k, warp in enumerate(self.warps)
@@ -114,7 +114,7 @@ def deformation_sensitivity(
 
 @names_call
 def fourier_modulus(x: Tensor) -> Tensor:
-    """The modulus of the Fourier transform of signals: invariant to translations, unstable to dilations.
+    """Returns the modulus of the Fourier transform of signals: invariant to shifts, but unstable to dilations.
 
         |x^(w)| = |sum_t x(t) e^{-2 pi i w t / n}| / sqrt(n)                                                   (1)
 
@@ -128,7 +128,7 @@ def fourier_modulus(x: Tensor) -> Tensor:
 
 
 def _rows(representation: Any, x: Tensor) -> Tensor:
-    """The representation as rows of float64; float32 modules receive float32 inputs."""
+    """Returns the representation of x as rows in float64; float32 modules receive float32 inputs."""
     parameter = next(iter(representation.parameters()), None) if isinstance(representation, torch.nn.Module) else None
     with torch.no_grad():
         out = representation(x if parameter is None else x.to(parameter.dtype))

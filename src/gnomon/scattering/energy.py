@@ -15,7 +15,7 @@ __all__ = ["EnergyByOrder", "energy_by_order"]
 
 @dataclass(frozen=True, slots=True)
 class EnergyByOrder(Result):
-    """Holds the share of the squared norm of the coefficients in orders 0, 1 and 2; shares sum to 1.
+    """Result: the fraction of the coefficients' squared norm in orders 0, 1 and 2; the fractions sum to 1.
 
     >>> print(EnergyByOrder((0.75, 0.2, 0.05)).verdict)
     Order 2 holds 5.00% of the energy of the coefficients.
@@ -25,18 +25,18 @@ class EnergyByOrder(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence what the last order adds."""
+        """States how much energy the highest order holds."""
         return f"Order {len(self.shares) - 1} holds {self.shares[-1]:.2%} of the energy of the coefficients."
 
     def plots(self) -> tuple[Plot, ...]:
-        """A bar for each order."""
+        """Plots the energy of each order as a bar."""
         names = [f"order {k}" for k in range(len(self.shares))]
         return (Plot("Energy by order", (Bars("share", names, self.shares),), caption=self.verdict),)
 
 
 @names_call
 def energy_by_order(scattering: Scattering1d | Scattering2d, x: Any) -> EnergyByOrder:
-    """Computes the share of the energy of scattering coefficients in each order.
+    """Computes the fraction of the energy of scattering coefficients in each order.
 
         share_m = sum_{paths of order m} |S[path] x|^2 / |S x|^2                                               (1)
 

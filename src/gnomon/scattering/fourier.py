@@ -1,4 +1,4 @@
-"""Fourier transforms of eight signals at once, for lengths without large prime factors.
+"""Fourier transforms of eight signals at once in compiled loops, for lengths without large prime factors.
 
 A complex number of eight signals is eight real parts and then eight imaginary parts (`lanes`), so every step is
 arithmetic of whole vectors. Without normalization and with a positive sign,
@@ -69,7 +69,7 @@ def _write(a, place, z):
 
 @njit(**INNER)
 def _turn(a, place, z, w, at, turn):
-    """Writes z times a root of unity, w^turn z."""
+    """Writes the complex number z times a root of unity."""
     if turn:
         c, d = spread(a, w[at + 2 * turn]), spread(a, w[at + 2 * turn + 1])
         z = z[0] * c - z[1] * d, z[0] * d + z[1] * c
@@ -130,7 +130,7 @@ def _three(a, x, step, y, m, s, w, at):
 
 @njit(**INNER)
 def _quarter(x, y, z, t):
-    """Transforms four numbers."""
+    """Returns the Fourier transform of four numbers."""
     even, odd, other, turned = _plus(x, z), _minus(x, z), _plus(y, t), _minus(y, t)
     return _plus(even, other), _plus_i(odd, turned), _minus(even, other), _minus_i(odd, turned)
 
@@ -196,7 +196,7 @@ def _eight(a, x, step, y, m, s, w, at):
 
 @njit(**INNER)
 def _prime(a, x, step, y, r, m, s, w, at):
-    """Transforms r numbers for any factor r, by the defining sum."""
+    """Computes one step of a Fourier transform for any factor r of the length, by the defining sum."""
     for p in range(m):
         for q in range(s):
             here, to = x + (q + s * p) * step, y + (q + s * r * p) * PAIR

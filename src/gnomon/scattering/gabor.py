@@ -24,7 +24,7 @@ MIN_EXPLAINED_VARIANCE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class GaborFit(Result):
-    """Holds the Gabor function fitted to each filter, equation (1) of `gabor_fit`, one entry per filter.
+    """Result: the Gabor function fitted to each filter, with one entry per filter in each field.
 
     ``frequency`` is xi in radians per pixel, rows first; ``precision`` the matrix D in 1 / pixels^2, ``center`` the
     place in pixels from the middle of the kernel, ``amplitude`` and ``phase`` those of the wave; ``explained`` the
@@ -45,7 +45,7 @@ class GaborFit(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how many filters a Gabor function explains."""
+        """States how many filters a Gabor function explains."""
         good = int((self.explained >= MIN_EXPLAINED_VARIANCE).sum())
         median = float(self.explained.median())
         return (
@@ -54,7 +54,7 @@ class GaborFit(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the frequencies that the filters are tuned to, and how well the functions fit."""
+        """Plots the frequencies of the fitted Gabor functions, and how well they fit."""
         good = self.explained >= MIN_EXPLAINED_VARIANCE
         groups = [(f"R^2 of at least {MIN_EXPLAINED_VARIANCE}", good), ("others", ~good)]
         points = tuple(
@@ -120,7 +120,7 @@ def gabor_fit(layer: nn.Conv2d) -> GaborFit:
 
 
 def _record(best: Tensor, patterns: Tensor, weight: Tensor, places: Tensor, residual: Tensor) -> GaborFit:
-    """Returns the fitted functions by name; by convention waves travel to the right."""
+    """Returns the fitted Gabor functions as a `GaborFit`; by convention all waves travel to the right."""
     size = tuple(weight.shape[2:])
     total = (weight - weight.mean((1, 2, 3), keepdim=True)).square().sum((1, 2, 3))
     explained = (1 - residual / total.clamp(min=1e-300)).where(total > 0, 0.0)  # (2)
@@ -134,7 +134,7 @@ def _record(best: Tensor, patterns: Tensor, weight: Tensor, places: Tensor, resi
 
 
 def _patterns(weight: Tensor) -> Tensor:
-    """The leading spatial pattern of each filter, with its singular value and the sign of its strongest channel.
+    """Returns the main spatial pattern of each filter: its first singular vector, times the singular value.
 
     The result has the shape (filters, entries).
     """
@@ -150,7 +150,7 @@ def _places(size: Any) -> Tensor:
 
 
 def _starts(patterns: Tensor, size: Any) -> Tensor:
-    """Starting points: centers of energy and the three largest spectral peaks, with narrow and wide windows."""
+    """Returns starting points for the fit: the energy center and three spectral peaks, with narrow and wide windows."""
     planes = patterns.unflatten(1, tuple(size))
     energy = patterns.square() / patterns.square().sum(1, keepdim=True).clamp(min=1e-300)
     center = energy @ _places(size)
@@ -172,7 +172,7 @@ def _starts(patterns: Tensor, size: Any) -> Tensor:
 
 
 def _near(place: Tensor, side: int) -> Tensor:
-    """Whether each of ``side`` frequencies on a circle is within a kernel's resolution of a position."""
+    """Returns which of ``side`` frequencies on a circle lie within 4 steps of a position."""
     gap = (torch.arange(side) - place[:, None]).abs()
     return torch.minimum(gap, side - gap) <= 4
 
@@ -186,7 +186,7 @@ def _shape(p: Tensor, size: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor, Te
 
 
 def _waves(p: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """The cosine and sine waves times their window, (count, entries, 2)."""
+    """Returns the cosine and sine waves of the Gabor functions, times their window, (count, entries, 2)."""
     center, spread, turn, xi = _shape(p, size)
     u = places - center[:, None]
     window = torch.exp(-(u @ turn.mT / spread[:, None]).square().sum(2) / 2)
@@ -195,7 +195,7 @@ def _waves(p: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
 
 
 def _amounts(waves: Tensor, targets: Tensor) -> Tensor:
-    """Least-squares coefficients of each target on the cosine and sine waves, (count, 2)."""
+    """Returns the least-squares coefficients of each target on its cosine and sine waves, (count, 2)."""
     gram = waves.mT @ waves
     ridge = 1e-9 * gram.diagonal(dim1=1, dim2=2).sum(1) + 1e-300
     normal = gram + ridge[:, None, None] * torch.eye(2, dtype=waves.dtype)
@@ -203,13 +203,13 @@ def _amounts(waves: Tensor, targets: Tensor) -> Tensor:
 
 
 def _residual(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Returns what each target leaves unexplained, equation (1), with the best amplitude and phase."""
+    """Returns the residual of each target after the best fit of amplitude and phase; equation (1)."""
     waves = _waves(p, places, size)
     return targets - (waves @ _amounts(waves, targets)[..., None])[..., 0]
 
 
 def _slopes(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Derivatives of the functions, (count, entries, 7), without the part that amplitude and phase absorb."""
+    """Returns derivatives of the Gabor functions, (count, entries, 7), without what amplitude and phase absorb."""
     center, spread, turn, xi = _shape(p, size)
     waves = _waves(p, places, size)
     amounts = _amounts(waves, targets)
@@ -229,7 +229,7 @@ def _slopes(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -
 
 
 def _levenberg_marquardt(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Runs Levenberg-Marquardt steps for all filters and starts at once; rejects steps that do not help."""
+    """Runs Levenberg-Marquardt steps for all filters and starts at once; rejects steps that raise the error."""
     damping, reach = torch.full((len(p),), 1e-2, dtype=p.dtype), 0.75 * max(size)
     loss = _residual(p, targets, places, size).square().sum(1)
     for _ in range(FIT_STEPS):

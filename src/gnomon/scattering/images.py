@@ -76,7 +76,7 @@ class Scattering2d(AbstractScattering):
         return self.grid[0] >> level, self.grid[1] >> level
 
     def _average(self, level: int) -> Average2d:
-        """The average of images that were subsampled by 2^level; a Gaussian window is separable."""
+        """Builds the average of images that were subsampled by 2^level, with a separable Gaussian window."""
         whole = _low(gaussian_average_2d(self.grid, self.J), self._size(level))
         root = whole[0, 0] ** 0.5
         return average_of_plane((whole[:, 0] / root, whole[0] / root), 2 ** (self.J - level))
@@ -90,7 +90,7 @@ class Scattering2d(AbstractScattering):
         return (ScatteringPath(), *first, *second)
 
     def options(self) -> dict[str, Any]:
-        """The arguments that the transform was created with."""
+        """Returns the arguments that the transform was created with."""
         return {
             "J": self.J,
             "shape": list(self.shape),
@@ -101,7 +101,7 @@ class Scattering2d(AbstractScattering):
 
 
 def wavelets_2d(grid: tuple[int, int], J: int, L: int) -> list[np.ndarray]:
-    """The spectra of the wavelets of J scales, (L, *grid) each.
+    """Returns the spectra of the wavelets of J scales: for each scale one array (L, *grid) over L angles.
 
     Cost: 25 exponentials for each point of each wavelet.
 
@@ -113,7 +113,7 @@ def wavelets_2d(grid: tuple[int, int], J: int, L: int) -> list[np.ndarray]:
 
 
 def _low(spectrum: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """The low frequencies of a spectrum, as many as a smaller grid has."""
+    """Returns the low frequencies of a spectrum, as many as a smaller grid has."""
     if spectrum.shape == size:
         return spectrum
     kept = [np.r_[0 : m // 2, n - m // 2 : n] for n, m in zip(spectrum.shape, size, strict=True)]

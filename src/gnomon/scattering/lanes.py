@@ -50,7 +50,7 @@ for _operation, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"),
 
 @_intrinsic
 def pointer(typing_context, array):
-    """The address of the numbers of a contiguous array, without the cost of reference counting.
+    """Returns the address of the data of a contiguous array, without the cost of reference counting.
 
     Hypotheses: the caller holds the array while it is used; arguments of an entry are held by Python.
     """
@@ -63,7 +63,7 @@ def pointer(typing_context, array):
 
 @_intrinsic
 def load(typing_context, numbers, place):
-    """Loads the vector that begins at a position."""
+    """Returns the vector that begins at a position of an array."""
 
     def generate(context, builder, signature, arguments):
         where, size = _lanes_at(context, builder, signature, arguments)
@@ -85,7 +85,7 @@ def store(typing_context, numbers, place, lanes):
 
 
 def _lanes_at(context: Any, builder: Any, signature: Any, arguments: Any) -> tuple[Any, int]:
-    """The start address of a vector, and the bytes of one number."""
+    """Returns the start address of a vector, and the number of bytes per entry."""
     dtype = signature.args[0].dtype
     kind = ir.VectorType(context.get_value_type(dtype), SIGNALS_PER_VECTOR)
     return builder.bitcast(builder.gep(arguments[0], [arguments[1]]), kind.as_pointer()), dtype.bitwidth // 8
@@ -93,7 +93,7 @@ def _lanes_at(context: Any, builder: Any, signature: Any, arguments: Any) -> tup
 
 @_intrinsic
 def spread(typing_context, numbers, value):
-    """A vector with one value in all entries."""
+    """Returns a vector with the same value in all entries."""
 
     def generate(context, builder, signature, arguments):
         dtype = signature.args[0].dtype
@@ -108,7 +108,7 @@ def spread(typing_context, numbers, value):
 
 @_intrinsic
 def root(typing_context, lanes):
-    """The square root of each entry."""
+    """Returns the square root of each entry of a vector."""
 
     def generate(context, builder, signature, arguments):
         kind, name = arguments[0].type, f"llvm.sqrt.v{SIGNALS_PER_VECTOR}f{lanes.dtype.bitwidth}"

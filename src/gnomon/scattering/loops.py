@@ -1,4 +1,4 @@
-"""Compiled loops of scattering other than Fourier transforms.
+"""Compiled loops of the scattering transform, other than Fourier transforms.
 
 A product with a filter that is then subsampled by k is, in frequency, a sum over the k^2 places that fall on one:
 
@@ -17,7 +17,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "nsz", "arcp"
 
 
 def _compile_on_first_use(function: Any) -> Any:
-    """Compiles on first use, and caches on disk if possible."""
+    """Compiles a function with numba when it is first called, and caches the result on disk if possible."""
     try:
         return njit(cache=True, **OPTIONS)(function)
     except RuntimeError:  # numba found no writable cache folder
@@ -26,7 +26,7 @@ def _compile_on_first_use(function: Any) -> Any:
 
 @_compile_on_first_use
 def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
-    """Multiplies spectra by filters and folds them to a smaller grid; equation (1).
+    """Multiplies spectra by filters and folds them to a smaller grid, which subsamples the output; equation (1).
 
     ``extents`` (places, filters, m_1, 2) are the first column of each row that counts and the one after the last.
     """

@@ -19,7 +19,7 @@ BLOCK_COUNT = 8
 
 @dataclass(frozen=True, slots=True)
 class ScatteringMoments(Result):
-    """Holds scattering moments of a stationary process, equation (1) of `scattering_moments`.
+    """Result: scattering moments of a stationary process, with standard errors.
 
     ``pairs`` are the numbers of the wavelets of each moment of the second order, ``share`` the part of the mean square
     of the process that the squares of the moments hold; never above 1.
@@ -39,11 +39,11 @@ class ScatteringMoments(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how much of the process the moments explain."""
+        """States how much of the mean square of the process the moments hold."""
         return f"The moments up to order 2 hold {self.share:.1%} of the mean square of the process."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the moments of both orders, by their numbers."""
+        """Plots the moments of both orders, in the order of their index."""
         lines = tuple(
             Line(name, torch.arange(len(m)), m) for name, m in (("order 1", self.first), ("order 2", self.second))
         )
@@ -88,7 +88,7 @@ def scattering_moments(transform: WaveletTransform, x: Any) -> ScatteringMoments
 
 
 def moment_vector(transform: WaveletTransform, x: Tensor, *, blocks: bool = False) -> Tensor:
-    """Returns the mean and the moments of both orders for each realization, (n, moments), with gradients.
+    """Returns the mean and the moments of both orders for each realization, (n, moments), differentiable.
 
         S[k] = mean |x * psi_k|,    S[k, l] = mean ||x * psi_k| * psi_l|                                       (1)
 

@@ -29,7 +29,7 @@ Wave = tuple[float, float, int]
 
 
 def gabor_2d(shape: tuple[int, int], sigma: float, theta: float, xi: float, slant: float) -> np.ndarray:
-    """A Gaussian window times a plane wave, summed over periods of the grid."""
+    """Returns a Gaussian window times a plane wave, made periodic on the grid."""
     c, s, q = cos(theta), sin(theta), 1 / (2 * sigma**2)
     out = np.zeros(shape, dtype=complex)
     for a in PERIODS:
@@ -42,7 +42,7 @@ def gabor_2d(shape: tuple[int, int], sigma: float, theta: float, xi: float, slan
 
 
 def morlet_2d(shape: tuple[int, int], scale: int, theta: float, slant: float) -> np.ndarray:
-    """The Fourier transform of wavelet (1) at a scale: sigma = 0.8 2^scale, xi = (3 pi / 4) 2^-scale.
+    """Returns the Fourier transform of the wavelet (1) at a scale: sigma = 0.8 2^scale, xi = (3 pi / 4) 2^-scale.
 
     Cost: 25 exponentials for each point of the grid.
 
@@ -56,7 +56,7 @@ def morlet_2d(shape: tuple[int, int], scale: int, theta: float, slant: float) ->
 
 
 def gaussian_average_2d(shape: tuple[int, int], J: int) -> np.ndarray:
-    """The Fourier transform of the Gaussian average over 2^J points: sigma = 0.8 2^(J - 1).
+    """Returns the Fourier transform of a Gaussian average over 2^J points: sigma = 0.8 2^(J - 1).
 
     Cost: 25 exponentials for each point of the grid.
 
@@ -67,7 +67,7 @@ def gaussian_average_2d(shape: tuple[int, int], J: int) -> np.ndarray:
 
 
 def waves_1d(J: int, Q: int) -> list[Wave]:
-    """Center frequencies, widths and levels of Q wavelets per octave, then of equal widths down to frequency 0.
+    """Returns center frequency, width and level of wavelets: Q per octave, then equal widths down to frequency 0.
 
     >>> [(round(xi, 3), level) for xi, _, level in waves_1d(3, 1)]
     [(0.35, 0), (0.175, 0), (0.087, 0), (0.044, 1)]
@@ -87,7 +87,7 @@ def waves_1d(J: int, Q: int) -> list[Wave]:
 
 
 def morlet_1d(size: int, xi: float, sigma: float) -> np.ndarray:
-    """The Fourier transform of wavelet (2).
+    """Returns the Fourier transform of the one-dimensional wavelet (2).
 
     Cost: at most 18 exponentials for each point.
 
@@ -99,7 +99,7 @@ def morlet_1d(size: int, xi: float, sigma: float) -> np.ndarray:
 
 
 def gaussian_average_1d(size: int, sigma: float) -> np.ndarray:
-    """The Fourier transform of a Gaussian average of this width in frequency.
+    """Returns the Fourier transform of a Gaussian average whose width in frequency is sigma.
 
     Cost: at most 9 exponentials for each point.
 
@@ -110,7 +110,7 @@ def gaussian_average_1d(size: int, sigma: float) -> np.ndarray:
 
 
 def _gaussian(size: int, xi: float, sigma: float) -> np.ndarray:
-    """A Gaussian over frequencies, summed over at most five periods on each side."""
+    """Returns a Gaussian over frequencies, made periodic with at most five periods on each side."""
     reach = min(ceil(sqrt(-2 * sigma**2 * log(1e-7)) + 1), 5)
     if reach == 1 and xi == 0:
         frequencies = np.fft.fftfreq(size)

@@ -1,4 +1,4 @@
-"""Converts a plan for images to flat arrays that compiled loops read.
+"""Converts a scattering plan for images to flat arrays that compiled loops read.
 
 The loops work on eight wavelets of the first order side by side (`planes`), with Fourier transforms of their own
 (`fourier`), whose lengths have small prime factors. Plans with other lengths are not packed.
@@ -35,7 +35,7 @@ BAND = np.dtype(
 
 
 def radices(n: int) -> list[int] | None:
-    """The factors of a Fourier transform of this length: 8, 4, 2 and small odd primes; None if others divide it.
+    """Returns the length's factors 8, 4, 2 and small odd primes for the Fourier transform; None if others divide it.
 
     >>> radices(40), radices(144), radices(46)
     ([8, 5], [4, 4, 3, 3], None)
@@ -52,7 +52,7 @@ def radices(n: int) -> list[int] | None:
 
 
 def turns(n: int) -> np.ndarray:
-    """Returns cos and sin of 2 pi k / n, alternating, for k < n.
+    """Returns cos(2 pi k / n) and sin(2 pi k / n) for k < n, alternating.
 
     >>> turns(4).round(12).tolist()
     [1.0, 0.0, 0.0, 1.0, -1.0, 0.0, -0.0, -1.0]
@@ -63,7 +63,7 @@ def turns(n: int) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Packed(Record):
-    """A scattering plan as flat arrays; ``memory`` is what one thread needs."""
+    """A scattering plan as flat arrays; ``memory`` is the amount of memory that one thread needs."""
 
     numbers: np.ndarray
     places: np.ndarray
@@ -76,7 +76,7 @@ class Packed(Record):
 
 @dataclass(slots=True)
 class _Writer:
-    """Appends to flat arrays; each method returns the position or the record number that it wrote."""
+    """Appends to flat arrays; each method returns the position or the record index at which it wrote."""
 
     numbers: list[np.ndarray] = field(default_factory=list)
     places: list[np.ndarray] = field(default_factory=list)
@@ -91,7 +91,7 @@ class _Writer:
         return begin
 
     def side(self, n: int) -> int:
-        """Writes the tables of a Fourier transform of length n."""
+        """Writes the tables of a Fourier transform of length n. Returns their index."""
         sizes = [side[0] for side in self.sides]
         if n in sizes:
             return sizes.index(n)
@@ -101,14 +101,14 @@ class _Writer:
         return len(self.sides) - 1
 
     def window(self, weights: np.ndarray) -> int:
-        """Writes an averaging matrix (outputs, size): first and last column of each row, and its values."""
+        """Writes an averaging matrix (outputs, size): the values, and first and last nonzero column of each row."""
         seen = weights != 0
         reach = np.stack([seen.argmax(1), weights.shape[1] - seen[:, ::-1].argmax(1)], 1)
         self.windows.append((*weights.shape, self.write(weights), self.write(reach)))
         return len(self.windows) - 1
 
     def band(self, band: WaveletBand, grid: tuple[int, int], share: float, lanes: bool, rest: tuple[int, ...]) -> None:
-        """Writes the filters after a grid; with ``lanes``, eight of them side by side, padded with zeros."""
+        """Writes the filters of a band; with ``lanes``, eight filters side by side, padded with zeros."""
         values = band.filters.numpy()  # (places, count, rows, columns)
         rows, columns = band.grid
         seen = columns_that_count(values, share).swapaxes(0, 1)
@@ -135,7 +135,7 @@ class _Writer:
 
 
 def pack_plan(plan: BandPlan, share: float) -> Packed | None:
-    """Converts a plan to flat arrays without negligible values; None if the plan is not supported.
+    """Converts a plan to flat arrays, dropping negligible values; None if the plan is not supported.
 
     Cost: a copy of the filters.
     """
@@ -167,7 +167,7 @@ def pack_plan(plan: BandPlan, share: float) -> Packed | None:
 
 
 def _memory(plan: BandPlan) -> int:
-    """Memory of one thread: a tile, its moduli with their spectrum, three copies of a line, and row averages."""
+    """Returns how many numbers one thread needs as working memory."""
     rows, columns = (max(band.grid[axis] for band in plan.bands) for axis in (0, 1))
     line = max(rows, columns)
     planes = rows * (columns + 1) * 2 + (rows + 2) * columns  # complex

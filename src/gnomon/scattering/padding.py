@@ -21,7 +21,7 @@ MODES = (*COPIES, *SUMS, *STATISTICS)
 
 
 def pad(x: Tensor, before: int, after: int, dim: int, mode: str) -> Tensor:
-    """Pads x with this many values before and after it along a dimension.
+    """Pads x with a number of values before and after it along a dimension.
 
     Cost: a copy; for sums a matrix product.
 

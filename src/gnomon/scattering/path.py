@@ -1,4 +1,4 @@
-"""Describes one scattering coefficient: the wavelets that were applied."""
+"""Describes scattering coefficients by the wavelets that were applied."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ __all__ = ["ScatteringPath"]
 
 @dataclass(frozen=True, slots=True)
 class ScatteringPath(Record):
-    """The wavelets of one coefficient, in the order they were applied; none for the average of the input itself.
+    """The wavelets behind one scattering coefficient, in the order they were applied; none for the plain average.
 
     ``n`` are their numbers, ``j`` their scales (2^j is the subsampling that each bears), ``theta`` the numbers of their
     angles for images, ``xi`` and ``sigma`` their center frequencies and widths in cycles per sample.
@@ -26,5 +26,5 @@ class ScatteringPath(Record):
 
     @property
     def order(self) -> int:
-        """The number of wavelets: 0, 1 or 2."""
+        """Returns the number of wavelets: 0, 1 or 2."""
         return len(self.n)

@@ -1,4 +1,4 @@
-"""Compiled loops of scattering on images: eight first-order wavelets at once.
+"""Compiled loops of the scattering transform of images, for eight first-order wavelets at once.
 
 A product with a filter that is then subsampled is, in frequency, a sum over the places that fall on one:
 
@@ -24,7 +24,7 @@ NUMBERS_PER_HALF_CACHE = 8_000
 
 @compile_on_first_use
 def scatter(half, numbers, places, bands, first, sides, windows, memory, out):
-    """Computes coefficients of both orders from half spectra of padded images, into out (images, paths, height, width).
+    """Writes coefficients of both orders into ``out`` (images, paths, height, width), from half spectra of images.
 
     ``half`` (images, n_1 / 2 + 1, n_2, 2) has real and imaginary parts; ``memory`` is for one tile after another.
     """
@@ -109,7 +109,7 @@ def _wavelet(a, row, spectrum, numbers, places, band, wave, r):
 
 @njit(**INNER)
 def _line(places, band, wave, p, r):
-    """The nonzero columns of a row, where its input row begins, whether it is mirrored, and its first column."""
+    """Returns a row's nonzero columns, the start of its input row, whether it is mirrored, and its first column."""
     ends = band.extents + 2 * ((wave * band.places + p) * band.rows + r)
     first, last = places[ends], places[ends + 1]
     high, column = places[band.offsets + 2 * p] + r, places[band.offsets + 2 * p + 1] + first
@@ -129,7 +129,7 @@ def _fetch_next(a, line, step, count, lines):
 
 @njit(**OUTER)
 def _down(a, band, sides, windows, numbers, places, keep, free, out):
-    """Transforms the columns of a tile and writes the averages of their moduli into out (some, height, width)."""
+    """Transforms a tile's columns back and writes averages of the moduli into ``out`` (some, height, width)."""
     rows, columns = band.rows, band.columns
     side, down, along = sides[band.row_side], windows[band.row_window], windows[band.column_window]
     line, memory = free, free + rows * PAIR
@@ -155,7 +155,7 @@ def _down(a, band, sides, windows, numbers, places, keep, free, out):
 
 @njit(**INNER)
 def _average(a, line, numbers, places, window, output):
-    """The weighted sum over a line for one output, in four independent partial sums."""
+    """Returns the weighted sum over a line for one output, as four independent partial sums."""
     ends, w = window.reach + 2 * output, window.weights + output * window.size
     first, last = places[ends], places[ends + 1]
     s0, s1, s2, s3 = spread(a, 0.0), spread(a, 0.0), spread(a, 0.0), spread(a, 0.0)
@@ -172,7 +172,7 @@ def _average(a, line, numbers, places, window, output):
 
 @njit(**OUTER)
 def _spectrum(a, moduli, spectrum, free, band, sides, numbers, places):
-    """Computes the conjugate of the spectrum of the moduli, for the first half of the rows."""
+    """Computes the conjugate spectrum of the moduli, for the first half of the rows."""
     rows, columns, kept = band.rows, band.columns, band.rows // 2 + 1
     down, across, half = sides[band.row_side], sides[band.column_side], spread(a, 0.5)
     line, memory = free, free + rows * PAIR

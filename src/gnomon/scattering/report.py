@@ -1,4 +1,4 @@
-"""Measures what a filter bank does to frequencies: how much of each it keeps, and whether it can be inverted."""
+"""Filter reports: how much of each frequency a filter bank keeps, and whether its input can be recovered."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ HALF_PLANE_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class FilterReport(Result):
-    """Holds how much a filter bank keeps of each frequency.
+    """Result: how much a filter bank keeps of each frequency, with frame bounds and redundancy.
 
     ``lower`` and ``upper`` are the frame bounds: the energy of the outputs is between these multiples of the energy of
     the input. ``redundancy`` is the number of outputs for each input channel, ``analyticity`` the share of the energy
@@ -45,7 +45,7 @@ class FilterReport(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether distances between signals survive."""
+        """States whether the input can be recovered from the outputs, and how distances change."""
         if self.lower < 1e-6 * self.upper:
             lost = "Some frequencies are lost: the input cannot be recovered from the outputs"
         else:
@@ -56,7 +56,7 @@ class FilterReport(Result):
         return f"{lost}; {grows}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the energy kept at each frequency."""
+        """Plots the energy that the filters keep at each frequency."""
         kept = self.littlewood_paley
         if kept.dim() == 1:
             half = kept[: len(kept) // 2 + 1]
@@ -101,7 +101,7 @@ def filter_report(filters: Any, *, size: int = 64) -> FilterReport:
 
 
 def _spectra(filters: Scattering1d | Scattering2d) -> tuple[np.ndarray, np.ndarray]:
-    """The spectra of the first-order wavelets, and the spectrum of the average."""
+    """Returns the spectra of the first-order wavelets, and the spectrum of the average."""
     if isinstance(filters, Scattering1d):
         waves = [morlet_1d(filters.size, xi, sigma) for xi, sigma, _ in filters.waves[0]]
         return np.stack(waves), gaussian_average_1d(filters.size, AVERAGE_BANDWIDTH / filters.T)
@@ -109,7 +109,7 @@ def _spectra(filters: Scattering1d | Scattering2d) -> tuple[np.ndarray, np.ndarr
 
 
 def _mirror(energy: np.ndarray) -> np.ndarray:
-    """The energy at the opposite frequencies."""
+    """Returns the energy at the opposite frequencies."""
     axes = tuple(range(1, energy.ndim))
     return np.roll(np.flip(energy, axes), 1, axes)
 

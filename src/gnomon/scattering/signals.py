@@ -102,18 +102,18 @@ class Scattering1d(AbstractScattering):
         return BandPlan(self._average(window, 0), tuple(bands))
 
     def _rate(self, level: int) -> int:
-        """The subsampling rate, as a power of two, that wavelets of a level allow."""
+        """Returns the subsampling rate, as a power of two, that wavelets of a level allow."""
         return max(min(level, floor(log2(self.T))) - self.oversampling, 0)
 
     def _slower(self, level: int) -> list[tuple[int, Sequence[int]]]:
-        """The second-order wavelets that may follow wavelets of a level, grouped by their own level."""
+        """Returns the second-order wavelets that may follow wavelets of a level, grouped by their own level."""
         if self.max_order < 2:
             return []
         numbers = [n for n, wave in enumerate(self.waves[1]) if wave[2] > level]
         return [(key, list(group)) for key, group in groupby(numbers, key=lambda n: self.waves[1][n][2])]
 
     def _average(self, window: np.ndarray, rate: int) -> Average1d:
-        """The average of signals that were subsampled by 2^rate."""
+        """Builds the average of signals that were subsampled by 2^rate."""
         last = max(floor(log2(self.T)) - self.oversampling, 0)
         left = self.widths[0][0]
         outputs = np.arange(-(-left // 2**last), -(-(left + self.shape[0]) // 2**last))
@@ -132,12 +132,12 @@ class Scattering1d(AbstractScattering):
         return (ScatteringPath(), *first, *second)
 
     def gains(self) -> Tensor:
-        """The power of two by which each path is scaled to match equation (1)."""
+        """Returns the power of two by which each path is scaled to match equation (1)."""
         powers = [sum(accumulate((self._rate(j) for j in path.j), max)) for path in self.paths()]
         return 2.0 ** torch.tensor(powers, dtype=torch.float64)
 
     def options(self) -> dict[str, Any]:
-        """The arguments that the transform was created with."""
+        """Returns the arguments that the transform was created with."""
         return {
             "J": self.J,
             "shape": self.shape[0],
@@ -155,7 +155,7 @@ def _pair(Q: Any) -> tuple[int, int]:
 
 
 def _padded_size(size: int, T: int) -> int:
-    """The smallest power of two that holds the signal and three times the reach of the average at both ends."""
+    """Returns the smallest power of two that holds the signal and enough padding for the average at both ends."""
     window = np.abs(np.fft.ifft(gaussian_average_1d(size, AVERAGE_BANDWIDTH / T)))[: size // 2]
     beyond = np.cumsum(window[::-1])[::-1]  # the sum of the window from each position to the end
     small = np.flatnonzero(beyond <= 1e-3)
@@ -164,5 +164,5 @@ def _padded_size(size: int, T: int) -> int:
 
 
 def _periodize(spectrum: np.ndarray, rate: int) -> np.ndarray:
-    """The spectrum of every 2^rate-th sample of a filter."""
+    """Returns the spectrum of a filter that is sampled at every 2^rate-th point."""
     return spectrum.reshape(2**rate, -1).mean(0)

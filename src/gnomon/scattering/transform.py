@@ -1,4 +1,4 @@
-"""The common part of the transforms of signals and images: input checks, and running the plan."""
+"""Base class of the transforms of signals and images: checks inputs and runs the plan."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["AbstractScattering"]
 
 
 class AbstractScattering(nn.Module, ABC):
-    """Base class of scattering transforms for signals of one shape; no parameters, runs on the input's device."""
+    """Base class of scattering transforms for signals of one shape; has no parameters, runs on the input's device."""
 
     shape: tuple[int, ...]
     padding: str
@@ -30,16 +30,16 @@ class AbstractScattering(nn.Module, ABC):
 
     @abstractmethod
     def options(self) -> dict[str, Any]:
-        """The arguments that the transform was created with."""
+        """Returns the arguments that the transform was created with."""
 
     @property
     def call(self) -> str:
-        """The name of the transform in error messages."""
+        """Returns the call of the transform, as error messages show it."""
         return f"{type(self).__name__}(x)"
 
     @names_call
     def forward(self, x: Any) -> Tensor:
-        """The coefficients (..., paths, *output) of signals (..., *shape)."""
+        """Returns the coefficients (..., paths, *output) of signals (..., *shape)."""
         signals, batch = self._check_signals(x)
         padded = self._pad_signals(signals)
         plane = padded if len(self.shape) == 2 else padded[:, None]
@@ -67,7 +67,7 @@ class AbstractScattering(nn.Module, ABC):
         return signals, tuple(given.shape[: given.dim() - dims])
 
     def get_extra_state(self) -> dict[str, Any]:
-        """The options, so that saved states of different transforms are not confused."""
+        """Returns the options, so that a saved state cannot be loaded into a transform with other options."""
         return self.options()
 
     @names_call("load_state_dict(state)")
@@ -79,7 +79,7 @@ class AbstractScattering(nn.Module, ABC):
             raise InputError(found, accepted="the same transform", fix=fix)
 
     def extra_repr(self) -> str:
-        """The options."""
+        """Returns the options of the transform, shown by ``repr``."""
         return ", ".join(f"{name}={value!r}" for name, value in self.options().items())
 
 

@@ -65,17 +65,17 @@ class WaveletTransform(nn.Module):
 
     @property
     def axes(self) -> tuple[int, ...]:
-        """The spatial axes."""
+        """Returns the spatial axes of the input."""
         return tuple(range(-len(self.shape), 0))
 
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of wavelet indices (first order, slower second order)."""
+        """Returns pairs of wavelet indices: first order, slower second order."""
         numbers = range(len(self.scales))
         return tuple((a, b) for a in numbers for b in numbers if self.scales[a] < self.scales[b])
 
     @names_call("WaveletTransform(x)")
     def forward(self, x: Any) -> Tensor:
-        """The coefficients (..., 1 + wavelets, *shape) of signals (..., *shape), the average first; equation (2)."""
+        """Returns the coefficients (..., 1 + wavelets, *shape) of signals (..., *shape), the average first; (2)."""
         given = check_real(as_numbers(x, "x"), "x")
         if tuple(given.shape[-len(self.shape) :]) != self.shape:
             found = f"x has shape {tuple(given.shape)} and the transform was made for {self.shape} at the end"
@@ -94,7 +94,7 @@ class WaveletTransform(nn.Module):
 
 
 def _tight(filters: np.ndarray) -> np.ndarray:
-    """Divides the filters by the square root of the sum (1), so that energy is preserved."""
+    """Divides filters by the root of their summed energy (1), so that the transform preserves energy."""
     energy = filters**2
     axes = tuple(range(1, filters.ndim))
     kept = ((energy + np.roll(np.flip(energy, axes), 1, axes)) / 2).sum(0)

@@ -1,4 +1,4 @@
-"""Instruments for networks on sequences: memory, causality, attention and gates.
+"""Networks on sequences: measurements of memory, causality, attention and gates.
 
 Contains: memory by lag, causality, attention maps and heads, gates, spectra of states, bits per character.
 Does not contain: recurrent layers (`gnomon.models`), graphs (`gnomon.graphs`).

@@ -1,4 +1,4 @@
-"""Measures which input position each attention head looks at, compared with the expected position.
+"""Measures whether attention heads attend to expected positions, such as the previous token.
 
     alignment = share of queries t with argmax_s A[t, s] = place(t)                                        (1)
 
@@ -31,7 +31,7 @@ RANDOM_DRAWS = 20
 
 @dataclass(frozen=True, slots=True)
 class AttentionAlignment(Result):
-    """The alignment (1) of every head, and the pattern it follows, by the path of its attention module.
+    """Result: how often each head attends to its expected position (1), and the pattern it follows, by module name.
 
     >>> AttentionAlignment({"a": (0.2, 1.0)}, {"a": ("same place", "mirrored")}, 0.125).best
     ('a', 1)
@@ -43,7 +43,7 @@ class AttentionAlignment(Result):
 
     @property
     def best(self) -> tuple[str, int]:
-        """The attention module and the index of the head with the largest alignment."""
+        """Returns the attention module and the index of the head with the largest alignment."""
         return max(((name, i) for name, row in self.shares.items() for i in range(len(row))),
                    key=lambda at: self.shares[at[0]][at[1]])  # fmt: skip
 
@@ -57,7 +57,7 @@ class AttentionAlignment(Result):
         return f"{looks} looks at {place} in {share} (chance: {self.chance:.0%})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots one bar for each head."""
+        """Plots the alignment of each head as a bar."""
         names = [f"{name} head {i}" for name, row in self.shares.items() for i in range(len(row))]
         bars = Bars("alignment", names, [s for row in self.shares.values() for s in row])
         return (Plot("Attention at the expected place", (bars, Reference("chance", self.chance)), Axis("share")),)
@@ -65,7 +65,7 @@ class AttentionAlignment(Result):
 
 @names_call
 def attention_alignment(module: nn.Module, data: Any, *, places: Sequence[int] | None = None) -> AttentionAlignment:
-    """Measures which input position the heads of every nn.MultiheadAttention look at; equations (1) and (2).
+    """Measures how often the heads of every nn.MultiheadAttention attend to expected positions; (1) and (2).
 
     Args:
         module: a network with nn.MultiheadAttention; for the weights of any other attention see `alignment_share`.
@@ -102,7 +102,7 @@ def attention_alignment(module: nn.Module, data: Any, *, places: Sequence[int] |
 def alignment_share(
     weights: Float[Tensor, "n queries keys"], *, places: Sequence[int] | None = None
 ) -> tuple[float, str]:
-    """Returns the share (1) of queries that look at their expected place, and the pattern of these places.
+    """Returns the fraction of queries that attend to their expected position (1), and the pattern of these positions.
 
     Hypotheses: there is one place for each query.
     Reference: [bahdanau2015neural].
@@ -133,7 +133,7 @@ def alignment_share(
 
 
 def _by_chance(shape: tuple[int, ...]) -> float:
-    """Mean over random attention maps (n, queries, keys) of the best share (1) over the patterns (2)."""
+    """Returns the best alignment (1) over the patterns (2) for random attention maps, on average."""
     generator = torch.Generator().manual_seed(0)
     return sum(alignment_share(torch.rand(shape, generator=generator))[0] for _ in range(RANDOM_DRAWS)) / RANDOM_DRAWS
 

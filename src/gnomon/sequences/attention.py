@@ -1,4 +1,4 @@
-"""Measures how widely each attention head looks, and whether tokens become more similar with depth.
+"""Measures over how many positions attention heads spread, and whether tokens become more similar with depth.
 
     H[h] = mean over queries of -sum_s A[t, s] log A[t, s] / log(number of keys)                           (1)
     r_l  = |X_l - 1 mean(X_l)| / |X_l|     over the tokens that enter attention l                          (2)
@@ -31,7 +31,7 @@ MIN_RELATIVE_DISTANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class AttentionMaps(Result):
-    """Attention maps with their entropy (1), their rank, and the differences between tokens (2), layer by layer.
+    """Result: attention maps, their entropy (1) and rank, and the differences between tokens (2), layer by layer.
 
     ``maps`` has one tensor (n, heads, queries, keys) for each layer; ``rank`` is the mean number of singular values of
     a map above one hundredth of the largest singular value.
@@ -48,7 +48,7 @@ class AttentionMaps(Result):
 
     @property
     def verdict(self) -> str:
-        """Says how widely heads look, and how different the tokens are at the last layer."""
+        """States over how many positions heads spread, and how different the tokens are at the last layer."""
         flat = [e for row in self.entropy for e in row]
         first, last = self.difference[0], self.difference[-1]
         return (
@@ -59,7 +59,7 @@ class AttentionMaps(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports tokens that have become nearly equal."""
+        """Returns a finding if tokens have become nearly equal."""
         worst = min(range(len(self.layers)), key=self.difference.__getitem__)
         if self.difference[worst] >= MIN_RELATIVE_DISTANCE or self.difference[0] < MIN_RELATIVE_DISTANCE:
             return ()
@@ -68,7 +68,7 @@ class AttentionMaps(Result):
         return (Finding(kinds.TOKENS_ALIKE, self.layers[worst], values, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the entropy by head and the difference of tokens by layer."""
+        """Plots the entropy of each head, and the difference between tokens by layer."""
         names = [
             f"{name} head {i}" for name, row in zip(self.layers, self.entropy, strict=True) for i in range(len(row))
         ]
@@ -142,7 +142,7 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
 
 
 def _entropy(a: Tensor) -> Tensor:
-    """The normalized entropy (1), one number for each head."""
+    """Returns the normalized entropy of each attention head; equation (1)."""
     h = -(a * a.clamp(min=1e-30).log()).sum(-1) / max(log(a.shape[-1]), 1e-12)
     return h.double().mean((0, 2))  # (1)
 

@@ -1,4 +1,4 @@
-"""Selects the inputs for an instrument: the tensors it is given, or the first examples of batched data."""
+"""Selects the inputs to measure: given tensors, or the first examples of batched data."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ MAX_EXAMPLES = 64
 
 
 def first_examples(x: Any, module: nn.Module) -> Inputs:
-    """Returns inputs in memory unchanged; from a data set, a loader or another source of batches the first 64 examples.
+    """Returns inputs in memory unchanged, and the first 64 examples of a data set, loader or other source.
 
     Cost: reading the examples.
 

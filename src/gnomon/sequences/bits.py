@@ -1,4 +1,4 @@
-"""Measures how well a network predicts text, in bits per character, compared with counting characters.
+"""Measures how well a network predicts text, in bits per character, compared with character counts.
 
     bits = -mean over t of log2 p(c_{t+1} | c_1 ... c_t)                                                   (1)
     counts: -sum_c q(c) log2 q(c),    pairs: -sum_ab q(ab) log2 q(b | a)                                   (2)
@@ -28,7 +28,7 @@ __all__ = ["BitsPerCharacter", "bits_per_character"]
 
 @dataclass(frozen=True, slots=True)
 class BitsPerCharacter(Result):
-    """Bits per character of a network (1), and of counts of characters and pairs (2), on ``characters`` of text.
+    """Result: bits per character of a network (1), and of counts of characters and pairs (2).
 
     >>> BitsPerCharacter(1.5, 4.0, 3.0, 1000).verdict
     'The network needs 1.5 bits per character; counts of characters need 4, counts of pairs 3.'
@@ -41,7 +41,7 @@ class BitsPerCharacter(Result):
 
     @property
     def perplexity(self) -> float:
-        """The perplexity 2^bits: the number of equally likely characters that would be as hard to predict."""
+        """Returns the perplexity 2^bits: the number of equally likely characters that would be as hard to predict."""
         return float(2.0**self.bits)
 
     @property
@@ -54,7 +54,7 @@ class BitsPerCharacter(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports a network that predicts worse than counts of single characters."""
+        """Returns a finding if the network predicts worse than counts of single characters."""
         if self.bits <= self.counts:
             return ()
 
@@ -115,6 +115,6 @@ def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
 
 
 def _entropy(values: Tensor) -> float:
-    """Entropy in bits of the distribution of values, as in (2)."""
+    """Returns the entropy of the distribution of values, in bits; see (2)."""
     shares = torch.unique(values, return_counts=True)[1].double() / len(values)
     return float(-(shares * shares.log2()).sum())

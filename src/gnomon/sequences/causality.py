@@ -27,7 +27,7 @@ NO_EFFECT_TOLERANCE = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Causality(Result):
-    """The dependence of output t on input s, equation (1); ``shift`` is how far ahead an output may look.
+    """Result: how much output t depends on input s (1); ``shift`` is how far ahead an output may look.
 
     >>> Causality(((1.0, 0.5), (1.0, 1.0))).leaks
     ((0, 1),)
@@ -38,7 +38,7 @@ class Causality(Result):
 
     @property
     def leaks(self) -> tuple[tuple[int, int], ...]:
-        """Pairs (t, s) with s > t + shift for which output t depends on input s."""
+        """Returns pairs (t, s) with s > t + shift for which output t depends on input s."""
         return tuple(
             (t, s)
             for t, row in enumerate(self.dependence)
@@ -48,7 +48,7 @@ class Causality(Result):
 
     @property
     def ahead(self) -> int:
-        """The largest number of positions that an output sees ahead of its own."""
+        """Returns the largest number of positions that an output sees ahead of its own."""
         seen = [s - t for t, row in enumerate(self.dependence) for s, d in enumerate(row) if d > NO_EFFECT_TOLERANCE]
         return max(seen, default=0)
 
@@ -61,7 +61,7 @@ class Causality(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports outputs that depend on future inputs."""
+        """Returns a finding if outputs depend on future inputs."""
         if not self.leaks:
             return ()
         t, s = self.leaks[0]
@@ -71,7 +71,7 @@ class Causality(Result):
         return (Finding(kinds.SEES_THE_FUTURE, "", values, (Value("relative change", worst),), 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the matrix of dependence."""
+        """Plots the matrix of how much each output depends on each input."""
         return (
             Plot(
                 "Which outputs see which inputs", (Image("dependence", self.dependence),), Axis("input"), Axis("output")

@@ -1,4 +1,4 @@
-"""Measures rank collapse: without skip connections and feed-forward parts, all tokens become equal with depth.
+"""Rank collapse: without skip connections and feed-forward layers, all tokens become equal with depth.
 
     r_l = |X_l - 1 mean(X_l)| / |X_l|,    rank_l = exp(entropy of the squared singular values of X_l)      (1)
 
@@ -30,7 +30,7 @@ MIN_RELATIVE_DISTANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class RankCollapse(Result):
-    """Differences between tokens (1) and the number of directions they fill, at the input and after each layer.
+    """Result: differences between tokens (1) and the number of directions they span, at the input and after each layer.
 
     >>> RankCollapse(("input", "0"), (0.9, 0.8), (3.0, 2.5)).findings
     ()
@@ -42,7 +42,7 @@ class RankCollapse(Result):
 
     @property
     def verdict(self) -> str:
-        """Compares the first layer with the last, in one sentence."""
+        """Compares the tokens at the first layer with those at the last."""
         return (
             f"Tokens differ by {self.difference[0]:.2g} of their size at the first of {len(self.layers)} places and by "
             f"{self.difference[-1]:.2g} at the last; they fill {self.rank[0]:.1f} directions, then {self.rank[-1]:.1f}."
@@ -50,7 +50,7 @@ class RankCollapse(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports tokens that have become nearly equal."""
+        """Returns a finding if tokens have become nearly equal."""
         if self.difference[-1] >= MIN_RELATIVE_DISTANCE or self.difference[0] < MIN_RELATIVE_DISTANCE:
             return ()
         first = next(i for i, d in enumerate(self.difference) if d < MIN_RELATIVE_DISTANCE)

@@ -31,7 +31,7 @@ __all__ = ["ComplexityProfile", "complexity_profile"]
 
 @dataclass(frozen=True, slots=True)
 class ComplexityProfile(Result):
-    """Operations and bytes kept for one sequence of each length, and the constant, linear and quadratic parts of (1).
+    """Result: operations and memory for each sequence length, split into constant, linear and quadratic parts (1).
 
     >>> found = ComplexityProfile((10, 20, 40), (300, 800, 2400), (10, 20, 40), (0.0, 20.0, 1.0), (0.0, 1.0, 0.0))
     >>> found.crossover, round(found.power, 2)
@@ -46,13 +46,13 @@ class ComplexityProfile(Result):
 
     @property
     def power(self) -> float:
-        """The power of the length with which operations grow between the last two lengths."""
+        """Returns the power of the length with which operations grow between the last two lengths."""
         (a, b), (s, t) = self.operations[-2:], self.lengths[-2:]
         return log(b / a) / log(t / s)
 
     @property
     def crossover(self) -> float:
-        """The length (2) at which the quadratic part equals the linear one; infinite without a quadratic part."""
+        """Returns the length at which quadratic and linear cost are equal; infinite without a quadratic part; (2)."""
         return self.parts[1] / self.parts[2] if self.parts[2] > 0 else float("inf")
 
     @property
@@ -68,7 +68,7 @@ class ComplexityProfile(Result):
         return f"{grows}: {pairs}. From {self.crossover:.0f} steps on, the pairs cost more."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots operations and bytes against the length."""
+        """Plots operations and memory over the length."""
         axes = Axis("steps", log=True), Axis("cost of one sequence", log=True)
         marks = (
             Line("operations", self.lengths, self.operations),
@@ -116,7 +116,7 @@ def complexity_profile(module: nn.Module, data: Any, *, lengths: Sequence[int] |
 
 
 def _count(module: nn.Module, x: Tensor) -> tuple[int, int]:
-    """Operations of one forward pass, and the bytes that autograd keeps in addition to the parameters."""
+    """Returns the operations of one forward pass, and the bytes that autograd stores besides the parameters."""
     own = {p.untyped_storage().data_ptr() for p in module.parameters()}
     seen: dict[int, int] = {}
 
@@ -137,12 +137,12 @@ def _count(module: nn.Module, x: Tensor) -> tuple[int, int]:
 def _fused_operations(
     x: Sequence[int], w: Sequence[int], u: Sequence[int], *_: Any, out_shape: Any = None, **__: Any
 ) -> int:
-    """Operations of a fused LSTM layer, from the shapes of inputs (times, n, p) and weights (4 h, p), (4 h, h)."""
+    """Returns the operations of a fused LSTM layer, from the shapes of its inputs and weights."""
     return 2 * x[0] * x[1] * (w[0] * w[1] + u[0] * u[1])
 
 
 def _parts(lengths: list[int], counts: tuple[float, ...]) -> tuple[float, float, float]:
-    """Fits the parts of (1) by least squares of relative errors; parts below a millionth of the last count become 0."""
+    """Fits constant, linear and quadratic parts (1) by least squares of relative errors."""
     t = torch.tensor(lengths, dtype=torch.float64)
     y = torch.tensor(counts, dtype=torch.float64)
     design = torch.stack([torch.ones_like(t), t, t**2], 1)

@@ -1,4 +1,4 @@
-"""Measures how open the gates of an LSTM or GRU are, and how long each unit keeps what it stores.
+"""Measures how open the gates of an LSTM or GRU are, and how long each unit keeps its content.
 
     LSTM: c_t = f c_{t-1} + i g,   GRU: h_t = z h_{t-1} + (1 - z) n;      kept share k = f or z            (1)
     time scale of a unit = -1 / mean over time of log k                                                    (2)
@@ -31,7 +31,7 @@ MIN_KEPT_SHARE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class GateStatistics(Result):
-    """Mean gates and the time scales (2) of the units of each layer, in increasing order.
+    """Result: mean gate values, and the time scales (2) of the units of each layer in increasing order.
 
     ``gates`` has the mean of each gate by name for each layer: input, forget and output of an LSTM; reset and update
     of a GRU. ``asked`` is the lag that the task needs, if given.
@@ -47,7 +47,7 @@ class GateStatistics(Result):
 
     @property
     def longest(self) -> float:
-        """The longest time scale of any unit, in steps."""
+        """Returns the longest time scale of any unit, in steps."""
         return max(max(row) for row in self.scales)
 
     @property
@@ -60,7 +60,7 @@ class GateStatistics(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports that no unit keeps its content over the lag that the task needs."""
+        """Returns a finding if no unit keeps its content over the lag that the task needs."""
         if self.asked is None or exp(-self.asked / self.longest) >= MIN_KEPT_SHARE:
             return ()
         left = exp(-self.asked / self.longest)
@@ -70,7 +70,7 @@ class GateStatistics(Result):
         return (Finding(kinds.GATES_FORGET, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the longest time scale of each layer, and the mean gates."""
+        """Plots the longest time scale of each layer, and the mean gate values."""
         longest = Bars("longest", list(self.layers), [min(row[-1], 1e9) for row in self.scales])
         names = [f"{layer} {g}" for layer, row in zip(self.layers, self.gates, strict=True) for g in row]
         means = Bars("mean", names, [v for row in self.gates for v in row.values()])
@@ -82,7 +82,7 @@ class GateStatistics(Result):
 
 @names_call
 def gate_statistics(module: nn.Module, data: Any, *, lag: int | None = None) -> GateStatistics:
-    """Measures the gates of every nn.LSTM and nn.GRU on data, and the time scales they imply; equation (2).
+    """Measures the gates of every nn.LSTM and nn.GRU on data, and the time scales that follow; equation (2).
 
     Args:
         module: a network with at least one nn.LSTM or nn.GRU.

@@ -27,7 +27,7 @@ NO_EFFECT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class HeadAblation(Result):
-    """The effect (1) of switching off each head, by the path of its attention module.
+    """Result: the effect of switching off each head, by the name of its attention module; equation (1).
 
     >>> HeadAblation({"layer": (0.0, 0.3)}).dead
     (('layer', 0),)
@@ -37,7 +37,7 @@ class HeadAblation(Result):
 
     @property
     def dead(self) -> tuple[tuple[str, int], ...]:
-        """Heads whose removal does not change the output."""
+        """Returns the heads whose removal does not change the output."""
         return tuple(
             (name, i) for name, row in self.effects.items() for i, e in enumerate(row) if e <= NO_EFFECT_TOLERANCE
         )
@@ -50,14 +50,14 @@ class HeadAblation(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports heads that can be removed without effect."""
+        """Returns a finding for each head that can be removed without effect."""
         return tuple(
             Finding(kinds.DEAD_HEAD, name, {"head": i}, (Value("effect", self.effects[name][i]),), 0.0)
             for name, i in self.dead
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots one bar for each head."""
+        """Plots the effect of each head as a bar."""
         names = [f"{name} head {i}" for name, row in self.effects.items() for i in range(len(row))]
         bars = Bars("effect", names, [e for row in self.effects.values() for e in row])
         return (Plot("Outputs without one head", (bars,), Axis("relative change")),)

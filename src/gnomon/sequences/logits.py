@@ -1,4 +1,4 @@
-"""Measures how large attention logits are. If they are too large, softmax picks one position and passes no gradient.
+"""Measures how large attention logits are; if too large, softmax picks one position and passes no gradient.
 
     scale[h] = standard deviation of q.k / sqrt(d_k) over keys, at the mean over queries                   (1)
     top[h]   = mean over queries of the largest weight
@@ -34,7 +34,7 @@ MIN_KEYS = 4
 
 @dataclass(frozen=True, slots=True)
 class LogitScale(Result):
-    """The scale of the logits (1) and the mean largest weight of every head; ``keys`` is the number of keys per layer.
+    """Result: the scale of the logits (1) and the mean largest attention weight of every head.
 
     >>> LogitScale(("attention",), ((1.0, 0.5),), ((0.4, 0.3),), (8,)).findings
     ()
@@ -57,7 +57,7 @@ class LogitScale(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports layers in which every head looks at a single position."""
+        """Returns a finding for each layer in which every head attends to a single position."""
         found = []
         for name, scale, top, keys in zip(self.layers, self.scale, self.top, self.keys, strict=True):
             if keys > MIN_KEYS and min(top) > SATURATED_WEIGHT:
@@ -66,7 +66,7 @@ class LogitScale(Result):
         return tuple(found)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots one bar for each head."""
+        """Plots the logit scale of each head as a bar."""
         names = [f"{name} head {i}" for name, row in zip(self.layers, self.scale, strict=True) for i in range(len(row))]
         bars = Bars("scale", names, [s for row in self.scale for s in row])
         return (Plot("Scale of the logits", (bars, Reference("queries and keys of variance one", 1.0)), Axis("scale")),)
@@ -140,7 +140,7 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
 
 
 def _logits(m: nn.MultiheadAttention, query: Tensor, key: Tensor) -> Tensor:
-    """The scaled logits q.k / sqrt(d_k), of shape (n, heads, queries, keys)."""
+    """Returns the scaled logits q.k / sqrt(d_k), of shape (n, heads, queries, keys)."""
     d = m.embed_dim
     if m.in_proj_weight is not None:
         wq, wk = m.in_proj_weight[:d], m.in_proj_weight[d : 2 * d]

@@ -34,7 +34,7 @@ RANDOM_DIRECTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Memory(Result):
-    """Sensitivity of the last output to the input at each lag, equation (1), and the fitted memory length.
+    """Result: sensitivity of the last output to the input at each lag (1), and the fitted memory length.
 
     ``length`` is in steps, infinite if sensitivity does not fall. ``asked`` is the lag that the task needs, if given.
 
@@ -48,7 +48,7 @@ class Memory(Result):
 
     @property
     def reach(self) -> int:
-        """The largest lag whose sensitivity is above `MIN_RELATIVE_SENSITIVITY` of the largest."""
+        """Returns the largest lag with a sensitivity above `MIN_RELATIVE_SENSITIVITY` times the largest."""
         top = max(self.sensitivity)
         return max(i for i, s in enumerate(self.sensitivity) if s >= MIN_RELATIVE_SENSITIVITY * top)
 
@@ -62,7 +62,7 @@ class Memory(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports that the lag the task needs is out of reach."""
+        """Returns a finding if the lag that the task needs is out of reach."""
         if self.asked is None or self._at(self.asked) >= MIN_RELATIVE_SENSITIVITY * max(self.sensitivity):
             return ()
         ratio = self._at(self.asked) / max(self.sensitivity)
@@ -71,7 +71,7 @@ class Memory(Result):
         return (Finding(kinds.MEMORY_TOO_SHORT, "", {"lag": self.asked, "ratio": ratio}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots sensitivity against lag, with the fitted decay."""
+        """Plots sensitivity over lag, with the fitted decay."""
         lags = list(range(len(self.sensitivity)))
         marks: list[Line | Reference] = [Line("measured", lags, list(self.sensitivity))]
         if isfinite(self.length) and max(self.sensitivity) > 0:
@@ -80,7 +80,7 @@ class Memory(Result):
         return (Plot("Memory", tuple(marks), Axis("lag (steps)"), Axis("sensitivity", log=True), id="memory"),)
 
     def _at(self, lag: int) -> float:
-        """Sensitivity at a lag: measured within the sequence, extrapolated by the fit beyond it."""
+        """Returns the sensitivity at a lag: measured within the sequence, extrapolated beyond it."""
         if lag < len(self.sensitivity):
             return self.sensitivity[lag]
         return self.sensitivity[-1] * (
@@ -137,7 +137,7 @@ def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> Memory:
 
 
 def _length(curve: tuple[float, ...]) -> float:
-    """Fits log s by least squares over lags, starting at the largest value; excludes rounding."""
+    """Returns the memory length, from a fit of log sensitivity over lags that ignores rounding errors."""
     start = max(range(len(curve)), key=curve.__getitem__)
     points = [(i, log(s)) for i, s in enumerate(curve) if i >= start and s > ROUNDING_SHARE * curve[start]]
     if start == len(curve) - 1:

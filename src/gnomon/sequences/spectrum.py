@@ -1,4 +1,4 @@
-"""Measures the eigenvalues of recurrent states: how long each mode lasts, and how it oscillates.
+"""Eigenvalues of recurrent weight matrices: how long each mode of the state lasts, and how it oscillates.
 
     z_{t+1} = A z_t + ...,   A = P diag(lambda) P^-1:   |mode_j| ~ |lambda_j|^t,  time scale -1 / log |lambda_j|   (1)
 
@@ -25,7 +25,7 @@ UNIT_CIRCLE_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class StateSpectrum(Result):
-    """Eigenvalues of every recurrent matrix as pairs (real, imaginary), the largest first.
+    """Result: the eigenvalues of every recurrent matrix as pairs (real, imaginary), largest first.
 
     ``linear`` says which recurrences have no activation.
 
@@ -39,12 +39,12 @@ class StateSpectrum(Result):
 
     @property
     def scales(self) -> tuple[tuple[float, ...], ...]:
-        """The time scale of each mode in steps, equation (1); infinite for a mode that does not decay."""
+        """Returns the time scale of each mode in steps, infinite for a mode that does not decay; equation (1)."""
         return tuple(tuple(_scale(abs(complex(*v))) for v in row) for row in self.eigenvalues)
 
     @property
     def radius(self) -> tuple[float, ...]:
-        """The largest |lambda| of each matrix."""
+        """Returns the largest |eigenvalue| of each matrix."""
         return tuple(max(abs(complex(*v)) for v in row) for row in self.eigenvalues)
 
     @property
@@ -57,7 +57,7 @@ class StateSpectrum(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports linear recurrences that grow without bound."""
+        """Returns a finding for each linear recurrence that grows without bound."""
         return tuple(
             Finding(kinds.STATE_GROWS, name, {"factor": r}, (Value("largest eigenvalue", r),), 0.0)
             for name, r, linear in zip(self.layers, self.radius, self.linear, strict=True)

@@ -1,4 +1,4 @@
-"""Measures and builds symmetry: which transformations of the input a network respects.
+"""Symmetry: measures which transformations of the input a network respects, and builds networks that respect some.
 
 Contains: group actions and equivariance errors, equivariant layers, finite groups as data, symmetries of parameters.
 Does not contain: scattering (`gnomon.scattering`).

@@ -1,4 +1,4 @@
-"""Group actions on inputs: a list of transformations, and for continuous groups the flow that generates them.
+"""Group actions on inputs: lists of transformations, and for continuous groups the flow that generates them.
 
 A move is a function from inputs (n, ...) to inputs of the same shape. `features` tells how a move acts on what a layer
 makes of the inputs, so that a layer can be asked whether it commutes with it: images of any size turn as images do, and
@@ -40,7 +40,7 @@ Features = Callable[[Tensor, int, Tensor], Tensor | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupAction:
-    """A group action: transformations by name; ``features(h, i, x)`` transforms features h, or is None.
+    """A group of named input transformations; ``features(h, i, x)`` applies the same to hidden features, or is None.
 
     ``flow(x, t)`` moves by a strength t, 0 being the identity, where the group is continuous; ``drawn`` tells that the
     moves are a random sample of a group, so that intervals count their spread.
@@ -64,7 +64,7 @@ class GroupAction:
 def action(
     moves: Mapping[str, Move], *, name: str = "moves", flow: Callable[[Tensor, float], Tensor] | None = None
 ) -> GroupAction:
-    """Builds an action from your own functions, by name; a flow (x, t) also allows Lie derivatives.
+    """Builds a group action from your own functions, by name; a flow (x, t) also allows Lie derivatives.
 
     >>> action({"negative": lambda x: -x}).labels
     ('negative',)
@@ -74,7 +74,7 @@ def action(
 
 @names_call
 def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> GroupAction:
-    """The group exp(t A) of a matrix A that acts on inputs (n, d): x -> exp(t A) x, at some strengths.
+    """Builds the group of transformations x -> exp(t A) x of inputs (n, d), for a matrix A and some strengths t.
 
     Reference: [gruver2023lie].
     Cost: a matrix exponential of d^3 for each move.
@@ -96,7 +96,7 @@ def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.
 
 @names_call
 def sample_group(group: GroupAction, low: float, high: float, count: int = 16, *, seed: int = 0) -> GroupAction:
-    """Samples transformations of a continuous group with uniform strengths; intervals then include their spread.
+    """Samples transformations of a continuous group with uniform strengths; error intervals then include their spread.
 
     Strengths are those of the group's flow: radians for `rotations`, pixels for `translations`. Features of a layer
     are moved where they are images of the size of the inputs.
@@ -122,7 +122,7 @@ def sample_group(group: GroupAction, low: float, high: float, count: int = 16, *
 
 @names_call
 def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -> GroupAction:
-    """Circular shifts of images (n, c, h, w) by (rows, columns).
+    """Builds the group of circular shifts of images (n, c, h, w) by given numbers of (rows, columns).
 
     >>> translations([(0, 1)]).moves[0](torch.tensor([[[[1.0, 2.0, 3.0]]]])).flatten().tolist()
     [3.0, 1.0, 2.0]
@@ -146,7 +146,7 @@ def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -
 
 @names_call
 def quarter_turns() -> GroupAction:
-    """Rotations of square images by 90, 180 and 270 degrees, which are exact.
+    """Builds the group of image rotations by 90, 180 and 270 degrees, which need no interpolation.
 
     >>> quarter_turns().labels
     ('90 degrees', '180 degrees', '270 degrees')
@@ -157,7 +157,7 @@ def quarter_turns() -> GroupAction:
 
 @names_call
 def flips() -> GroupAction:
-    """Mirror images, left to right and top to bottom.
+    """Builds the group of mirror images, left to right and top to bottom.
 
     >>> flips().labels
     ('left to right', 'top to bottom')
@@ -168,7 +168,7 @@ def flips() -> GroupAction:
 
 @names_call
 def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> GroupAction:
-    """Rotations of images by any angles, by bilinear interpolation, filling with zeros.
+    """Builds rotations of images by any angles, with bilinear interpolation and zeros outside the image.
 
     >>> x = torch.rand(1, 1, 5, 5)
     >>> torch.allclose(rotations([90.0]).moves[0](x), x.rot90(1, (2, 3)), atol=1e-5)
@@ -180,7 +180,7 @@ def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> GroupAction:
 
 @names_call
 def scalings(factors: Sequence[float] = (0.8, 1.25)) -> GroupAction:
-    """Scales images about their center, by bilinear interpolation.
+    """Builds scalings of images about their center, with bilinear interpolation.
 
     >>> scalings([2.0]).moves[0](torch.ones(1, 1, 4, 4)).mean().item()
     1.0
@@ -195,7 +195,7 @@ def scalings(factors: Sequence[float] = (0.8, 1.25)) -> GroupAction:
 
 @names_call
 def permutations(size: int, count: int = 4, *, seed: int = 0) -> GroupAction:
-    """Random permutations of the second axis of inputs (n, size, ...), such as members of a set.
+    """Builds random permutations of the second axis of inputs (n, size, ...), such as members of a set.
 
     >>> len(permutations(5, 3).moves)
     3

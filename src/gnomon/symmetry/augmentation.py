@@ -1,4 +1,4 @@
-"""Effects of augmentation on a loss and on weights: damped frequencies, symmetric losses, symmetric filters.
+"""Effects of data augmentation: damped frequencies, losses and filters that become symmetric.
 
     mean over shifts |t| <= a of e^{i k (w - t)} = sin(k a) / (k a)  e^{i k w}                                  (1)
     loss change  |L(g w) - L(w)| / |L(w)|,    gradient error  |grad L(g w) - g grad L(w)| / |grad L(w)|         (2)
@@ -24,7 +24,7 @@ __all__ = ["LossInvariance", "augmentation_transfer_function", "loss_invariance"
 
 
 def augmentation_transfer_function(reach: float, frequencies: Float[Tensor, " k"]) -> Float[Tensor, " k"]:
-    """Factor by which averaging over shifts from -reach to reach damps each frequency, in radians per unit; (1).
+    """Returns the factor by which averaging over shifts from -reach to reach damps each frequency; equation (1).
 
     >>> kept = augmentation_transfer_function(1.0, torch.tensor([0.0, torch.pi / 2, torch.pi]))
     >>> bool((kept - torch.tensor([1.0, 2 / torch.pi, 0.0])).abs().max() < 1e-6)
@@ -35,7 +35,7 @@ def augmentation_transfer_function(reach: float, frequencies: Float[Tensor, " k"
 
 @dataclass(frozen=True, slots=True)
 class LossInvariance(Record):
-    """Relative change of the loss, and relative error of the gradient, under one move of the weights; equation (2).
+    """Result: relative change of the loss, and relative error of its gradient, if weights are transformed.
 
     >>> LossInvariance(loss=0.0, gradient=0.5).gradient
     0.5
@@ -53,7 +53,7 @@ def loss_invariance(
     *,
     parameter: str,
 ) -> LossInvariance:
-    """Measures how much a loss and its gradient violate invariance under an orthogonal map of one parameter; (2).
+    """Measures how much a loss and its gradient change under an orthogonal map of one parameter; equation (2).
 
     Args:
         module: the network, which stays as it is.
@@ -93,7 +93,7 @@ def loss_invariance(
 
 @names_call
 def weight_symmetry(weight: Tensor, move: Callable[[Tensor], Tensor]) -> Float[Tensor, " filters"]:
-    """Asymmetry (3) of each filter under a transformation; 0 for a filter that does not change.
+    """Returns how much each filter changes under a transformation, 0 for a symmetric filter; equation (3).
 
     Args:
         weight: filters along the first axis, such as the weight of a Linear or Conv2d layer.

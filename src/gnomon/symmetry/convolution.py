@@ -1,4 +1,4 @@
-"""Convolutions over translations and a finite group of rotations and reflections."""
+"""Group-equivariant convolutions over translations and a finite group of rotations and reflections."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ __all__ = ["GroupConv2d"]
 
 
 class GroupConv2d(nn.Module):
-    """A convolution with kernels in all poses of a group: rotated images give rotated outputs.
+    """A convolution with its kernels in all poses of a group, so that rotated images give rotated outputs.
 
         y(u, g) = b + sum_{v, h} w(g^{-1} v, g^{-1} h) x(u + v, h),    lifting:  sum_v w(g^{-1} v) x(u + v)         (1)
 
@@ -97,7 +97,7 @@ class GroupConv2d(nn.Module):
 
     @property
     def interpolation_error(self) -> float:
-        """The relative difference between transforming kernels twice and once by the product, over all pairs."""
+        """Returns the relative error that interpolation of rotated kernels causes; 0 for multiples of 90 degrees."""
         moves, order = self.group.kernels(self.kernel_size), self.group.order
         pairs = [(g, h) for g in range(order) for h in range(order)]
         gaps = [(moves[g] @ moves[h] - moves[self.group.product(g, h)]).square().sum() for g, h in pairs]
@@ -105,7 +105,7 @@ class GroupConv2d(nn.Module):
         return float((torch.stack(gaps).sum() / torch.stack(sizes).sum()).sqrt())
 
     def expanded(self) -> Tensor:
-        """The kernels in all poses: (out_channels times order, in_channels times depth, size, size)."""
+        """Returns the kernels in all poses: (out_channels * order, in_channels * depth, size, size)."""
         moves, index = self.get_buffer("moves"), self.get_buffer("index")
         out, size = self.out_channels, self.kernel_size
         picked = self.weight.flatten(3)[:, :, index]  # (out, in, g, h, size^2)
@@ -114,7 +114,7 @@ class GroupConv2d(nn.Module):
 
     @names_call("GroupConv2d(x)")
     def forward(self, x: Tensor) -> Tensor:
-        """The outputs (n, out_channels times order, height, width)."""
+        """Returns the outputs (n, out_channels * order, height, width)."""
         channels = self.in_channels * (1 if self.lifting else self.group.order)
         if x.dim() != 4 or x.shape[1] != channels:
             found = f"x has shape {tuple(x.shape)}, and the layer takes (n, {channels}, height, width)"
@@ -128,7 +128,7 @@ class GroupConv2d(nn.Module):
 
     @names_call("GroupConv2d")
     def tied_form(self, height: int, width: int) -> TiedWeightLayout:
-        """The input position and group element of each weight at each output, for `gnomon.limit`."""
+        """Returns the input position and group element of each weight at each output, for `gnomon.limit`."""
         if not self.group.exact:
             found = f"its {self.group.rotations} rotations interpolate the kernel"
             fix = "Use cyclic(4) or dihedral(4), or estimate it: gnomon.sampled_limit(net, draws=64)"
@@ -152,14 +152,14 @@ class GroupConv2d(nn.Module):
         return TiedWeightLayout(index, depth, order, (out[0], out[1]))
 
     def extra_repr(self) -> str:
-        """The options, for ``repr``."""
+        """Returns the options of the layer, shown by ``repr``."""
         kind = "D" if self.group.reflections else "C"
         sizes = f"{self.in_channels}, {self.out_channels}, {self.kernel_size}"
         return f"{sizes}, group={kind}{self.group.rotations}, lifting={self.lifting}"
 
 
 def channels_for_each_element(x: Tensor, group: Group) -> tuple[Any, ...]:
-    """The shape (n, channels, order, height, width) of features, raises for other shapes."""
+    """Returns the shape (n, channels, order, height, width) of group features; raises an error for other shapes."""
     if x.dim() != 4 or x.shape[1] % group.order:
         found = f"x has shape {tuple(x.shape)}, and the group has {group.order} elements"
         fix = "Pass the output of a GroupConv2d of the same group"

@@ -47,7 +47,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class LayerError(Record):
-    """The errors (1) and (2) of one layer with intervals; None if the features do not transform with the group.
+    """Invariance error (1) and equivariance error (2) of one layer, with intervals; None if it does not apply.
 
     >>> LayerError("conv", 0.9, Interval(0.8, 1.0), 1e-7, Interval(0.0, 1e-6)).follows
     True
@@ -61,7 +61,7 @@ class LayerError(Record):
 
     @property
     def follows(self) -> bool:
-        """Whether the layer's features are invariant or equivariant, up to rounding."""
+        """Returns whether the layer's features are invariant or equivariant, up to rounding."""
         return self.invariance < EQUIVARIANCE_TOLERANCE or (
             self.equivariance is not None and self.equivariance < EQUIVARIANCE_TOLERANCE
         )
@@ -69,7 +69,7 @@ class LayerError(Record):
 
 @dataclass(frozen=True, slots=True)
 class Equivariance(Result):
-    """Errors of all layers in the order in which they are called; the last is the network's output."""
+    """Result: invariance and equivariance errors of all layers in call order; the last is the network's output."""
 
     layers: tuple[LayerError, ...]
     action: str
@@ -79,7 +79,7 @@ class Equivariance(Result):
 
     @property
     def output(self) -> LayerError:
-        """The errors of the network as a whole."""
+        """Returns the errors of the whole network."""
         return self.layers[-1]
 
     @property
@@ -100,7 +100,7 @@ class Equivariance(Result):
         return f"Under {self.action} the output changes by {whole.invariance:.1%} of its size{where}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both errors for each layer."""
+        """Plots the invariance and equivariance error of each layer."""
         names = [layer.name for layer in self.layers]
         bars = [Bars("invariance", names, [layer.invariance for layer in self.layers])]
         known = [layer for layer in self.layers if layer.equivariance is not None]
@@ -111,7 +111,7 @@ class Equivariance(Result):
 
 @names_call
 def equivariance(module: nn.Module, data: Any, action: GroupAction) -> Equivariance:
-    """The invariance and equivariance errors of all layers of a module under a group; equations (1) and (2).
+    """Measures the invariance and equivariance errors of all layers under a group of transformations; (1) and (2).
 
     Hypotheses: those of the module; a move that changes the shape of inputs is refused.
     Reference: [cohen2016group].
@@ -155,7 +155,7 @@ def _move(x: Tensor, action: GroupAction, i: int, label: str) -> Tensor:
 
 
 def layer_features(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
-    """The outputs of each layer in the order of calls, and the output of the network at the end.
+    """Returns the outputs of each layer in the order of calls, and the output of the network at the end.
 
     Cost: a forward pass; all features are kept.
 
@@ -185,7 +185,7 @@ def layer_features(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
 
 
 def _error(after: Tensor, wanted: Tensor | None, size: Tensor) -> Tensor:
-    """The relative difference for each example."""
+    """Returns the relative difference between actual and expected features of each example."""
     below = size.double().flatten(1).norm(dim=1)
     gap = (after.double() - (0 if wanted is None else wanted.double())).flatten(1).norm(dim=1)
     return torch.where(below > 0, gap / below.clamp_min(1e-300), torch.where(gap > 0, torch.inf, 0.0))
@@ -205,8 +205,7 @@ def _layer(name: str, parts: list[tuple[Tensor, Tensor | None]], drawn: bool) ->
 
 
 def mean_error_interval(values: Tensor, *, drawn: bool = False) -> Interval:
-    """A 95 % interval of the mean of errors (moves, examples): over examples, and over transformations if they are
-    sampled.
+    """Returns a 95 % interval of the mean of errors (moves, examples), over examples and sampled transformations.
 
     Hypotheses: independent examples, and independent moves.
 

@@ -1,4 +1,4 @@
-"""Layers on features over a group: normalization with shared statistics, and pooling over the group."""
+"""Layers for features over a group: batch normalization with shared statistics, and pooling over the group."""
 
 from torch import Tensor, nn
 
@@ -34,7 +34,7 @@ class GroupBatchNorm2d(nn.Module):
 
     @names_call("GroupBatchNorm2d(x)")
     def forward(self, x: Tensor) -> Tensor:
-        """The normalized features, of the same shape."""
+        """Returns the normalized features, in the same shape."""
         n, channels, order, height, width = channels_for_each_element(x, self.group)
         if channels != self.channels:
             found = f"x has {channels} channels for each group element, but the layer expects {self.channels}"
@@ -44,7 +44,7 @@ class GroupBatchNorm2d(nn.Module):
 
 
 class GroupPool(nn.Module):
-    """The mean over the group elements at each position; the result rotates with the image.
+    """Averages features over the group elements at each position (or takes the maximum with ``largest``).
 
         y(u) = (1 / |G|) sum_g x(u, g)                                                                            (1)
 
@@ -66,6 +66,6 @@ class GroupPool(nn.Module):
 
     @names_call("GroupPool(x)")
     def forward(self, x: Tensor) -> Tensor:
-        """The pooled features (n, channels, height, width)."""
+        """Returns the pooled features (n, channels, height, width)."""
         parts = x.reshape(channels_for_each_element(x, self.group))
         return parts.amax(2) if self.largest else parts.mean(2)  # (1)

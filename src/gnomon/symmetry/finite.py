@@ -43,7 +43,7 @@ MAX_GROUP_ORDER = 400
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FiniteGroup:
-    """A group by its table (1); element 0 is the identity. ``labels`` name the elements.
+    """A finite group with its multiplication table (1); element 0 is the identity. ``labels`` name the elements.
 
     >>> group = cyclic_group(3)
     >>> group.table.tolist(), group.inverse.tolist(), group.commutative
@@ -71,22 +71,22 @@ class FiniteGroup:
 
     @property
     def order(self) -> int:
-        """The number of elements."""
+        """Returns the number of elements of the group."""
         return len(self.table)
 
     @property
     def inverse(self) -> Int[Tensor, " n"]:
-        """The inverse of each element."""
+        """Returns the inverse of each element."""
         return (self.table == 0).int().argmax(1)
 
     @property
     def commutative(self) -> bool:
-        """Whether g h = h g for all."""
+        """Returns whether g h = h g for all elements g and h."""
         return bool((self.table == self.table.T).all())
 
     @property
     def regular(self) -> Float[Tensor, "n n n"]:
-        """Matrices L(g) that translate functions on the group: (L(g) f)(u) = f(g^-1 u)."""
+        """Returns the regular representation: matrices L(g) that act on functions f by (L(g) f)(u) = f(g^-1 u)."""
         n = self.order
         moved = torch.zeros(n, n, n, dtype=torch.float64)
         for g in range(n):
@@ -96,7 +96,7 @@ class FiniteGroup:
 
 @names_call
 def cyclic_group(n: int) -> FiniteGroup:
-    """C_n: the numbers 0 to n - 1 under addition.
+    """Builds the cyclic group C_n: the numbers 0 to n - 1 under addition modulo n.
 
     Cost: n^2.
 
@@ -109,7 +109,7 @@ def cyclic_group(n: int) -> FiniteGroup:
 
 @names_call
 def dihedral_group(n: int) -> FiniteGroup:
-    """D_n: n rotations r^k and n reflections r^k s, with s r = r^-1 s.
+    """Builds the dihedral group D_n: n rotations r^k and n reflections r^k s, with s r = r^-1 s.
 
     Cost: 4 n^2.
 
@@ -127,7 +127,7 @@ def dihedral_group(n: int) -> FiniteGroup:
 
 @names_call
 def symmetric_group(n: int) -> FiniteGroup:
-    """S_n: all permutations of n objects; (g h)(i) = g(h(i)).
+    """Builds the symmetric group S_n: all permutations of n objects; (g h)(i) = g(h(i)).
 
     Cost: (n!)^2 n; n is at most 5.
 
@@ -145,7 +145,7 @@ def symmetric_group(n: int) -> FiniteGroup:
 
 
 def product_group(first: FiniteGroup, second: FiniteGroup) -> FiniteGroup:
-    """The pairs of elements of two groups; the index of (g, h) is g times the order of the second, plus h.
+    """Builds the direct product of two groups; the index of (g, h) is g times the order of the second, plus h.
 
     Cost: the square of the order.
 
@@ -159,7 +159,7 @@ def product_group(first: FiniteGroup, second: FiniteGroup) -> FiniteGroup:
 
 
 def convolve(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
-    """The convolution of two functions on a group, equation (1); it commutes with left translations of the first.
+    """Returns the convolution of two functions on a group; it commutes with left translations of the first; (1).
 
     Hypotheses: a value for each element, on the last axis.
     Reference: [diaconis1988group].
@@ -174,7 +174,7 @@ def convolve(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
 
 @names_call
 def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d"], ...]:
-    """All irreducible representations, as unitary matrices (|G|, d, d), the trivial one first, then by dimension.
+    """Returns all irreducible representations as unitary matrices (|G|, d, d), trivial one first, then by dimension.
 
     Hypotheses: at most 400 elements.
     Reference: [diaconis1988group]; [dixon1970computing] for finding them from random matrices.
@@ -214,7 +214,7 @@ def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d
 
 
 def fourier(f: Tensor, representations: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """The Fourier transform of a function on a group: a matrix for each representation; equation (2).
+    """Returns the Fourier transform of a function on a group: one matrix per representation; equation (2).
 
     Hypotheses: representations of the group, as `irreps` gives them.
     Reference: [diaconis1988group].
@@ -228,7 +228,7 @@ def fourier(f: Tensor, representations: tuple[Tensor, ...]) -> tuple[Tensor, ...
 
 
 def inverse_fourier(parts: tuple[Tensor, ...], representations: tuple[Tensor, ...]) -> Tensor:
-    """The function whose Fourier transform these matrices are; equation (2), complex.
+    """Returns the (complex) function on the group with the given Fourier transform; equation (2).
 
     Hypotheses: all irreducible representations, in the order of the matrices.
     Reference: [diaconis1988group].

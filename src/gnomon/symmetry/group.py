@@ -24,7 +24,7 @@ __all__ = ["Group", "cyclic", "dihedral"]
 
 @dataclass(frozen=True, slots=True)
 class Group(Record):
-    """A group of n rotations, with or without reflections.
+    """A group of n rotations of the plane, with or without reflections.
 
     >>> group = dihedral(4)
     >>> group.order, group.product(1, 4), group.product(4, 1)                        # not commutative
@@ -38,16 +38,16 @@ class Group(Record):
 
     @property
     def order(self) -> int:
-        """The number of elements."""
+        """Returns the number of elements of the group."""
         return self.rotations * (2 if self.reflections else 1)
 
     @property
     def exact(self) -> bool:
-        """Whether all elements map the grid of pixels onto itself."""
+        """Returns whether all elements map the pixel grid onto itself, so that no interpolation is needed."""
         return 4 % self.rotations == 0
 
     def product(self, g: int, h: int) -> int:
-        """The index of the product g h (first h, then g), equation (1)."""
+        """Returns the index of the product g h (first h, then g); equation (1)."""
         n = self.rotations
         flip_g, turn_g = divmod(g, n)
         flip_h, turn_h = divmod(h, n)
@@ -55,11 +55,11 @@ class Group(Record):
         return (flip_g ^ flip_h) * n + turn % n
 
     def inverse(self, g: int) -> int:
-        """The index of the inverse of g."""
+        """Returns the index of the inverse of element g."""
         return g if g >= self.rotations else -g % self.rotations
 
     def turn(self, x: Tensor, g: int) -> Tensor:
-        """Transforms images (..., height, width) by an element; images rotated by 90 degrees must be square."""
+        """Transforms images (..., height, width) by group element g; rotations by 90 degrees need square images."""
         flip, turn = divmod(g, self.rotations)
         moved = x.flip(-1) if flip else x
         quarters = 4 * turn / self.rotations
@@ -74,14 +74,14 @@ class Group(Record):
         return functional.grid_sample(flat, grid, align_corners=True).reshape(x.shape)
 
     def turn_features(self, x: Tensor, g: int) -> Tensor:
-        """Transforms features (n, channels times order, height, width) by an element: rotates and permutes them."""
+        """Transforms features (n, channels * order, height, width) by group element g: rotates and permutes them."""
         n, channels, height, width = x.shape
         back = [self.product(self.inverse(g), h) for h in range(self.order)]
         parts = x.reshape(n, channels // self.order, self.order, height, width)[:, :, back]
         return self.turn(parts, g).reshape(n, channels, *x.shape[2:])
 
     def kernels(self, size: int) -> Tensor:
-        """Matrices (order, size^2, size^2) that transform convolution kernels, with interpolation if needed.
+        """Returns matrices (order, size^2, size^2) that transform convolution kernels, with interpolation if needed.
 
         >>> cyclic(4).kernels(1).flatten().tolist()
         [1.0, 1.0, 1.0, 1.0]
@@ -93,7 +93,7 @@ class Group(Record):
 
 @names_call
 def cyclic(n: int) -> Group:
-    """The rotations by multiples of 360 / n degrees.
+    """Builds the group of rotations by multiples of 360 / n degrees.
 
     Reference: [cohen2016group].
 
@@ -105,7 +105,7 @@ def cyclic(n: int) -> Group:
 
 @names_call
 def dihedral(n: int) -> Group:
-    """The rotations by multiples of 360 / n degrees, and reflections.
+    """Builds the group of rotations by multiples of 360 / n degrees, and reflections.
 
     Reference: [cohen2016group].
 

@@ -24,7 +24,7 @@ __all__ = ["random_orthogonal"]
 
 @names_call
 def random_orthogonal(n: int, count: int, *, special: bool = False, seed: int = 0) -> Float[Tensor, "m n n"]:
-    """Orthogonal matrices (count, n, n) drawn uniformly from O(n), or from SO(n); equation (1).
+    """Draws orthogonal matrices (count, n, n) uniformly from O(n), or from the rotations SO(n); equation (1).
 
     Hypotheses: none.
     Reference: [mezzadri2007generate].

@@ -36,7 +36,7 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class ImageMotion(Record):
-    """A motion of images: the relative change (1) of the outputs, and the share of changed decisions with its interval.
+    """Effect of one shift or reflection: relative change of the outputs, and the fraction of changed predictions.
 
     >>> ImageMotion("one pixel right", 0.2, 0.5, Interval(0.4, 0.6, 0.95)).name
     'one pixel right'
@@ -51,7 +51,7 @@ class ImageMotion(Record):
 
 @dataclass(frozen=True, slots=True)
 class Invariance(Result):
-    """The effect of each motion, and the number of images."""
+    """Result: the effect of each shift and reflection on the outputs, and the number of images."""
 
     motions: tuple[ImageMotion, ...]
     examples: int
@@ -66,7 +66,7 @@ class Invariance(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the relative change of the outputs for each motion."""
+        """Plots the relative change of the outputs for each shift and reflection."""
         names, changes = zip(*((motion.name, motion.change) for motion in self.motions), strict=True)
         words = "Short bars mean that answers hardly depend on the motion."
         bars = Bars("change", names, changes)
@@ -75,7 +75,7 @@ class Invariance(Result):
 
 @names_call
 def invariance(module: nn.Module, data: Any) -> Invariance:
-    """Shifts all images by a pixel (filling with zeros) and mirrors them, and measures the change of the outputs, (1).
+    """Measures how much a network's outputs change if all images are shifted by one pixel or mirrored; equation (1).
 
     The decision is the class of the largest output, or the sign of a single one; its share has a 95 % interval.
 
@@ -103,7 +103,7 @@ def invariance(module: nn.Module, data: Any) -> Invariance:
 
 
 def motions(x: Float[Tensor, "n c h w"]) -> dict[str, Float[Tensor, "n c h w"]]:
-    """Images shifted by one pixel (filled with zeros) and mirrored images, by id."""
+    """Returns images shifted by one pixel (filled with zeros) and mirrored images, by id."""
     moved = {}
     for id, axis, by in (("pixel-right", 3, 1), ("pixel-left", 3, -1), ("pixel-down", 2, 1)):
         shifted = torch.roll(x, by, axis)

@@ -1,4 +1,4 @@
-"""Makes any network invariant under a finite group: by averaging over the orbit, or by a canonical pose.
+"""Makes any network invariant under a finite group: by averaging over all transformations, or by a canonical pose.
 
     average         (A f)(x) = (1 / |G|) sum_g f(g x)                                                            (1)
     canonical pose  (C f)(x) = f(g* x),    g* = the g with the largest score of g x                               (2)
@@ -29,7 +29,7 @@ __all__ = ["CanonicalPose", "OrbitAverage"]
 
 
 class OrbitAverage(nn.Module):
-    """The mean of a network's outputs over all transformations of its input and the identity; equation (1)."""
+    """Averages a network's outputs over all transformations of its input and the identity; equation (1)."""
 
     @names_call
     def __init__(self, module: nn.Module, action: GroupAction) -> None:
@@ -38,13 +38,13 @@ class OrbitAverage(nn.Module):
         self.module, self.action = module, action
 
     def forward(self, x: Tensor) -> Tensor:
-        """Calls the network once for each transformation."""
+        """Calls the network once for each transformation and returns the mean output."""
         made = [self.module(x), *(self.module(move(x)) for move in self.action.moves)]
         return torch.stack(made).mean(0)  # (1)
 
 
 class CanonicalPose(nn.Module):
-    """A network that receives each input in the pose with the largest score; equation (2).
+    """Passes each input to the network in the pose that has the largest score; equation (2).
 
     The score is a function from inputs (n, ...) to (n,); by default the product with fixed random numbers.
 

@@ -1,4 +1,4 @@
-"""Lie derivatives by layer: how fast features change when a continuous group starts to act.
+"""Lie derivatives of each layer: how fast features change when a continuous transformation begins.
 
     invariance     |d/dt h(g_t x)| / |h(x)|              at t = 0                                                 (1)
     equivariance   |d/dt g_-t h(g_t x)| / |h(x)|         at t = 0, for layers whose features the flow moves        (2)
@@ -35,7 +35,7 @@ __all__ = ["lie_derivative", "lie_derivatives"]
 
 @names_call
 def lie_derivative(module: nn.Module, data: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[float, Interval]:
-    """The relative rate of change of the output when the group starts to act, with a 95 % interval; equation (1).
+    """Returns the relative rate at which the output changes when the transformation begins, with a 95 % interval; (1).
 
     Hypotheses: an action with a flow; a module that also runs in float64.
     Reference: [gruver2023lie].
@@ -53,7 +53,7 @@ def lie_derivative(module: nn.Module, data: Any, action: GroupAction, *, step: f
 
 
 def lie_derivatives(module: nn.Module, x: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[LayerError, ...]:
-    """Both derivatives of every layer in the order of calls, the output last; equations (1) and (2).
+    """Returns both Lie derivatives of every layer in the order of calls, the output last; equations (1) and (2).
 
     (2) is given for layers whose features are images of the size of the inputs, for flows of images.
 

@@ -1,4 +1,4 @@
-"""Linear maps that commute with a group: a basis of all of them, and the nearest one to a given matrix.
+"""Linear maps that commute with a group: a basis of all of them, and the one nearest to a given matrix.
 
     W rho_in(g) = rho_out(g) W  for all generators g                                                              (1)
 
@@ -38,7 +38,7 @@ __all__ = [
 
 @names_call
 def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Float[Tensor, "b o i"]:
-    """An orthonormal basis of all matrices that commute with a group, from matrices of its generators; equation (1).
+    """Returns an orthonormal basis of all matrices that commute with a group, given matrices of its generators; (1).
 
     Args:
         rho_in: for each generator the matrix (d_in, d_in) by which it moves inputs.
@@ -76,7 +76,7 @@ def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Fl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestEquivariant(Result):
-    """The equivariant matrix nearest to a weight, its relative distance, and the dimension of all equivariant matrices.
+    """Result: the equivariant matrix nearest to a weight, its relative distance, and the number of free parameters.
 
     >>> NearestEquivariant(torch.eye(2), 0.0, 2).verdict
     'The weight is equivariant: 0.0 % of its size is not.'
@@ -103,7 +103,7 @@ class NearestEquivariant(Result):
 def nearest_equivariant(
     weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]
 ) -> NearestEquivariant:
-    """The equivariant matrix nearest to a weight, and its distance; equation (2).
+    """Returns the equivariant matrix nearest to a weight, and its distance; equation (2).
 
     Hypotheses: those of the module.
     Reference: [kondor2018generalization].
@@ -121,7 +121,7 @@ def nearest_equivariant(
 
 @names_call
 def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> NearestEquivariant:
-    """The circular convolution nearest to a dense layer, and its distance; equation (2) in closed form.
+    """Returns the circular convolution nearest to a dense layer, and its distance; equation (2) in closed form.
 
     ``shape`` is that of the grid, such as (28, 28), where it is not a line; the first column is its kernel.
 
@@ -150,7 +150,7 @@ def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | N
 
 @names_call
 def nearest_permutation_equivariant(weight: Float[Tensor, "o i"]) -> tuple[float, float, float]:
-    """lambda, gamma and the relative distance of the nearest lambda I + gamma 1 1^T; equation (2).
+    """Returns lambda, gamma and the relative distance of the matrix lambda I + gamma 1 1^T nearest to a weight; (2).
 
     Hypotheses: a square weight on a set of n things.
     Reference: [zaheer2017deep], Lemma 3.

@@ -1,4 +1,4 @@
-"""Infinitely wide group-convolutional networks: the kernel of the plain network, averaged over the group."""
+"""Infinitely wide group-convolutional networks: their kernel is the plain network's kernel averaged over the group."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -19,7 +19,7 @@ __all__ = ["orbit_average", "without_group_convolutions"]
 def orbit_average(
     kernel: Callable[[Tensor, Tensor], Tensor], x: Tensor, y: Tensor | None = None, *, group: Group
 ) -> Tensor:
-    """The kernel of an infinitely wide group-convolutional network, from the kernel of its plain counterpart.
+    """Returns the kernel of an infinitely wide group-convolutional network, from the kernel of the plain network.
 
         K_G(x, y) = (1 / |G|) sum_g K(x, g y)                                                                 (1)
 
@@ -51,7 +51,7 @@ def orbit_average(
 
 @names_call
 def without_group_convolutions(network: nn.Module) -> nn.Module:
-    """The network with every group convolution replaced by a new plain convolution with the same number of channels.
+    """Returns the network with every group convolution replaced by a new plain convolution of the same channel count.
 
     `gnomon.limit` reads both; `orbit_average` of the plain one's kernel is that of the group-convolutional network,
 

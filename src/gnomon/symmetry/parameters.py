@@ -1,4 +1,4 @@
-"""Symmetries of the parameters: changes of weights that do not change outputs, and the quantities they conserve.
+"""Symmetries of the parameters: weight changes that do not change outputs, and the quantities they conserve.
 
 For a stack of Linear layers with ReLU between them:
 
@@ -38,7 +38,7 @@ NEUTRAL = (nn.ReLU, nn.Identity, nn.Flatten, nn.Dropout, nn.LeakyReLU, nn.Tanh, 
 
 @names_call
 def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) -> nn.Sequential:
-    """A copy with permuted hidden units of one layer, which computes the same function; equation (1).
+    """Returns a copy with permuted hidden units in one layer, which computes the same function; equation (1).
 
     Hypotheses: a ``nn.Sequential`` of Linear layers and elementwise activations.
     Reference: [hecht1990algebraic].
@@ -60,7 +60,7 @@ def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 
 
 @names_call
 def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0) -> nn.Sequential:
-    """A copy with rescaled hidden units of one layer, which computes the same function; equation (2).
+    """Returns a copy with rescaled hidden units in one layer, which computes the same function; equation (2).
 
     Hypotheses: ReLU after the layer; factors above 0.
     Reference: [kunin2021neural].
@@ -85,7 +85,7 @@ def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: in
 
 @names_call
 def unit_balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
-    """The conserved quantity of each hidden unit of a layer; equation (3).
+    """Returns each hidden unit's squared incoming minus outgoing weights, which gradient flow conserves; equation (3).
 
     Hypotheses: gradient flow without decay, ReLU or linear activations.
     Reference: [kunin2021neural].
@@ -106,7 +106,7 @@ def unit_balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
 
 @names_call
 def gradient_along_orbit(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
-    """The largest cosine, over hidden units, of the gradient with the direction of the scaling orbit; (4).
+    """Returns the largest cosine, over hidden units, between the gradient and the direction of rescaling; equation (4).
 
     Zero for a network with the symmetry: gradients have no part along the orbit.
 
@@ -138,7 +138,7 @@ def gradient_along_orbit(module: nn.Sequential, loss: Tensor, layer: int = 0) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchedNetwork(Result):
-    """A copy of the second network with its units ordered like the first network, and the permutations."""
+    """Result: a copy of the second network with units reordered to match the first network, and the permutations."""
 
     module: nn.Sequential
     orders: tuple[Tensor, ...]
@@ -152,7 +152,7 @@ class MatchedNetwork(Result):
         return f"{found}, before by {self.distance_before:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the distances before and after matching."""
+        """Plots the distance of the weights before and after matching."""
         marks = (Line("distance", (0, 1), (self.distance_before, self.distance_after)),)
         return (Plot("Matching of units", marks, Axis("before, after"), Axis("distance of the weights"), self.verdict),)
 

@@ -1,4 +1,4 @@
-"""Layers on sets, which treat all members equally, in any order."""
+"""Layers on sets, which treat all members equally and do not depend on their order."""
 
 from torch import Tensor, nn
 
@@ -6,7 +6,7 @@ __all__ = ["SetLinear", "SetPool"]
 
 
 class SetLinear(nn.Module):
-    """The linear layer on sets: each output depends on one member and on the mean of all members.
+    """A linear layer on sets: each output depends on one member and on the mean of all members.
 
         y_i = A x_i + B (1 / M) sum_j x_j + b                                                                     (1)
 
@@ -29,13 +29,13 @@ class SetLinear(nn.Module):
         self.all = nn.Linear(in_features, out_features, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The outputs for all members."""
+        """Returns the outputs for all members of the set."""
         own = self.own(x)
         return own + self.all(x.mean(-2, keepdim=True)).expand_as(own)  # (1)
 
 
 class SetPool(nn.Module):
-    """The mean over the members of a set, independent of their order.
+    """Averages over the members of a set, so that the result does not depend on their order.
 
         y = (1 / M) sum_i x_i                                                                                     (1)
 

@@ -1,4 +1,4 @@
-"""Accuracy as a function of the strength of a transformation, and commutators of linear layers with operators.
+"""Accuracy as a function of the strength of an input transformation; commutators of layers with operators.
 
     accuracy(t) = share of examples whose class is right after the motion of strength t                          (1)
     |[W, L]| = largest |W L x - L W x| over |x| = 1,    by power iteration on the commutator and its transpose      (2)
@@ -34,7 +34,7 @@ __all__ = ["StrengthCurve", "accuracy_by_strength", "commutator_norm"]
 
 @dataclass(frozen=True, slots=True)
 class StrengthCurve(Result):
-    """The accuracy (1) at each strength, with 95 % intervals."""
+    """Result: the accuracy at each strength of an input transformation, with 95 % intervals; equation (1)."""
 
     strengths: tuple[float, ...]
     accuracy: tuple[float, ...]
@@ -51,7 +51,7 @@ class StrengthCurve(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots accuracy over strength."""
+        """Plots accuracy over the strength of the transformation."""
         low, high = [i.low for i in self.intervals], [i.high for i in self.intervals]
         marks = (Line("accuracy", self.strengths, self.accuracy), Band("95 %", self.strengths, low, high))
         return (
@@ -65,7 +65,7 @@ class StrengthCurve(Result):
 def accuracy_by_strength(
     module: nn.Module, data: Any, flow: Callable[[Tensor, float], Tensor], strengths: Sequence[float]
 ) -> StrengthCurve:
-    """The accuracy of a classifier on inputs that are moved by flow(x, t), for some strengths t; equation (1).
+    """Measures a classifier's accuracy on inputs transformed by flow(x, t), for some strengths t; equation (1).
 
     Hypotheses: integer classes; a flow that keeps the shape of inputs.
     Reference: [azulay2019deep].
@@ -102,7 +102,7 @@ def commutator_norm(
     steps: int = 50,
     seed: int = 0,
 ) -> float:
-    """The operator norm of W L - L W for a linear layer W and an operator L on its inputs and outputs; equation (2).
+    """Returns the operator norm of W L - L W for a linear layer W and an operator L; 0 if they commute; equation (2).
 
     ``shape`` is that of one input, without the axis of examples; offsets of the layer do not count.
 

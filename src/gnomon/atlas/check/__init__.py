@@ -1,4 +1,4 @@
-"""Checks statements of the theory on a user's own network and data.
+"""Checks which statements of the theory hold for a user's own network and data.
 
 Lives here: the short training run that all of them look at (`TrainingTrial`), the measurements, one file for each
 subject, and `check_network`, which runs those that claims name.

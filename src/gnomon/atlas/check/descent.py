@@ -1,4 +1,4 @@
-"""Checks of gradient descent on a user's network: the step size limit, and the growth of the margin.
+"""Checks of gradient descent on a user's network: the curvature limit 2 / lr, and the growth of the margin.
 
 >>> callable(check_edge_of_stability)
 True

@@ -1,4 +1,4 @@
-"""Checks of the tangent kernel of a network, on a training run.
+"""Checks of a network's tangent kernel during a training run.
 
 >>> callable(check_kernel_is_constant)
 True
@@ -56,7 +56,7 @@ def check_alignment_growth(trial: TrainingTrial) -> Judgment:
 
 
 def check_linearization(trial: TrainingTrial) -> Judgment:
-    """Checks that the trained network equals its linearization: |f_lin - f| / |f - f_0| < 0.1.
+    """Checks that the trained network nearly equals its linearization: |f_lin - f| / |f - f_0| < 0.1.
 
     Reference: [lee2019wide].
     Cost: one forward pass and one Jacobian-vector product.
@@ -117,7 +117,7 @@ def check_mode_order(trial: TrainingTrial) -> Judgment:
 
 
 def _of_training(trial: TrainingTrial, holds: bool, reason: str, values: tuple[Value, ...]) -> Judgment:
-    """Returns the judgment, or "inconclusive" if the run was too short."""
+    """Returns the judgment, or "inconclusive" if training hardly lowered the loss."""
     first, last = float(trial.run.loss[0]), float(trial.run.loss[-1])
     if not last < (1 - MIN_LOSS_DECREASE) * first:
         words = f"The loss went from {first:.4g} to {last:.4g}: training was too short to decide. Pass more steps."

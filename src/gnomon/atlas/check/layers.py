@@ -160,7 +160,7 @@ def check_lipschitz_bound(trial: TrainingTrial) -> Judgment:
 
 
 def _factor(sizes: list[float | None]) -> float:
-    """The mean factor from each size to the next; infinite if a size is zero."""
+    """Returns the mean growth factor from each size to the next; infinite if the first or last size is zero."""
     known = [size for size in sizes if size is not None]
     if len(known) < 2:
         return 1.0
@@ -168,7 +168,7 @@ def _factor(sizes: list[float | None]) -> float:
 
 
 def _neighbors(model: nn.Module) -> Iterator[tuple[str, nn.Module, nn.Module]]:
-    """Layers with weights inside a Sequential, with the module that follows."""
+    """Yields layers with weights inside a Sequential, each with the module that follows."""
     for prefix, parent in model.named_modules():
         if isinstance(parent, nn.Sequential):
             for (name, layer), after in zip(parent.named_children(), list(parent.children())[1:], strict=False):
@@ -177,7 +177,7 @@ def _neighbors(model: nn.Module) -> Iterator[tuple[str, nn.Module, nn.Module]]:
 
 
 def _stacked_layers(model: nn.Module) -> Iterator[tuple[str, str]]:
-    """Names of consecutive layers of one kind in a Sequential with only elementwise functions between them."""
+    """Yields names of consecutive layers of one kind with only elementwise functions between them."""
     kinds = nn.Linear | nn.Conv1d | nn.Conv2d
     for prefix, parent in model.named_modules():
         if isinstance(parent, nn.Sequential):
@@ -198,7 +198,7 @@ def _is_chain(model: nn.Module) -> bool:
 
 
 def _steep(layer: nn.Module) -> bool:
-    """Whether a module that is usually 1-Lipschitz is not: its slope is above 1, or its windows overlap."""
+    """Returns whether a usually 1-Lipschitz module is not: its slope is above 1, or its windows overlap."""
     if isinstance(layer, nn.MaxPool2d | nn.AvgPool2d):
         return layer.stride != layer.kernel_size
     slope = layer.alpha if isinstance(layer, nn.ELU) else getattr(layer, "negative_slope", 0.0)

@@ -40,7 +40,7 @@ ORDER = ("holds", "refuted", "inconclusive")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkCheck(Result):
-    """The results for each statement: title, verdict on this network, reason, numbers and figure."""
+    """Result of checking statements on a network: title, verdict, reason, numbers and figure for each."""
 
     network: str
     examples: int
@@ -58,7 +58,7 @@ class NetworkCheck(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the numbers of verdicts."""
+        """Plots how many statements hold, fail, or remain undecided."""
         counts = [sum(row["verdict"] == word for row in self.rows.values()) for word in ORDER]
         return (Plot("Statements", (Bars("statements", ORDER, counts),), Axis("statements")),)
 

@@ -51,7 +51,7 @@ MIN_EXAMPLES = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingTrial(Record):
-    """A network before and after a run of full-batch descent on some of the data.
+    """A network before and after a short run of full-batch gradient descent on some of the data.
 
     ``sharpness`` is the largest curvature of the loss before the run, ``margins`` the smallest margin at each recorded
     step (empty without classes), each with the norm of all parameters then.
@@ -67,17 +67,17 @@ class TrainingTrial(Record):
 
     @property
     def after(self) -> nn.Module:
-        """The trained copy."""
+        """Returns the trained copy of the network."""
         return self.run.model
 
     @property
     def few(self) -> Examples:
-        """The number of examples on which kernels are computed."""
+        """Returns the few examples on which kernels are computed."""
         return self.examples.some(MAX_KERNEL_EXAMPLES)
 
     @names_call("check_network(network, data)")
     def table(self, y: Tensor) -> Tensor:
-        """Targets as numbers."""
+        """Returns the targets as a table of numbers."""
         return self.task.table(y)
 
 
@@ -137,7 +137,7 @@ def train_trial(
 
 
 def _affordable(module: nn.Module, examples: Examples, seconds: float, clock: Clock) -> Examples:
-    """As many examples as the curvature can be computed on in half of the time, from a timed forward pass."""
+    """Returns as many examples as the time allows for computing curvature, judged by a timed forward pass."""
     few = examples.some(TIMED_EXAMPLES)
     outputs(module, few.x)
     start = clock()
@@ -151,5 +151,5 @@ def _norm(model: nn.Module) -> float:
 
 
 def _margin(model: nn.Module, x: Inputs, y: Tensor) -> float:
-    """The smallest margin: the output of the right class minus the largest other output; signed for a single output."""
+    """Returns the smallest margin over examples: output of the correct class minus the largest other output."""
     return float(class_margins(outputs(model, x).double(), y).min())

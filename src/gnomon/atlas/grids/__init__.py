@@ -1,1 +1,1 @@
-"""Results of every claim at several values of its parameters, computed once and stored for the pages."""
+"""Results of every claim at several parameter values, computed once and stored for the web pages."""

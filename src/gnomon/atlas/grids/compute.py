@@ -43,7 +43,7 @@ Settings = tuple[Any, ...]
 
 
 def compute_record(claim: Claim, clock: Clock = process_time) -> dict[str, Any]:
-    """The stored results of a claim: ``settings``, ``run`` and ``grid``.
+    """Returns the results to store for a claim: ``settings``, ``run`` and ``grid``.
 
     Cost: about ten runs of the claim, at most half a minute.
 
@@ -67,7 +67,7 @@ def compute_record(claim: Claim, clock: Clock = process_time) -> dict[str, Any]:
 
 
 def settings_of_record(claim: Claim) -> dict[str, Any]:
-    """Parameters and declared grid; a stored record with other settings is out of date.
+    """Returns parameters and declared grid; a stored record with other settings is out of date.
 
     >>> from gnomon.atlas.catalog import catalog
     >>> settings_of_record(catalog()["softmax"].claim)["parameters"]
@@ -77,7 +77,7 @@ def settings_of_record(claim: Claim) -> dict[str, Any]:
 
 
 def point_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
-    """One stored point of a grid: the chart, and under short keys verdicts, sentences and broken premises.
+    """Returns one stored point of a grid: chart, verdicts, sentences and violated assumptions, under short keys.
 
     ``v`` and ``r`` are the verdict and its reason, ``w`` and ``s`` those of the control, ``k`` the numbers of the
     premises that are broken (absent if none is).
@@ -97,7 +97,7 @@ def point_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
 
 
 def _run(claim: Claim, settings: Mapping[str, Any], clock: Clock) -> ClaimOutcome | None:
-    """A run with CPU seconds; None if it cannot be computed with these settings, or takes far too long."""
+    """Runs a claim; None if it cannot be computed with these settings, or takes far too long."""
     limit = cpu_limit(2 * MAX_SECONDS_PER_POINT) if settings else nullcontext()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -111,7 +111,7 @@ def _run(claim: Claim, settings: Mapping[str, Any], clock: Clock) -> ClaimOutcom
 def _grid(
     claim: Claim, first: ClaimOutcome, clock: Clock
 ) -> tuple[tuple[str, ...], dict[Settings, ClaimOutcome]] | None:
-    """The names of the chosen parameters, and the outcomes by their values."""
+    """Returns the names of the chosen parameters, and the outcomes by their values."""
     start = clock()
     if claim.grid:
         return _declared(claim, clock)
@@ -143,7 +143,7 @@ def _declared(claim: Claim, clock: Clock) -> tuple[tuple[str, ...], dict[Setting
 
 
 def _along(claim: Claim, name: str, first: ClaimOutcome, clock: Clock) -> dict[Settings, ClaimOutcome]:
-    """Outcomes at the values of one parameter, from the default outwards, so that slow values end the search."""
+    """Returns outcomes for the values of one parameter, from the default outwards until one is too slow."""
     default = claim.parameters[name]
     values = slider_values(name, default)
     if first.seconds > SECONDS_FOR_MORE_THAN_FIVE_VALUES:
@@ -166,7 +166,7 @@ def _along(claim: Claim, name: str, first: ClaimOutcome, clock: Clock) -> dict[S
 def _with_second(
     claim: Claim, name: str, other: str, outcomes: dict[Settings, ClaimOutcome], first: ClaimOutcome, clock: Clock
 ) -> tuple[tuple[str, ...], dict[Settings, ClaimOutcome]]:
-    """The grid of two parameters, if every value of the second one works."""
+    """Returns the grid over two parameters, if every value of the second one works."""
     along = _along(claim, other, first, clock)
     kept = [values[0] for values, outcome in along.items() if not outcome.broken]
     if len(kept) < MIN_VALUES:
@@ -185,13 +185,13 @@ def _with_second(
 
 
 def _share_as_stated(claim: Claim, outcomes: dict[Settings, ClaimOutcome]) -> float:
-    """Share of the outcomes with the stated verdict, among those that keep the premises."""
+    """Returns the fraction of outcomes with the expected verdict, among those that satisfy the assumptions."""
     kept = [outcome.judgment.verdict.value for outcome in outcomes.values() if not outcome.broken]
     return kept.count(claim.expected) / max(len(kept), 1)
 
 
 def _five(values: list[Any], default: Any) -> list[Any]:
-    """At most five of the values: the ends, the default, and what lies between."""
+    """Returns at most five of the values: both ends, the default, and some between."""
     if len(values) <= MIN_VALUES:
         return values
     at = values.index(default)
@@ -203,7 +203,7 @@ def _five(values: list[Any], default: Any) -> list[Any]:
 
 
 def _row(outcome: ClaimOutcome) -> dict[str, Any]:
-    """The run at the default parameters, without its duration, which differs between machines."""
+    """Returns the run at the default parameters, without its duration, which differs between machines."""
     row = {key: value for key, value in outcome.to_dict().items() if key not in ("seconds", "premises", "parameters")}
     kept = ("name", "value", "low", "high", "confidence")
     return row | {"values": [{key: value[key] for key in kept} for value in row["values"]]}
@@ -223,7 +223,7 @@ def _stored(
 
 
 def _short(reason: str) -> str:
-    """The first sentence, without brackets: the rest is the same at every value and is on the page already.
+    """Returns the first sentence of a reason without its parentheses, to keep the stored records small.
 
     >>> _short("Predicted 1, measured 1.01 ± 0.1 (20 repetitions). The bound is loose: see above.")
     'Predicted 1, measured 1.01 ± 0.1.'

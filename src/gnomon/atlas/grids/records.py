@@ -1,4 +1,4 @@
-"""Stores the results of claims as one JSON file each, inside the package, and reads them for the pages.
+"""Stores the results of claims as one JSON file each inside the package, and reads them for the pages.
 
 >>> stored_record("no-such-claim") is None
 True
@@ -18,7 +18,7 @@ __all__ = ["compute_records", "is_current", "records_folder", "stored_record"]
 
 
 def records_folder() -> Path:
-    """The folder of the package in which records are stored.
+    """Returns the package folder in which results are stored.
 
     >>> records_folder().name
     'records'
@@ -27,7 +27,7 @@ def records_folder() -> Path:
 
 
 def stored_record(name: str, folder: Path | None = None) -> dict[str, Any] | None:
-    """The stored results of a claim; None if there are none.
+    """Returns the stored results of a claim; None if there are none.
 
     Cost: a file of at most 12 kB is read.
 
@@ -42,7 +42,7 @@ def stored_record(name: str, folder: Path | None = None) -> dict[str, Any] | Non
 
 
 def is_current(entry: CatalogEntry, folder: Path | None = None) -> bool:
-    """Whether results are stored for exactly the parameters that the claim has now.
+    """Returns whether results are stored for exactly the parameters that the claim has now.
 
     >>> from pathlib import Path
     >>> is_current(select_entries(["softmax"])[0], Path("no-such-folder"))
@@ -55,7 +55,7 @@ def is_current(entry: CatalogEntry, folder: Path | None = None) -> bool:
 def compute_records(
     ids: Sequence[str] = (), *, jobs: int = 1, folder: Path | None = None, again: bool = False
 ) -> Iterator[tuple[str, str, int, int]]:
-    """Computes and stores the results of claims; yields id, what was done, number and total, one after the other.
+    """Computes and stores the results of claims; yields id, status, number and total for each.
 
     Args:
         ids: claims or kinds; all if empty.

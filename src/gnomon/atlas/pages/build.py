@@ -92,7 +92,7 @@ def build_site(
 def _results(
     entries: list[CatalogEntry], like: ClaimTask, jobs: int, out: Path, report: Progress
 ) -> dict[str, ClaimResult]:
-    """Stored results if the default run is asked for, otherwise results of runs."""
+    """Returns stored results if the default run is requested, otherwise runs the claims."""
     found: dict[str, ClaimResult] = {}
     if like == ClaimTask(""):
         found = {e.claim.id: result for e in entries if (result := stored_result(e)) is not None}
@@ -104,7 +104,7 @@ def _results(
 
 
 def _neighbors() -> dict[str, Neighbors]:
-    """Chapter, neighbors and reading paths of every claim."""
+    """Returns chapter, neighbors and reading paths of every claim."""
     order = [name for chapter in chapters() for name in claims_of_chapter(chapter.slug)]
     kinds = {entry.claim.id: entry.kind for entry in select_entries([])}
     found = {}
@@ -117,7 +117,7 @@ def _neighbors() -> dict[str, Neighbors]:
 
 
 def _write(path: Path, text: str) -> Path:
-    """Writes a page unless it is there already in the same form."""
+    """Writes a page unless the file already has the same content."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return path
     return write_file(path, text)

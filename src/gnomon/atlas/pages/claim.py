@@ -1,4 +1,4 @@
-"""Renders the page of one claim: question, picture with sliders, statement, explanation, exercise, code, reference."""
+"""Renders a claim's page: question, picture with sliders, statement, explanation, exercise, code, reference."""
 
 import json
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ NUMBERED = ("equals", "bounded_by", "mean_equals", "at_most", "monotone_in")
 
 @dataclass(frozen=True, slots=True)
 class Neighbors(Record):
-    """What surrounds a claim: its chapter, the claims before and after it, and its places in reading paths.
+    """Links around a claim: its chapter, the claims before and after it, and the reading paths that include it.
 
     >>> Neighbors(after="softmax").before
     ''
@@ -47,7 +47,7 @@ class Neighbors(Record):
 
 
 def claim_html(entry: CatalogEntry, result: ClaimResult, neighbors: Neighbors) -> str:
-    """The body of a claim's page.
+    """Returns the body of a claim's page.
 
     Cost: some milliseconds, most of them for formulas.
 
@@ -96,7 +96,7 @@ def _view(claim: Claim) -> ChartView:
 
 
 def _lab(claim: Claim, result: ClaimResult) -> str:
-    """Picture, sliders and switch; without a script the picture and the sentences stay."""
+    """Returns picture, sliders and switch of a claim; without a script, picture and text remain visible."""
     view, grid = _view(claim), result.grid
     over = over_parameter(grid, grid["default"][1] if len(grid["default"]) > 1 else 0) if grid["names"] else None
     chart, marked = result.row.get("chart", {}), None
@@ -198,7 +198,7 @@ def _related(claim: Claim, prose: Prose | None, neighbors: Neighbors) -> str:
 
 
 def claim_link(name: str) -> str:
-    """A link to a claim by its question; the bare id if the claim does not exist.
+    """Returns a link to a claim, labeled by its question; the bare id if the claim does not exist.
 
     >>> claim_link("perceptron-novikoff").startswith('<a href="perceptron-novikoff.html">How many')
     True

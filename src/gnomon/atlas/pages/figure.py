@@ -40,7 +40,7 @@ ROOM_FOR_CONTROL = 3.0
 
 @dataclass(frozen=True, slots=True)
 class ChartView(Record):
-    """How a chart is drawn: names of the axes, logarithms, whether places are only numbers of cases."""
+    """Options for drawing a chart: axis labels, log scales, and whether x values only number the cases."""
 
     x: str
     y: str
@@ -49,7 +49,7 @@ class ChartView(Record):
 
 
 def figure_svg(chart: dict[str, Any], view: ChartView, *, control: bool = False, marked: float | None = None) -> str:
-    """The drawing; ``control`` makes room for all of the control, ``marked`` is a place with a ring around its dot.
+    """Draws a chart as SVG; ``control`` makes room for the control, ``marked`` is a point with a ring around it.
 
     Cost: less than a millisecond.
 
@@ -64,7 +64,7 @@ def figure_svg(chart: dict[str, Any], view: ChartView, *, control: bool = False,
 
 
 def over_parameter(grid: dict[str, Any], row: int = 0) -> dict[str, Any] | None:
-    """The chart of a single number over the values of the first parameter; None if points have several numbers.
+    """Returns a chart of a single number over the first parameter; None if points have several numbers.
 
     ``row`` is the index of the second parameter's value.
 
@@ -84,7 +84,7 @@ def over_parameter(grid: dict[str, Any], row: int = 0) -> dict[str, Any] | None:
 
 
 class _Scale:
-    """Maps numbers to places between two ends, on a linear or logarithmic axis."""
+    """Maps numbers to positions between two ends, on a linear or logarithmic axis."""
 
     def __init__(self, values: list[float], ends: tuple[float, float], log: bool) -> None:
         self.log = log
@@ -101,7 +101,7 @@ class _Scale:
         return self.ends[0] + share * (self.ends[1] - self.ends[0])
 
     def ticks(self) -> list[float]:
-        """About five round numbers within the ends."""
+        """Returns about five round numbers between the ends of the axis."""
         if self.log and self.high - self.low > 1.2:
             step = max(1, round((self.high - self.low) / 5))
             powers = range(floor(self.low) + 1, floor(self.high) + 1)
@@ -124,7 +124,7 @@ def _wants_log(values: list[float]) -> bool:
 
 
 def _range(chart: dict[str, Any], control: bool) -> list[float]:
-    """The numbers that the y axis must show: the control only if asked for, or if it is not far away."""
+    """Returns the numbers that the y axis must show; the control only if requested or near the others."""
     found = _finite(v for key in "oabp" for v in chart.get(key, ()))
     broken = _finite(chart.get("c", ()))
     both = found + broken

@@ -1,4 +1,4 @@
-"""The frame of every page of the atlas: head, navigation, title.
+"""The frame of every page of the atlas: header, navigation, title.
 
 >>> page_html("Title", "<p>body</p>").count("Title")
 2
@@ -21,7 +21,7 @@ LINKS = (
 
 
 def page_html(title: str, body: str, *, home: str = "", script: str = "", links: bool = True) -> str:
-    """Renders a complete page; ``home`` is the address of the documentation around the atlas, if there is one.
+    """Renders a complete page; ``home`` is the address of the surrounding documentation, if there is any.
 
     >>> '<a href="../index.html">' in page_html("Title", "", home="../index.html")
     True

@@ -1,4 +1,4 @@
-"""Renders the pages around the claims: the start, chapters, reading paths, statements that failed, coverage.
+"""Renders the pages around the claims: start page, chapters, reading paths, statements that failed, coverage.
 
 >>> "chapter-neurons.html" in index_html(["softmax"])
 True
@@ -16,7 +16,7 @@ __all__ = ["chapter_html", "coverage_html", "index_html", "path_html", "refuted_
 
 
 def index_html(names: Sequence[str]) -> str:
-    """The body of the start page: search, chapters, paths, statements that failed.
+    """Returns the body of the start page: search, chapters, paths, statements that failed.
 
     >>> index_html(["softmax"]).count("<li hidden")
     1
@@ -67,7 +67,7 @@ def _path_card(path: ReadingPath) -> str:
 
 
 def chapter_html(chapter: Chapter) -> str:
-    """The body of a chapter's page: introduction and claims in the order in which the paths read them.
+    """Returns the body of a chapter's page: introduction and claims in reading order.
 
     >>> "perceptron-novikoff.html" in chapter_html(chapters()[0])
     True
@@ -83,7 +83,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def path_html(path: ReadingPath) -> str:
-    """The body of a reading path's page.
+    """Returns the body of a reading path's page.
 
     >>> path_html(reading_paths()[0]).count("<li") == len(reading_paths()[0].steps)
     True
@@ -118,7 +118,7 @@ def _title(name: str) -> str:
 
 
 def refuted_claims() -> tuple[str, ...]:
-    """The ids of claims that state a saying which the measurement refutes.
+    """Returns the ids of claims that test a common belief which the measurement refutes.
 
     >>> "batchnorm-gamma-over-mu" in refuted_claims()
     True
@@ -127,7 +127,7 @@ def refuted_claims() -> tuple[str, ...]:
 
 
 def refuted_html(rows: dict[str, str]) -> str:
-    """The body of the page of statements that failed; ``rows`` has the sentence of each result.
+    """Returns the body of the page of statements that failed; ``rows`` has the sentence of each result.
 
     >>> "Gabor" in refuted_html({})
     True
@@ -145,7 +145,7 @@ def refuted_html(rows: dict[str, str]) -> str:
 
 
 def coverage_html() -> str:
-    """The body of the page that lists what covers each statement of the scope.
+    """Returns the body of the page that lists what covers each statement of the scope.
 
     >>> "clauses are covered" in coverage_html()
     True

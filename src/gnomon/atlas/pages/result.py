@@ -1,4 +1,4 @@
-"""The result that the page of a claim shows: stored, or from a run of just now.
+"""The result that a claim's page shows: stored in the package, or from a run made for the page.
 
 >>> from gnomon.atlas.catalog import select_entries
 >>> from gnomon.atlas.many import ClaimTask, run_claims
@@ -20,7 +20,7 @@ __all__ = ["ClaimResult", "result_of_run", "stored_result"]
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult(Record):
-    """The run at the default parameters, its parameters, and the grid of the sliders (one point if there is none)."""
+    """A claim's run at the default parameters, the parameters, and the grid of the sliders."""
 
     row: dict[str, Any]
     parameters: Mapping[str, Any]
@@ -28,7 +28,7 @@ class ClaimResult(Record):
 
 
 def stored_result(entry: CatalogEntry) -> ClaimResult | None:
-    """The stored result of a claim; None if nothing is stored for its present parameters.
+    """Returns the stored result of a claim; None if nothing is stored for its present parameters.
 
     >>> from gnomon.atlas.catalog import select_entries
     >>> result = stored_result(select_entries(["softmax"])[0])
@@ -48,7 +48,7 @@ def stored_result(entry: CatalogEntry) -> ClaimResult | None:
 
 
 def result_of_run(row: dict[str, Any]) -> ClaimResult:
-    """The result of a run of just now, without sliders.
+    """Returns the result of a new run, without sliders.
 
     >>> result_of_run({"verdict": "holds", "reason": "", "control": {"verdict": "refuted", "reason": ""},
     ...     "chart": {}, "parameters": {}}).grid["points"][0]["v"]

@@ -1,4 +1,4 @@
-"""The style sheet and the scripts of the atlas, which every page contains, so that it works as a single file.
+"""The style sheet and the scripts of the atlas, which every page includes so that it works as a single file.
 
 >>> "--first" in style_sheet() and "slider" in script("atlas")
 True
@@ -14,7 +14,7 @@ __all__ = ["script", "style_sheet"]
 
 @cache
 def style_sheet() -> str:
-    """Colors for light and dark screens, and the layout of all pages.
+    """Returns colors for light and dark screens, and the layout of all pages.
 
     Cost: a small file is read once.
 
@@ -26,7 +26,7 @@ def style_sheet() -> str:
 
 @cache
 def script(name: str) -> str:
-    """The script "atlas", for pages of claims, or "search", for the index; both together are below 20 kB.
+    """Returns the script "atlas", for claim pages, or "search", for the index; together they are below 20 kB.
 
     Cost: a small file is read once.
 

@@ -1,4 +1,4 @@
-"""Turns the Markdown of explanations into HTML: paragraphs, lists, code, formulas, emphasis.
+"""Converts the Markdown of explanations into HTML: paragraphs, lists, code, formulas, emphasis.
 
 >>> text_html("It is **small**: `x`.")
 '<p>It is <strong>small</strong>: <code>x</code>.</p>'
@@ -15,7 +15,7 @@ INLINE = re.compile(r"\$(?P<tex>[^$]+)\$|`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*
 
 
 def inline_html(text: str) -> str:
-    """Renders the inside of a paragraph.
+    """Renders the inline elements of a paragraph.
 
     >>> inline_html("a < b, `c < d`")
     'a &lt; b, <code>c &lt; d</code>'
@@ -28,7 +28,7 @@ def inline_html(text: str) -> str:
 
 
 def text_html(text: str) -> str:
-    """Renders paragraphs, lists and blocks of code.
+    """Renders paragraphs, lists and code blocks.
 
     >>> text_html("One.\\n\\n- a\\n- b")
     '<p>One.</p><ul><li>a</li><li>b</li></ul>'

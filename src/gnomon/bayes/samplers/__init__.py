@@ -1,4 +1,4 @@
-"""Samplers, one in each file; all chains run in parallel in one batch."""
+"""Markov chain samplers, one in each file; all chains run in parallel as one batch."""
 
 from gnomon.bayes.samplers.base import AbstractSampler
 from gnomon.bayes.samplers.hmc import HMC

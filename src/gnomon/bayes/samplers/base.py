@@ -1,4 +1,4 @@
-"""The interface of all samplers, and a step size that adapts to the acceptance rate."""
+"""Base class of all samplers, and a step size that adapts to the acceptance rate."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -35,12 +35,12 @@ class SamplerStep(Record):
 
 
 class AbstractSampler(ABC):
-    """A Markov chain whose stationary distribution is, or is close to, a given density."""
+    """Base class of Markov chains whose stationary distribution is, or is close to, a given density."""
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """The name of the sampler for reports."""
+        """Returns the name of the sampler for reports."""
 
     @abstractmethod
     def walk(
@@ -83,7 +83,7 @@ class AbstractSampler(ABC):
 
 
 class StepSize:
-    """A step size adapted by dual averaging until the mean acceptance reaches its target.
+    """A step size that adapts by dual averaging until the mean acceptance rate reaches its target.
 
         log e[t + 1] = mu - sqrt(t) / gamma * 1 / (t + t0) sum_s (target - a[s])                           (1)
 
@@ -100,12 +100,12 @@ class StepSize:
         self.restart(first)
 
     def restart(self, first: float) -> None:
-        """Discards all updates and starts again around another step size."""
+        """Discards all updates and starts again from another step size."""
         self.now = first
         self._center, self._gap, self._mean, self._t = log(2 * self.now), 0.0, log(self.now), 0
 
     def update(self, accepted: float) -> None:
-        """Adds one more mean acceptance."""
+        """Updates the step size with the mean acceptance rate of the last step."""
         self._t += 1
         t = self._t
         self._gap += (self.target - accepted - self._gap) / (t + 10)
@@ -116,7 +116,7 @@ class StepSize:
 
     @property
     def average(self) -> float:
-        """The step size averaged over the updates; later updates weigh more."""
+        """Returns the step size averaged over the updates, with more weight on later ones."""
         return exp(self._mean)
 
     def settle(self) -> None:
@@ -125,7 +125,7 @@ class StepSize:
 
 
 def normal_like(like: Tensor, generator: torch.Generator) -> Tensor:
-    """Standard normal numbers in the shape of another tensor.
+    """Returns standard normal numbers in the shape of another tensor.
 
     Cost: one number each.
 

@@ -1,4 +1,4 @@
-"""Hamiltonian Monte Carlo whose step size, scales and path length adapt themselves over all chains.
+"""Hamiltonian Monte Carlo that adapts step size, coordinate scales and path length over all chains.
 
 With momenta v ~ N(0, M) and the energy H(x, v) = -log p(x) + v^T M^-1 v / 2, a path of leapfrog steps
 
@@ -49,7 +49,7 @@ MAX_KEPT_NUMBERS = 2**24
 
 @dataclass(frozen=True, slots=True)
 class HMC(Record, AbstractSampler):
-    """Hamiltonian Monte Carlo; ``accept`` is the acceptance that the step size aims at.
+    """Hamiltonian Monte Carlo; the step size adapts until the acceptance rate is ``accept``.
 
     ``length`` fixes the path length T in units of the scaled coordinates, by default it adapts; ``most`` bounds the
     leapfrog steps of one path.
@@ -74,13 +74,13 @@ class HMC(Record, AbstractSampler):
 
     @property
     def title(self) -> str:
-        """See `AbstractSampler`."""
+        """Returns the name of the sampler for reports."""
         return "HMC"
 
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """See `AbstractSampler`."""
+        """Yields steps of all chains without end; adapts during the warm-up."""
         state, before = _HmcState(self, density, start, generator), 0
         for t in count():
             probability, error = state.move(t, warm=t < warmup)
@@ -98,7 +98,7 @@ class HMC(Record, AbstractSampler):
 def leapfrog(
     density: LogDensityWithGradient, x: Tensor, v: Tensor, gradient: Tensor, step: float, variance: Tensor, steps: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Points, momenta, log densities and gradients after some steps of (1); ``variance`` is the diagonal of M^-1.
+    """Runs leapfrog steps (1) and returns positions, momenta, log densities and gradients.
 
     Cost: one gradient for each step.
 
@@ -118,7 +118,7 @@ def leapfrog(
 
 
 class _HmcState:
-    """The positions of the chains, and what the sampler has learned."""
+    """State of the HMC sampler: the positions of the chains, and the adapted step size, path length and variances."""
 
     def __init__(
         self, options: HMC, density: LogDensityWithGradient, start: Tensor, generator: torch.Generator
@@ -134,7 +134,7 @@ class _HmcState:
         self._travel: PathStatistics | None = None
 
     def move(self, t: int, *, warm: bool) -> tuple[Tensor, Tensor]:
-        """One path of every chain: probabilities of acceptance, and errors of the energy."""
+        """Runs one path of every chain. Returns acceptance probabilities and energy errors."""
         longer = WARMUP_PATH_FACTOR if warm and self._travel is not None else 1.0
         steps = min(self.options.most, max(1, ceil(2 * longer * _halton(t + 1) * exp(self.log_length) / self.size.now)))
         v = normal_like(self.x, self.generator) / self.variance.sqrt()
@@ -155,7 +155,7 @@ class _HmcState:
         return probability, error
 
     def adapt(self, probability: Tensor, t: int, warmup: int) -> None:
-        """Adapts the step size after each path, and in turn the path length and the variances of coordinates."""
+        """Adapts the step size after each path, and now and then the path length and the coordinate variances."""
         self.size.update(float(probability.mean()))
         self._seen.append(self.x)
         if self._travel is not None and (t % 5 == 0 or t + 1 == warmup):
@@ -173,13 +173,13 @@ class _HmcState:
             self.size.settle()
 
     def _lengthen(self, travel: PathStatistics) -> None:
-        """Uses the most efficient length; if that is the longest measured, tries twice as long."""
+        """Sets the path length to the most efficient one measured, or to twice the longest one if that was best."""
         step = self.size.average
         length, ended = travel.best(step)
         self.log_length = min(log(2 * length if ended else length), log(step * self.options.most / 2))
 
     def _leading(self, points: Tensor) -> Tensor:
-        """The unit vector along which points vary most, roughly, by power iteration."""
+        """Returns the approximate unit vector along which points vary most, by power iteration."""
         u = normal_like(points[0], self.generator)
         for _ in range(30):
             u = points.T @ (points @ u)
@@ -187,7 +187,7 @@ class _HmcState:
         return u
 
     def _first_step(self) -> float:
-        """A step that changes the energy by about log 2, by doubling or halving."""
+        """Returns a step size that changes the energy by about log 2, found by doubling or halving."""
         step, up = 1.0, None
         v = normal_like(self.x, self.generator) / self.variance.sqrt()
         for _ in range(40):
@@ -205,7 +205,7 @@ class _HmcState:
 
 
 def _halton(t: int) -> float:
-    """The t-th number of van der Corput's sequence in base 2: evenly spread over (0, 1)."""
+    """Returns the t-th number of the van der Corput sequence in base 2, which spreads evenly over (0, 1)."""
     value, digit = 0.0, 0.5
     while t:
         value, t, digit = value + digit * (t & 1), t >> 1, digit / 2

@@ -1,4 +1,4 @@
-"""Langevin dynamics, underdamped and overdamped.
+"""Langevin dynamics samplers, underdamped and overdamped.
 
 Underdamped, with friction B:
 
@@ -36,7 +36,7 @@ __all__ = ["Langevin"]
 
 @dataclass(frozen=True, slots=True)
 class Langevin(Record, AbstractSampler):
-    """Underdamped dynamics (1) with a friction, overdamped (2) with ``friction=None``.
+    """Langevin dynamics: underdamped (1) with a friction, overdamped (2) with ``friction=None``.
 
     ``adjusted`` (for the overdamped one) accepts or refuses each step, and adapts the step size during the warm-up.
 
@@ -60,7 +60,7 @@ class Langevin(Record, AbstractSampler):
 
     @property
     def title(self) -> str:
-        """See `AbstractSampler`."""
+        """Returns the name of the sampler for reports."""
         if self.friction is None:
             return "adjusted Langevin" if self.adjusted else "overdamped Langevin"
         return "underdamped Langevin"
@@ -68,7 +68,7 @@ class Langevin(Record, AbstractSampler):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """See `AbstractSampler`."""
+        """Yields steps of all chains without end; adapts during the warm-up."""
         if self.friction is None:
             yield from self._overdamped_steps(density, start, warmup, generator)
             return

@@ -29,7 +29,7 @@ __all__ = ["Metropolis"]
 
 @dataclass(frozen=True, slots=True)
 class Metropolis(Record, AbstractSampler):
-    """A random walk, equation (1); ``scale`` is s, adapted during the warm-up unless ``adapt`` is False.
+    """Metropolis-Hastings random walk (1) with step ``scale``, which adapts during warm-up unless ``adapt`` is False.
 
     >>> from gnomon.bayes import sample
     >>> draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=Metropolis(), draws=200, warmup=200)
@@ -46,13 +46,13 @@ class Metropolis(Record, AbstractSampler):
 
     @property
     def title(self) -> str:
-        """See `AbstractSampler`."""
+        """Returns the name of the sampler for reports."""
         return "Metropolis"
 
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """See `AbstractSampler`."""
+        """Yields steps of all chains without end; adapts during the warm-up."""
         x, (chains, d) = start.clone(), start.shape
         log_p = density(x)[0]
         size, factor = StepSize(self.scale, 0.44 if d == 1 else 0.234), torch.eye(d, dtype=x.dtype)
@@ -75,7 +75,7 @@ class Metropolis(Record, AbstractSampler):
 
 
 def _factor(points: Tensor) -> Tensor:
-    """A Cholesky factor of the covariance of points, shrunk towards its diagonal if there are few points."""
+    """Returns a Cholesky factor of the points' covariance, shrunk towards its diagonal if there are few points."""
     n, d = points.shape
     covariance = torch.cov(points.T).reshape(d, d)
     diagonal = covariance.diagonal().clamp(min=1e-12).diag()

@@ -32,7 +32,7 @@ __all__ = ["StochasticGradient"]
 
 @dataclass(frozen=True, slots=True)
 class StochasticGradient(Record, AbstractSampler):
-    """SGHMC (1) with a friction, SGLD (2) with ``friction=None``, on batches of the data of a `module_posterior`.
+    """Minibatch samplers for a `module_posterior`: SGHMC (1) with a friction, SGLD (2) with ``friction=None``.
 
     >>> from torch import nn
     >>> from gnomon.bayes import module_posterior, sample
@@ -56,13 +56,13 @@ class StochasticGradient(Record, AbstractSampler):
 
     @property
     def title(self) -> str:
-        """See `AbstractSampler`."""
+        """Returns the name of the sampler for reports."""
         return "SGLD" if self.friction is None else "SGHMC"
 
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """See `AbstractSampler`."""
+        """Yields steps of all chains without end, with gradients on minibatches."""
         posterior = density.function
         if not isinstance(posterior, ModulePosterior):
             raise InputError("StochasticGradient needs data. Pass module_posterior(module, data)")

@@ -1,4 +1,4 @@
-"""Measures how far paths of each length move the draws during warm-up, and chooses the most efficient length.
+"""Measures during warm-up how far paths of each length move the draws, and chooses the most efficient length.
 
 For a statistic a of the state, here scaled coordinates and their squares, paths of the duration t give
 
@@ -31,7 +31,7 @@ TIMES = torch.logspace(-2, 3, 100, dtype=torch.float64)
 
 
 class PathStatistics:
-    """Statistics of the paths in one window of the warm-up.
+    """Statistics of the sampler's paths in one window of the warm-up.
 
     >>> normal = torch.randn(4000, 1, generator=torch.Generator().manual_seed(0)).double()
     >>> travel = PathStatistics(normal, torch.ones(1).double(), torch.ones(1).double())
@@ -53,14 +53,14 @@ class PathStatistics:
         self._count = torch.zeros(len(TIMES), dtype=points.dtype)
 
     def see(self, time: float, before: Tensor, after: Tensor, accepted: Tensor) -> None:
-        """Adds states of all chains at the start of a path and some time later, with their acceptance probabilities."""
+        """Adds the states of all chains at the start of a path and some time later, with acceptance probabilities."""
         moved = (self._statistics(after) - self._statistics(before)).square()
         place = min(int(torch.searchsorted(TIMES, time)), len(TIMES) - 1)
         self._sum[place] += torch.where(accepted[:, None] > 0, accepted[:, None] * moved, 0.0).sum(0)
         self._count[place] += len(before)
 
     def best(self, step: float) -> tuple[float, bool]:
-        """Returns the T of (2), and whether it is the longest duration measured, so that longer ones may be better."""
+        """Returns the most efficient path duration (2), and whether it is the longest one measured."""
         seen = self._count > 0
         times = TIMES[seen]
         carried = (self._sum[seen] / self._count[seen, None] / (2 * self._variance)).clamp(max=1.98)  # (1)

@@ -1,4 +1,4 @@
-"""A PAC-Bayes certificate: error bounds for a network with random weights, and for votes and averages of it.
+"""PAC-Bayes certificates: error bounds for a network with random weights, and for votes and averages of such networks.
 
     stochastic   new weights for each example:          R        <= seeger(r)                                  (1)
     majority     the class that most draws choose:      R_vote   <= 2 seeger(r)                                (2)
@@ -23,7 +23,7 @@ __all__ = ["Certificate"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate(Result):
-    """Holds bounds on the error on new examples: equations (1) to (4), and weaker inequalities for comparison.
+    """Result: bounds on the error on new examples of random networks and their votes; equations (1) to (4).
 
     ``posterior`` draws networks and their votes, ``others`` are the weaker inequalities for the same network,
     ``counted`` is the number of examples in the bounds, ``prior`` describes the prior.
@@ -48,12 +48,12 @@ class Certificate(Result):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        """All four bounds."""
+        """Returns all four bounds: one random network, the majority vote, the average, and a single fixed draw."""
         return self.stochastic, self.majority, self.average, self.single
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States the certified errors of a random draw and of the majority vote."""
         bound = self.stochastic
         seen = bound.measured
         measured = "" if seen is None else f" (measured on test examples: {float(seen.value):.2%})"
@@ -67,7 +67,7 @@ class Certificate(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the four bounds, and the measured error of the first."""
+        """Plots the four bounds, and the measured error of the first one."""
         named = [(bound.name, bound.value) for bound in self.bounds]
         bars = Bars("bound", [name for name, _ in named], [value for _, value in named])
         seen = self.stochastic.measured

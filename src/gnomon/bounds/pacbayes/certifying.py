@@ -1,4 +1,4 @@
-"""Certifies any module: fits a distribution over its weights by minimizing a bound, then states the bound.
+"""Certifies any module: fits a distribution over its weights by minimizing an error bound, then states the bound.
 
     minimize over m, s    quadratic(mean of min(-ln p(label), b) / b, KL, n),    b = ln(1 / P_LEAST)             (1)
 
@@ -58,7 +58,7 @@ EXAMPLES_PER_PASS = 512
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """Upper bounds of means over draws: of errors, and of 1 - p(label)."""
+    """Upper bounds of two means over random weights: error rate, and 1 - probability of the correct class."""
 
     error: float
     error_bound: float
@@ -81,7 +81,7 @@ def certify(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Certificate:
-    """Bounds how often a network like this one errs on new examples, with confidence 1 - delta; equation (1).
+    """Bounds how often a network like ``module`` is wrong on new examples, with the given confidence; equation (1).
 
     The module is not changed. Its current weights are used only with ``prior=GivenPrior()``, because a certificate must
     start from weights that are independent of the examples. The certificate is for ``certificate.posterior``, a
@@ -162,7 +162,7 @@ def _fit(
     seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> GaussianWeights:
-    """Minimizes (1) over means and logarithms of standard deviations, both in units of the prior's deviations."""
+    """Minimizes the bound (1) over means and log standard deviations, both relative to the prior's deviations."""
     moves = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
     logs = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
     generator = torch.Generator().manual_seed(seed)
@@ -190,7 +190,7 @@ def _fit(
 
 
 def _place(law: GaussianWeights, moves: dict[str, Tensor], logs: dict[str, Tensor]) -> GaussianWeights:
-    """Returns Q with given offsets and factors, in units of the prior's standard deviations."""
+    """Returns the posterior with given offsets and factors, in units of the prior's standard deviations."""
     wide = law.prior_stds
     return law.moved(
         {name: law.prior_means[name] + wide[name] * u for name, u in moves.items()},
@@ -246,7 +246,7 @@ def _state_certificate(
 
 @torch.no_grad()
 def _draws(law: GaussianWeights, data: Batch, draws: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Returns errors and 1 - p(label) of each draw of weights, on random examples."""
+    """Returns the error and 1 - p(label) of each draw of weights, on random examples."""
     generator = torch.Generator().manual_seed(seed)
     errors, linear = torch.empty(draws).double(), torch.empty(draws).double()
     for k in range(draws):
@@ -276,7 +276,7 @@ def _error(law: GaussianWeights, data: Batch, weights: dict[str, Tensor]) -> flo
 
 @torch.no_grad()
 def _test(law: GaussianWeights, data: Batch, weights: dict[str, Tensor], draws: int, seed: int) -> dict[str, Value]:
-    """Measures on test examples the error that each bound covers, with a confidence interval."""
+    """Measures on test examples the error that each bound limits, with a confidence interval."""
     errors, _ = _draws(law, data, max(20, min(draws, len(data) // 4)), seed + 2)
     generator, labels = torch.Generator().manual_seed(seed + 3), data.y
     votes, chances = torch.zeros(2, dtype=torch.float64)

@@ -55,7 +55,7 @@ def binary_kl(r: float, p: float) -> float:
 
 @names_call
 def inverse_kl(risk: float, budget: float) -> float:
-    """Returns the largest error R with kl(risk | R) <= budget, equation (1), by bisection to full precision.
+    """Returns the largest error R with KL divergence kl(risk | R) at most ``budget``, by bisection; equation (1).
 
         R = sup {p : kl(risk | p) <= budget}                                                                  (1)
 
@@ -78,7 +78,7 @@ def inverse_kl(risk: float, budget: float) -> float:
 
 @names_call
 def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Bounds the error on new examples by the inverse of kl, equation (1): the tightest of the family.
+    """Bounds the error on new examples by inverting the KL divergence, the tightest of these bounds; equation (1).
 
     Hypotheses: as for the module.
     Reference: [maurer2004note], Theorem 5.
@@ -91,7 +91,7 @@ def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
 @names_call
 def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Bounds the error on new examples by a square root, equation (2); may exceed 1.
+    """Bounds the error on new examples by a square root of the KL term; may exceed 1; equation (2).
 
     Hypotheses: as for the module.
     Reference: [mcallester1999pac], with the constant of [maurer2004note].
@@ -104,7 +104,7 @@ def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> flo
 
 @names_call
 def quadratic_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Bounds the error on new examples, tight for small errors, equation (3); may exceed 1.
+    """Bounds the error on new examples, tightly if the training error is small; may exceed 1; equation (3).
 
     Hypotheses: as for the module.
     Reference: [perez2021tighter].
@@ -120,7 +120,7 @@ def quadratic_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> floa
 def catoni_bound(
     risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Sequence[float] = CONSTANTS
 ) -> float:
-    """Returns the smallest of the bounds (4) over some constants, each with its part of delta.
+    """Returns the smallest of Catoni's bounds over several constants, with delta split between them; equation (4).
 
     Hypotheses: as for the module; constants chosen without the examples.
     Reference: [catoni2007pac], Theorem 1.2.6.
@@ -137,7 +137,7 @@ def catoni_bound(
 
 
 def bernstein_mean(mean: float, variance: float, draws: int, delta: float) -> float:
-    """Returns an upper bound of an expectation, from the mean and variance of independent draws in [0, 1].
+    """Returns an upper bound of an expectation from the mean and variance of independent draws in [0, 1].
 
         E[X] <= mean + sqrt(2 V ln(2 / delta) / m) + 7 ln(2 / delta) / (3 (m - 1))                            (5)
 
@@ -152,7 +152,7 @@ def bernstein_mean(mean: float, variance: float, draws: int, delta: float) -> fl
 
 
 def _half(risk: float, kl: float, n: int, delta: float) -> float:
-    """Returns B of the module's equations, with its arguments checked."""
+    """Checks the arguments and returns B, the complexity term that the equations of this module share."""
     _share("risk", risk)
     n = integer("n", n)
     delta = number("delta", delta, above=0, below=1)

@@ -1,4 +1,4 @@
-"""A Gaussian distribution over the weights of a module; the module is unchanged and gets weights at each call.
+"""A Gaussian distribution over the weights of a module, which itself stays unchanged.
 
     w = m + s e,  e ~ N(0, I),    KL(Q | P) = sum_i [ln(p_i / s_i) + (s_i^2 + (m_i - a_i)^2) / (2 p_i^2) - 1/2]      (1)
 
@@ -48,7 +48,7 @@ def gaussian_kl(mean: Tensor, std: Tensor, prior_mean: Tensor, prior_std: Tensor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianWeights:
-    """The distributions Q and P of (1) over parameters of a module; P has one standard deviation for each tensor.
+    """Posterior Q and prior P over the parameters of a module; P has one standard deviation per tensor; equation (1).
 
     >>> law = GaussianWeights.around(nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), deviation=0.5)
     >>> list(law.means), round(law.prior_stds["0.weight"], 4)                 # half of 1 / sqrt(2)
@@ -64,9 +64,7 @@ class GaussianWeights:
     @classmethod
     @names_call("certify(module, data)")
     def around(cls, module: nn.Module, *, deviation: float) -> "GaussianWeights":
-        """Returns Q = P around the module's weights, with standard deviation ``deviation`` over sqrt(inputs of the
-        layer).
-        """
+        """Returns a posterior equal to the prior: deviations ``deviation`` / sqrt(layer inputs) around the weights."""
         prefix_of = [(name, part) for name, part in module.named_modules() if isinstance(part, AFFINE_LAYERS)]
         means, stds, scales = {}, {}, {}
         for prefix, part in prefix_of:
@@ -87,7 +85,7 @@ class GaussianWeights:
         return sum(m.numel() for m in self.means.values())
 
     def kl(self) -> Tensor:
-        """Returns the KL divergence of Q from P, in nats; equation (1)."""
+        """Returns the KL divergence between posterior and prior, in nats; equation (1)."""
         parts = []
         for name, mean in self.means.items():
             wide = torch.tensor(self.prior_stds[name], dtype=torch.float64)
@@ -95,11 +93,11 @@ class GaussianWeights:
         return torch.stack(parts).sum()
 
     def moved(self, means: dict[str, Tensor], stds: dict[str, Tensor]) -> "GaussianWeights":
-        """Returns a copy with the same P and another Q."""
+        """Returns a copy with the same prior and another posterior."""
         return replace(self, means=means, stds=stds)
 
     def weights(self, generator: torch.Generator) -> dict[str, Tensor]:
-        """Draws weights from Q, differentiable in the means and standard deviations; equation (1)."""
+        """Draws weights from the posterior, differentiable in its means and standard deviations; equation (1)."""
         return {
             name: mean + self.stds[name] * torch.randn(mean.shape, generator=generator, dtype=mean.dtype)  # (1)
             for name, mean in self.means.items()
@@ -107,12 +105,12 @@ class GaussianWeights:
 
     @names_call("certify(module, data)")
     def outputs(self, x: Inputs, weights: dict[str, Tensor]) -> Tensor:
-        """Returns outputs (n, k) of the module with these weights."""
+        """Returns the outputs (n, k) of the module with the given weights."""
         made = call_with_inputs(lambda *a, **k: functional_call(self.module, weights, a, k), x)
         return output_rows(made, count(x))
 
     def log_ratio(self, weights: dict[str, Tensor]) -> float:
-        """Returns ln dQ/dP at some weights; its mean over Q is the KL divergence."""
+        """Returns the log density ratio of posterior and prior at some weights; its mean is the KL divergence."""
         total = 0.0
         for name, w in weights.items():
             q = ((w - self.means[name]) / self.stds[name]).double()
@@ -124,7 +122,7 @@ class GaussianWeights:
 
     @names_call("certify(module, data)")
     def draw(self, *, seed: int = 0) -> nn.Module:
-        """Returns a network with weights drawn from Q."""
+        """Returns a network with weights drawn from the posterior."""
         drawn = copy_module(self.module).eval()
         weights = self.weights(torch.Generator().manual_seed(seed))
         with torch.no_grad():
@@ -134,7 +132,7 @@ class GaussianWeights:
         return drawn
 
     def votes(self, x: Inputs, *, draws: int = 50, seed: int = 0, size: int = 512) -> Tensor:
-        """Returns the share of draws (n, k) that choose each class; the majority vote is the largest."""
+        """Returns the fraction of random networks (n, k) that choose each class; the majority vote is the largest."""
         generator, total = torch.Generator().manual_seed(seed), None
         n = count(x)
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Priors over weights, which must not depend on the examples in the bound.
+"""Priors over weights for PAC-Bayes bounds, which must not depend on the examples in the bound.
 
     P = N(a, diag p^2),    p = deviation / sqrt(inputs of the layer)                                              (1)
 
@@ -32,7 +32,7 @@ MIN_PRIOR_STEPS = 300
 
 
 class AbstractPrior(ABC):
-    """Base class of methods that choose P without the counted examples."""
+    """Base class of methods that choose the prior without the examples that the bound uses."""
 
     deviation: float
     """The ``deviation`` of (1), in units of 1 / sqrt(inputs of the layer)."""
@@ -44,20 +44,20 @@ class AbstractPrior(ABC):
     @property
     @abstractmethod
     def words(self) -> str:
-        """A sentence about what P depends on."""
+        """Returns a sentence that says what the prior depends on."""
 
     @abstractmethod
     def used(self, n: int) -> int:
-        """Returns how many of n examples P uses."""
+        """Returns how many of n examples the prior uses."""
 
     @abstractmethod
     def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:
-        """Returns a module with the weights a, made from the examples that P may use."""
+        """Returns a module with the mean weights of the prior, computed from the examples that the prior may use."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewWeightsPrior(AbstractPrior):
-    """A prior around new weights from the layers' own initialization.
+    """A prior whose mean is a new random initialization of the network.
 
     >>> NewWeightsPrior().used(1000)
     0
@@ -83,7 +83,7 @@ class NewWeightsPrior(AbstractPrior):
 
 @dataclass(frozen=True, slots=True)
 class LearnedPrior(AbstractPrior):
-    """A prior around weights trained on a share of the examples, by Adam from a new initialization.
+    """A prior whose mean is trained by Adam on a fraction of the examples, from a new initialization.
 
     >>> LearnedPrior(share=0.5).used(1000)
     500
@@ -119,7 +119,7 @@ class LearnedPrior(AbstractPrior):
 
 @dataclass(frozen=True, slots=True)
 class OwnWeightsPrior(AbstractPrior):
-    """A prior around the module's own weights, which must be independent of these examples.
+    """A prior whose mean is the module's own weights, which must be independent of the examples in the bound.
 
     >>> OwnWeightsPrior().used(1000)
     0
@@ -169,6 +169,6 @@ def fresh(module: nn.Module, seed: int) -> nn.Module:
 
 
 def _state(module: nn.Module) -> list[tuple[str, Tensor]]:
-    """Returns parameters and running statistics; constant buffers are left out."""
+    """Returns parameters and running statistics; leaves out constant buffers."""
     learned = [(name, b) for name, b in module.named_buffers() if "running" in name]
     return [*module.named_parameters(), *learned]

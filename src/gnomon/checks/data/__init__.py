@@ -1,1 +1,1 @@
-"""Checks on data: copies, shift, labels, columns, targets."""
+"""Checks of the data: duplicates, shift between train and test, labels, columns, targets."""

@@ -43,7 +43,7 @@ RANDOM_FEATURES = 400
 
 @dataclass(frozen=True, slots=True)
 class SimpleModelBaseline(Record):
-    """Results of the simple model: held-out score, gain from more data (1), and number of fitted examples."""
+    """Result of the simple model: held-out score, gain from more data (1), and number of fitted examples."""
 
     score: float
     gain: float
@@ -52,7 +52,7 @@ class SimpleModelBaseline(Record):
 
 @names_call
 def simple_model_baseline(data: Any, *, seed: int = 0) -> SimpleModelBaseline:
-    """Scores ridge regression on random features on held-out examples, also with half of the data; equation (1).
+    """Scores ridge regression on random features with all and with half of the training data, held out; equation (1).
 
     ``data`` have inputs and targets: a pair, a ``Dataset``, a ``DataLoader``, batches.
     Integers (n,) are classes and scored by accuracy, numbers by the share of their variance that is explained.

@@ -1,4 +1,4 @@
-"""Finds channels without information, for example from a broken sensor or an unread color plane.
+"""Finds channels without information, for example from a broken sensor or an empty color plane.
 
 Series are (n, channels, times) or (n, times, channels), images (n, channels, height, width). A channel with one and the
 same number in all examples and at all positions is constant, and there is no chance in that. Of the two axes of series

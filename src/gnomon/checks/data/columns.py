@@ -50,7 +50,7 @@ MAX_TABLE_COLUMNS = 200
 
 @dataclass(frozen=True, slots=True)
 class ColumnStatistics(Result):
-    """Statistics of columns: constant ones, equal pairs, and the largest and lower-quartile spreads.
+    """Statistics of the columns of a table: constant columns, equal pairs, and the largest and lower-quartile spread.
 
     ``offset`` is the largest distance of a mean from zero in units of the column's spread.
     ``filled``: some constant column is not zero; zeros are the borders of images. ``names`` are those of all columns,
@@ -78,7 +78,7 @@ class ColumnStatistics(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings about columns, the most serious first."""
+        """Returns findings about columns, most serious first."""
         table = 1 < self.count <= MAX_TABLE_COLUMNS
         return (*self._scale(), *((*self._constant(), *self._find_repeated()) if table else ()))
 
@@ -150,7 +150,7 @@ def column_statistics(data: Any, *, names: Sequence[str] = ()) -> ColumnStatisti
 
 
 def _repeat(table: Tensor, mean: Tensor, spread: Tensor, varies: Tensor) -> tuple[tuple[int, int], ...]:
-    """Pairs of columns whose correlation is 1 or -1 up to rounding."""
+    """Returns pairs of columns whose correlation is 1 or -1 up to rounding."""
     places = varies.nonzero()[:, 0]
     z = (table[:, places] - mean[places]) / spread[places]
     same = ((z.mT @ z / len(z)).abs() > 1 - 1e-9).triu(1)  # 1e-9: twice the rounding of float32 inputs, squared

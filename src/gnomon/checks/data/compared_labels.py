@@ -1,4 +1,4 @@
-"""Compares the labels of train and test: are more labels wrong, or unrelated to the inputs, only in train?
+"""Compares the labels of train and test: are labels wrong more often, or unrelated to the inputs, only in train?
 
 A simple model, kernel regression, is fitted to training examples. Where both sets are drawn alike, it is right on as
 many test labels as on training labels that it leaves out, class by class. With the shares a_c of n_c training and b_c
@@ -76,7 +76,7 @@ CLIPPING_DEVIATIONS = 4.0
 
 @dataclass(frozen=True, slots=True)
 class LabelComparison(Result):
-    """Scores of the simple model: leave-one-out on train, on test, and leave-one-out after fitting to test.
+    """Scores of a simple model on the labels of train and of test, and the class with the largest difference.
 
     A score is the share of the errors of a guess that it saves, and its deviation by chance is ``chance`` on train and
     ``chance_test`` on test. ``difference`` and ``z`` are those of (2), ``worst``, ``worst_difference`` and ``worst_z``
@@ -108,7 +108,7 @@ class LabelComparison(Result):
 
     @property
     def noisier(self) -> bool:
-        """Whether more labels are wrong in train than in test, overall or in one class."""
+        """Returns whether labels are wrong more often in train than in test, overall or in one class."""
         return self._overall or (
             _p_value(self.worst_z) * self.classes < SIGNIFICANCE_LEVEL and self.worst_difference > MIN_CLASS_DIFFERENCE
         )
@@ -119,7 +119,7 @@ class LabelComparison(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Summarizes in one sentence whether train and test have labels of the same quality."""
         if self.findings:
             return self.findings[0].message
         if not self.examples:
@@ -128,7 +128,7 @@ class LabelComparison(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings if training targets do not match their inputs, or have more wrong labels."""
+        """Returns findings if training targets do not match their inputs, or are wrong more often than test targets."""
         if self.unrelated and self.within is not None:
             evidence = Value("errors avoided in train", self.train), Value("errors avoided in test", self.within)
             values = {"train": max(self.train, 0.0), "test": self.within}
@@ -147,7 +147,7 @@ class LabelComparison(Result):
 
 @names_call
 def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> LabelComparison:
-    """Compares how well a simple model of train predicts labels of train (leave-one-out) and of test; (1) and (2).
+    """Compares how well a simple model fitted to train predicts the labels of train and of test; (1) and (2).
 
     Integers (n,) are classes; of numbers only the relation to the inputs is compared.
 
@@ -187,7 +187,7 @@ def _draw(x: Inputs, y: Tensor, most: int, seed: int) -> tuple[Inputs, Tensor]:
 
 
 def _sketch(rows: Tensor, seed: int) -> Tensor:
-    """Clips outliers and projects rows to at most `SKETCH_DIRECTIONS` random directions, which keep distances."""
+    """Clips outliers and projects rows to at most `SKETCH_DIRECTIONS` random directions, which keeps distances."""
     if rows.shape[1] <= SKETCH_DIRECTIONS:
         return (
             rows.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS)
@@ -212,7 +212,7 @@ def _table(y: Tensor, seed: int) -> Tensor:
 
 
 def _score(v: Tensor, table: Tensor) -> tuple[float, float]:
-    """The share of the squared errors of guessing that predictions avoid, and its standard deviation.
+    """Returns how much of the squared error of guessing the predictions avoid, and the standard deviation of this.
 
     Without a relation v and the targets are independent, and the mean of n products has a deviation of 1 / sqrt(n) in
     units of both sizes: the share 2 <v, y> - <v, v> is at most <v, y>^2 / <v, v>, which is about chi^2 / n.
@@ -242,14 +242,14 @@ def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, f
 
 
 def _root(a: Tensor, b: Tensor) -> float:
-    """The root of equation (1)."""
+    """Returns the signed root of the likelihood-ratio statistic (1) for two accuracies."""
     p = float((a.sum() + b.sum()) / (len(a) + len(b)))
     twice = 2 * sum(len(t) * _divergence(float(t.mean()), p) for t in (a, b))
     return sqrt(max(twice, 0.0)) * (1 if float(b.mean()) > float(a.mean()) else -1)
 
 
 def _divergence(a: float, p: float) -> float:
-    """Kullback-Leibler divergence of two Bernoulli distributions."""
+    """Returns the Kullback-Leibler divergence of two Bernoulli distributions."""
     return sum(q * log(q / r) for q, r in ((a, p), (1 - a, 1 - p)) if q > 0)
 
 

@@ -27,7 +27,7 @@ __all__ = ["InputConditioning", "input_conditioning"]
 
 @dataclass(frozen=True, slots=True)
 class InputConditioning(Result):
-    """The condition number (1) of the original and the standardized inputs, without constant columns."""
+    """Result: the condition numbers (1) of the original and of the standardized inputs, without constant columns."""
 
     before: float
     after: float
@@ -36,25 +36,25 @@ class InputConditioning(Result):
 
     @property
     def speedup(self) -> float:
-        """The factor by which standardizing reduces the number of gradient descent steps."""
+        """Returns the factor by which standardizing reduces the number of gradient descent steps."""
         return self.before / self.after
 
     @property
     def verdict(self) -> str:
-        """One sentence on whether to standardize the inputs."""
+        """States whether to standardize the inputs."""
         if self.speedup < 2:
             return f"Standardizing would hardly help: the condition number is {self.before:.3g}."
         return f"Standardize the inputs: gradient descent then needs about {self.speedup:.3g} times fewer steps."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both condition numbers."""
+        """Plots the condition number before and after standardizing."""
         bars = Bars("condition number", ("original", "standardized"), (self.before, self.after))
         return (Plot("Conditioning of the inputs", (bars,), Axis("condition number", log=True), caption=self.verdict),)
 
 
 @names_call
 def input_conditioning(data: Any) -> InputConditioning:
-    """The condition number of least squares on some inputs, before and after standardizing; equation (1).
+    """Computes the condition number of least squares on some inputs, before and after standardizing; equation (1).
 
     Args:
         data: inputs, or data, a row for each example; images are flattened.

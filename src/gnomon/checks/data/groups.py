@@ -1,4 +1,4 @@
-"""Finds test examples that belong to one group with training examples, such as images of the same patient.
+"""Finds test examples that belong to the same group as training examples, such as images of the same patient.
 
 Let d_1 <= d_2 <= ... be the distances of a test example to its nearest training examples. It has a group of k if
 
@@ -47,7 +47,7 @@ MAX_TRAIN_EXAMPLES = 8000
 def group_findings(
     x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """A finding if test examples share groups with training examples and labels belong to groups; (1) and (2).
+    """Returns a finding if test examples share groups with training examples, and groups share labels; (1) and (2).
 
     ``y`` and ``y_test`` are classes (n,). ``x`` are all training examples.
     False alarms: none of 34 data sets of independent examples in 1 to 20 dimensions, with and without class clusters.

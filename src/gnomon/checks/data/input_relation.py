@@ -29,7 +29,7 @@ MOST_VALUES = 20000
 
 
 def label_input_test(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
-    """Tests the labels against shuffled labels with the kernel (1); None if all inputs are equal.
+    """Tests whether labels fit a kernel of the inputs better than shuffled labels do; None if all inputs are equal.
 
     Targets of many columns, such as pixels, are summed up at random in `MAX_TARGET_COLUMNS` of them: the test stays
     one of level
@@ -48,7 +48,7 @@ def label_input_test(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
 
 
 def input_kernel(x: Inputs) -> Float[Tensor, "n n"]:
-    """The sum of (1) over all input tensors; standardizes real-valued features.
+    """Returns the sum of the kernel (1) over all input tensors; standardizes real-valued features.
 
     Cost: n^2 d.
 
@@ -75,7 +75,7 @@ def _gaussian(flat: Tensor) -> Tensor:
 
 
 def _equal(flat: Tensor) -> Tensor:
-    """Kernel of integer inputs: the share of positions with equal integers, and of integers shared at any position."""
+    """Returns a kernel of integer inputs: the fraction of equal entries by position, plus shared values anywhere."""
     same = torch.stack([(flat == row).double().mean(1) for row in flat])
     values, codes = flat.unique(return_inverse=True)
     if len(values) > MOST_VALUES:

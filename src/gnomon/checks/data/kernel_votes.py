@@ -84,7 +84,7 @@ def _kernel(a: Tensor, b: Tensor, scale: float) -> Tensor:
 
 
 def _ridge(kernel: Tensor, table: Tensor) -> float:
-    """The ridge penalty with the smallest leave-one-out error (2)."""
+    """Returns the ridge penalty with the smallest leave-one-out error (2)."""
     values, vectors = torch.linalg.eigh(kernel)
     turned = vectors.mT @ (table.double() - table.double().mean(0))
 

@@ -1,4 +1,4 @@
-"""Finds a column of a table that gives the target by itself, such as a copy of the target or a value computed from it.
+"""Finds a table column that reveals the target by itself, such as a copy of the target or a value computed from it.
 
 For each column x_j alone, and classes y or a number y,
 
@@ -51,7 +51,7 @@ MAX_COLUMNS = 500
 def leaked_target_findings(
     x: Inputs, y: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """A finding if one column of a table gives the target by itself; equations (1) and (2).
+    """Returns a finding if one column of a table reveals the target by itself; equations (1) and (2).
 
     ``y`` are classes (n,), or numbers (n,) or (n, 1) if ``classes`` is 0.
     False alarms: none of 1000 tables of 300 rows and 10 columns whose target is a noisy sum of columns or a threshold.
@@ -86,7 +86,7 @@ def leaked_target_findings(
 
 
 def _rank_correlations(table: Float[Tensor, "n p"], y: Float[Tensor, " n"]) -> Float[Tensor, " p"]:
-    """The rank correlation of each column with the target, equation (1)."""
+    """Returns the rank correlation of each column with the target; equation (1)."""
     ranks = table.argsort(0).argsort(0).double()
     own = y.argsort().argsort().double()
     a, b = ranks - ranks.mean(0), own - own.mean()
@@ -96,7 +96,7 @@ def _rank_correlations(table: Float[Tensor, "n p"], y: Float[Tensor, " n"]) -> F
 
 
 def _class_scores(table: Float[Tensor, "n p"], y: Tensor) -> tuple[Tensor, Tensor]:
-    """For each column the accuracy of the nearest class mean, and the share of its variance between classes (2)."""
+    """Returns for each column the accuracy of the nearest class mean, and its variance between classes (2)."""
     kinds_, place = torch.unique(y, return_inverse=True)
     if len(kinds_) < 2:
         return torch.zeros(table.shape[1]), torch.zeros(table.shape[1])

@@ -1,4 +1,4 @@
-"""Finds test examples that are also in train: equal examples and slightly changed copies.
+"""Finds test examples that are also in the training set, as equal or slightly changed copies.
 
 Where train and test are drawn alike, a test example has an equal among the n training examples as often as a training
 example has one among the others; and the ratio of its distances to its two nearest training examples
@@ -65,7 +65,7 @@ EXAMPLES_FOR_BITS = 4000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DataLeaks(Result):
-    """Test examples with an exact or near copy in train, and the number expected by chance.
+    """Result: test examples with an exact or near copy in train, and the number expected by chance.
 
     ``copies`` are pairs (number in test, number in train) of the examples that were found, ``p_exact`` and ``p_near``
     the p-values (2), ``rich`` whether rows are long enough that no two are equal by chance.
@@ -82,12 +82,12 @@ class DataLeaks(Result):
 
     @property
     def share(self) -> float:
-        """Share of the checked test examples that have an exact or near copy in train."""
+        """Returns the fraction of the checked test examples that have an exact or near copy in train."""
         return len(self.copies) / max(1, self.test)
 
     @property
     def has_leak(self) -> bool:
-        """Whether there are significantly more copies than chance explains."""
+        """Returns whether there are significantly more copies than chance explains."""
         by_chance = self.p_exact >= SIGNIFICANCE_LEVEL and self.p_near >= SIGNIFICANCE_LEVEL
         return not by_chance or (self.rich and self.exact >= 2 and self.exact / self.test >= MIN_LEAKED_SHARE)
 
@@ -102,7 +102,7 @@ class DataLeaks(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding if test examples are in train; a warning if train has as many copies within itself."""
+        """Returns a finding if test examples are in train; only a warning if train has as many copies within itself."""
         if not self.has_leak:
             return ()
         inherited = (
@@ -154,7 +154,7 @@ def find_leaks(train: Any, test: Any, *, seed: int = 0) -> DataLeaks:
 
 
 def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple[int, int]], float]:
-    """Test examples whose ratio (1) is below the level, if there are too many, and the p-value."""
+    """Returns test examples that are near copies by the distance ratio (1), if more than expected, with a p-value."""
     n, m = count(x), count(of)
     both = joint_example_rows(x, of, seed=seed)
     a, b = both[:n], both[n:]
@@ -185,7 +185,7 @@ def _ratio(distances: Tensor) -> Tensor:
 
 
 def fisher_p_value(c: int, m: int, c0: int, n: int) -> float:
-    """Fisher's p-value (2) for c marked among m examples, compared with c0 marked among n others.
+    """Returns Fisher's p-value (2) for c marked examples among m, compared with c0 marked among n others.
 
     Cost: at most m terms.
 
@@ -199,14 +199,14 @@ def fisher_p_value(c: int, m: int, c0: int, n: int) -> float:
 
 
 def _log_choose(n: int, k: Tensor) -> Tensor:
-    """The logarithm of the binomial coefficient of n and k; minus infinity if k > n."""
+    """Returns the logarithm of the binomial coefficient (n over k); minus infinity if k > n."""
     k = k.double()
     value = lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma((n - k).clamp_min(0) + 1)
     return torch.where((k < 0) | (k > n), -torch.inf, value)
 
 
 def _draw(data: Any, seed: int) -> tuple[Inputs, Tensor]:
-    """All inputs, or a random sample of `MAX_TRAIN_EXAMPLES`, with their indices."""
+    """Returns all inputs, or a random sample of `MAX_TRAIN_EXAMPLES`, with their indices."""
     given = data if isinstance(data, AbstractSource) else source(data)
     index = stratified_sample(len(given), None, MAX_TRAIN_EXAMPLES, seed=seed)
     return (given.whole() if len(index) == len(given) else given.at(index)).x, index

@@ -1,4 +1,4 @@
-"""Finds targets for which the loss has no minimum, such as class numbers given to binary cross-entropy.
+"""Finds targets for which the loss has no minimum, such as class indices given to binary cross-entropy.
 
 Binary cross-entropy is made for targets in [0, 1]. With output f (a logit) and target y it is
 
@@ -43,7 +43,7 @@ RANGES = ((0.0, 1.0), (0.0, torch.inf))
 def unbounded_loss_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """A finding if the loss has no minimum for these targets, but has one for targets in its range; equation (1).
+    """Returns a finding if the loss has no minimum for these targets, but has one for valid targets; equation (1).
 
     These are values of the loss, so chance raises no false alarm.
     Cost: at most twelve values of the loss.
@@ -78,7 +78,7 @@ def _finding(y: Tensor, outside: Tensor, low: float, high: float) -> Finding:
 
 
 def _has_minimum(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tensor) -> bool:
-    """Whether the loss accepts the targets, and does not fall without bound as outputs move away from the range.
+    """Returns whether the loss accepts the targets, and does not fall without bound for large outputs.
 
     ``away`` has 1 or -1 for targets above or below the range, and 0 for others.
     """
@@ -91,7 +91,7 @@ def _has_minimum(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tens
 
 
 def _value(loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor) -> float | None:
-    """The loss, or None if it does not accept these outputs or targets, or is not finite."""
+    """Returns the loss, or None if it does not accept these outputs or targets, or is not finite."""
     try:
         with torch.no_grad():
             value = float(loss(outputs, y).double().mean())

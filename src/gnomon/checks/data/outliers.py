@@ -1,4 +1,4 @@
-"""Finds a few rows of a table with values far outside of all others.
+"""Finds a few rows of a table with values far outside the range of all others.
 
 For each column, z = |x - median| / (interquartile range), sorted. The r largest values are outliers if
 
@@ -38,7 +38,7 @@ MAX_COLUMNS = 2000
 
 
 def outlier_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """A finding for rows with values far outside of all others in their column; equation (1).
+    """Returns a finding for rows with values far outside the range of others in their column; equation (1).
 
     False alarms: none of 280 columns of 1,000 normal, lognormal, exponential, Student (3) and rounded numbers.
     Cost: a sort of each column.
@@ -75,7 +75,7 @@ def outlier_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, 
 
 
 def _cut(column: Float[Tensor, " n"]) -> tuple[float, float, float] | None:
-    """Median, smallest distance of an outlier, and its factor over the largest other distance; equation (1)."""
+    """Returns a column's median, the distance at which outliers begin, and how far they are from the others; (1)."""
     if not bool(column.isfinite().all()):
         return None
     low, center, high = (float(column.quantile(q)) for q in (0.25, 0.5, 0.75))

@@ -48,7 +48,7 @@ EXAMPLES_PER_FIT = 1000
 def relabeled_class_findings(
     x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """A finding for the pair of classes with the largest difference in equation (1), if it is clear.
+    """Returns a finding for the pair of classes that are most clearly relabeled, by equation (1).
 
     False alarms: none of 30 data sets with separate or overlapping classes.
     Cost: two kernel regressions, about half a second for 2000 and 1000 examples.

@@ -1,4 +1,4 @@
-"""Counts training examples that are copies of other training examples.
+"""Counts training examples that are exact copies of other training examples.
 
     distinct = number of different examples / number of examples                                               (1)
 
@@ -31,7 +31,7 @@ FEW_DISTINCT_SHARE = 0.5
 
 
 def repeated_row_findings(x: Inputs) -> tuple[Finding, ...]:
-    """A finding if many training examples are exact copies of others; equation (1).
+    """Returns a finding if many training examples are exact copies of others; equation (1).
 
     This is a count, so chance raises no false alarm.
     Cost: one pass over the examples.

@@ -29,8 +29,7 @@ RIDGES = torch.logspace(-6, 0, 7, dtype=torch.float64)
 def leave_one_out_ridge_predictions(
     features: Float[Tensor, "n d"], table: Float[Tensor, "n k"], index: Int[Tensor, " m"]
 ) -> Float[Tensor, "n k"]:
-    """Predictions for all examples after fitting those of ``index``, with leave-one-out for the fitted ones; equation
-    (1).
+    """Returns leave-one-out ridge predictions for examples of ``index``, and plain ones for the others; equation (1).
 
     Hypotheses: as above.
     Reference: [hastie2009elements].

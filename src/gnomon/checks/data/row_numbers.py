@@ -1,4 +1,4 @@
-"""Finds a column that numbers the rows, and tells whether it gives the target away.
+"""Finds a column that numbers the rows, and tests whether the row number reveals the target.
 
 Row numbers of train and test together are the terms of an arithmetic progression, each at most once:
 
@@ -42,7 +42,7 @@ MAX_COLUMNS = 500
 def row_number_findings(
     x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:
-    """A finding for a column that numbers the rows and predicts the target by itself; equations (1) and (2).
+    """Returns a finding for a column that numbers the rows and predicts the target by itself; equations (1) and (2).
 
     ``y`` are classes (n,), or numbers (n,) or (n, 1) if ``classes`` is 0.
     False alarms: a column of independent numbers does not satisfy (1); an unrelated row number saves nothing in (2).
@@ -77,7 +77,7 @@ def row_number_findings(
 
 
 def _numbers_rows(column: Float[Tensor, " n"]) -> bool:
-    """Whether the values are different terms of one arithmetic progression; equation (1)."""
+    """Returns whether the values are different terms of one arithmetic progression; equation (1)."""
     steps = column.sort().values.diff()
     if not bool(column.isfinite().all()) or float(steps.min()) <= 0:
         return False
@@ -88,7 +88,7 @@ def _numbers_rows(column: Float[Tensor, " n"]) -> bool:
 
 
 def _saved_by_nearest(own: Tensor, y: Tensor, test: Tensor, y_test: Tensor, classes: int) -> float:
-    """Equation (2): by accuracy for classes, by squared error for numbers."""
+    """Returns the fraction of the error of guessing that the nearest row number avoids; equation (2)."""
     nearest = (test[:, None] - own[None]).abs().argmin(1)
     y, y_test = y.detach().cpu().flatten(), y_test.detach().cpu().flatten()
     if classes:

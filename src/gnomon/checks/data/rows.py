@@ -40,7 +40,7 @@ ROWS_PER_TILE = 4096
 
 
 def example_rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
-    """One row of float32 numbers for each example.
+    """Returns one row of float32 numbers for each example.
 
     Cost: a copy of the inputs; for integers 2 `SIGNS_PER_VALUE` numbers for each example.
 
@@ -62,7 +62,7 @@ def example_rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
 
 
 def joint_example_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
-    """The rows of training examples followed by test examples, on the same scale.
+    """Returns the rows of training examples followed by test examples, on the same scale.
 
     Cost: that of `example_rows`, and a check that both have one shape and finite numbers.
 
@@ -93,7 +93,7 @@ def _code(flat: Tensor, seed: int) -> Tensor:
 
 
 def example_hashes(x: Inputs) -> list[bytes]:
-    """A hash of each example; equal examples have equal hashes.
+    """Returns a hash of each example; equal examples have equal hashes.
 
     Cost: one pass over the inputs, about a second for a gigabyte.
 
@@ -110,7 +110,7 @@ def example_hashes(x: Inputs) -> list[bytes]:
 
 
 def bits_per_example(x: Inputs) -> float:
-    """Information in one example, in bits, if features are independent: the sum of log2(number of distinct values).
+    """Estimates the information in one example, in bits: the sum of log2(number of distinct values) over features.
 
     Small for tables of a few categories, where equal rows are no accident.
     Cost: a sort of each of at most 200 features.
@@ -128,7 +128,7 @@ def bits_per_example(x: Inputs) -> float:
 
 
 def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Float[Tensor, "n d"]:
-    """The rows, projected to at most ``width / 2`` directions, and ``width`` random ReLU features of them.
+    """Returns the rows, projected to at most ``width / 2`` directions, with ``width`` random ReLU features of them.
 
     Ridge regression on these approximates regression with the kernel of a wide network of one hidden layer.
     Reference: [rahimi2007random].
@@ -150,7 +150,7 @@ def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Fl
 def nearest_distances(
     x: Float[Tensor, "n p"], of: Float[Tensor, "m p"], *, own: Tensor | None = None, seed: int = 0
 ) -> tuple[Float[Tensor, "m 2"], Tensor]:
-    """Distances from each row of ``of`` to its two nearest rows of x, and the index of the nearest row.
+    """Returns distances from each row of ``of`` to its two nearest rows of x, and the index of the nearest row.
 
     ``own`` holds the number of each row within x, which is then not its own neighbor. Neighbors are found among four
     candidates that are nearest in a random sketch of `SKETCH_DIMENSIONS` dimensions.

@@ -1,4 +1,4 @@
-"""Finds numbers that stand for "missing" in a table, such as -999, 9999 or -1 in a column of other values.
+"""Finds numbers that stand for "missing" in a table, such as -999, 9999, or -1 in a column of other values.
 
 For each column, v is its smallest or largest value and the rest are all other values:
 
@@ -47,7 +47,7 @@ MAX_COLUMNS = 2000
 
 
 def sentinel_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """A finding for the column with the most extreme code for missing values, if there is one; equation (1).
+    """Returns a finding for the column with the most extreme code for missing values, if there is one; equation (1).
 
     False alarms: none of 280 columns of normal, lognormal, exponential, Student (3), rounded and counted numbers.
     Cost: a sort of each column.
@@ -74,7 +74,7 @@ def sentinel_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding,
 
 
 def _code(column: Float[Tensor, " n"]) -> tuple[float, int, float, float, float] | None:
-    """The code of a column, its number of rows, the gap of (1), and the range of the rest; None without a code."""
+    """Returns a column's code for missing values, its count, gap (1) and the other values' range; or None."""
     values, counts = column.unique(return_counts=True)
     if len(values) <= MIN_OTHER_VALUES or not bool(values.isfinite().all()):
         return None

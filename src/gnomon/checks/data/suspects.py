@@ -1,4 +1,4 @@
-"""Finds labels that look wrong: the neighbors of the example clearly have another class.
+"""Finds labels that look wrong because the most similar examples clearly have another class.
 
 Kernel regression of one-hot labels gives a vote v(c) for each class at each example that leaves the example itself out
 (`leave_one_out_kernel_predictions`). Examples are ranked by the margin of their label, the most suspect first:
@@ -71,7 +71,7 @@ MAX_ERROR_RATE = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuspectLabels(Result):
-    """Examples ranked by how suspicious their labels are, and the rate of wrong labels.
+    """Result: examples ranked by how suspicious their labels are, and the rate of wrong labels.
 
     ``ranked`` are numbers of examples, the most suspect first, ``margins`` are those of all examples in their order,
     ``votes`` the class that each example's neighbors have, ``floor`` is (2) with its interval, ``accuracy`` the share
@@ -91,20 +91,19 @@ class SuspectLabels(Result):
 
     @property
     def rate(self) -> float:
-        """The estimated share of wrong labels: the floor."""
+        """Returns the estimated fraction of wrong labels, a lower bound."""
         return self.floor
 
     @property
     def noisy(self) -> bool:
-        """Whether labels are also wrong where neighbors clearly agree, about as often as elsewhere."""
+        """Returns whether labels are also wrong where neighbors clearly agree, about as often as elsewhere."""
         saved = self.accuracy > self.guess + MIN_SAVED_ERRORS * (1 - self.guess)
         known = len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE and saved and self.floor < MAX_ERROR_RATE
         return self.distances and known and self.interval.low > MIN_NOISE_RATE and self.evenness < MAX_EVENNESS
 
     @property
     def unrelated(self) -> bool:
-        """Whether predictions by neighbors are no better than guessing: less than three standard deviations above
-        it."""
+        """Returns whether predictions from neighbors are no better than guessing."""
         deviation = (self.guess * (1 - self.guess) / max(1, len(self.ranked))) ** 0.5
         return (
             len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE
@@ -122,7 +121,7 @@ class SuspectLabels(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings if labels are noisy, with the most suspicious examples, or unrelated to the inputs."""
+        """Returns findings if labels are noisy, with the most suspicious examples, or unrelated to the inputs."""
         if self.unrelated:
             shares = (
                 Value(("accuracy of predictions by neighbors"), self.accuracy),
@@ -141,7 +140,7 @@ class SuspectLabels(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the margins of all examples; wrong labels are on the left."""
+        """Plots how far each label agrees with the neighbors; wrong labels are on the left."""
         marks = (Histogram.of("examples", self.margins),) if self.ranked else ()
         words = "Below zero, the neighbors of an example have a different class."
         return (

@@ -40,7 +40,7 @@ MAX_CLASS_RATIO = 20.0
 
 
 def regression_target_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
-    """Checks whether regression targets should be standardized; equation (1), with m and s over all k outputs.
+    """Returns a finding if regression targets should be standardized; equation (1).
 
     Hypotheses: a squared loss and outputs of size one before training.
     Reference: [lecun1998efficient].
@@ -66,7 +66,7 @@ def regression_target_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
 
 
 def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] | None = None) -> tuple[Finding, ...]:
-    """Finds classes that are missing from train, numbered from one, or much rarer than others; equation (2).
+    """Returns findings about classes that are missing, numbered from one, or much rarer than others; equation (2).
 
     These are counts: there is no false alarm by chance. ``test`` are the classes of the test examples, if any.
     Hypotheses: none.

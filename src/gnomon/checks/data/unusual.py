@@ -52,7 +52,7 @@ ROWS_PER_TILE = 2000
 
 @dataclass(frozen=True, slots=True)
 class UnusualTestExamples(Result):
-    """The number of test examples among those farthest from training examples of their class.
+    """Result: how many test examples are among the examples farthest from training examples of their class.
 
     ``test`` of the ``farthest`` examples are test examples, where ``expected`` would be chance, at the k of (2) where
     this is least likely; ``excess`` is the largest share of test minus the share of train that is as far or farther,
@@ -107,7 +107,7 @@ def unusual_test_examples(
 
 
 def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
-    """The distances (1) of all rows; the first n rows are train."""
+    """Returns each row's distance (1) to the training rows of its class; the first n rows are the training rows."""
     if rows.shape[1] > MAX_EXACT_DIMENSIONS:
         generator = torch.Generator().manual_seed(seed)
         rows = rows @ (

@@ -1,4 +1,4 @@
-"""Finds a label that marks unknown positions, such as 255 or -100, and is counted by the loss like a class.
+"""Finds a label that marks unknown positions, such as 255 or -100, and that the loss counts like a class.
 
 Labels of classes are 0, 1, ..., k - 1. A label far above them, or a negative one, means "do not count this position".
 The loss ignores it only if it is told to (``ignore_index``). Whether it does is seen from the gradient:
@@ -37,7 +37,7 @@ MIN_COUNTED_SHARE = 0.5
 
 
 def void_label(y: Int[Tensor, "n *shape"]) -> int | None:
-    """The label of unknown positions: a usual one that is not the next number after the others; None without one.
+    """Returns the label that marks unknown positions; None if there is none.
 
     >>> void_label(torch.tensor([0, 1, 255])), void_label(torch.tensor([0, 1, 2])), void_label(torch.arange(256))
     (255, None, None)
@@ -53,7 +53,7 @@ def void_label(y: Int[Tensor, "n *shape"]) -> int | None:
 def void_label_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Int[Tensor, "n *shape"]
 ) -> tuple[Finding, ...]:
-    """A finding if the loss counts or refuses the label of unknown positions; equation (1).
+    """Returns a finding if the loss counts or rejects the label of unknown positions; equation (1).
 
     This is read from gradients, so chance raises no false alarm.
     Cost: one gradient of the loss.

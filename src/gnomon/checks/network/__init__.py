@@ -1,1 +1,1 @@
-"""Checks on the network: signals, activity, wiring, normalization, modes."""
+"""Checks of the network: signals, dead units, connections, normalization, training and eval mode."""

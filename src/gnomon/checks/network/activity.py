@@ -1,4 +1,4 @@
-"""Measures the share of dead and saturated units of each activation layer.
+"""Measures how many units of each activation layer are dead or saturated.
 
     dead        phi'(h) = 0 at every example (relu: never active)                                                (1)
     saturated   |phi'(h)| below 1 % of its maximum, as a share of all units and examples                         (2)
@@ -38,7 +38,7 @@ MIN_SLOPE_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class UnitActivity(Result):
-    """The share of dead units (1) and of saturated outputs (2) of each activation layer."""
+    """Result: the fraction of dead units (1) and of saturated outputs (2) of each activation layer."""
 
     dead: dict[str, float]
     saturated: dict[str, float]
@@ -46,7 +46,7 @@ class UnitActivity(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on the layers with the most dead and saturated units."""
+        """Names the layers with the most dead and saturated units."""
         one = max(self.dead, key=self.dead.__getitem__)
         two = max(self.saturated, key=self.saturated.__getitem__)
         return (
@@ -55,7 +55,7 @@ class UnitActivity(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots dead and saturated shares for each layer."""
+        """Plots the fractions of dead units and of saturated outputs for each layer."""
         names = tuple(self.dead)
         return (
             Plot("Dead units", (Bars("share", names, tuple(self.dead.values())),), Axis("share of units")),
@@ -65,7 +65,7 @@ class UnitActivity(Result):
 
 @names_call
 def unit_activity(module: nn.Module, data: Any) -> UnitActivity:
-    """The share of dead units and of saturated outputs of every activation layer, over the inputs; (1), (2).
+    """Measures the fractions of dead units and of saturated outputs of every activation layer; (1), (2).
 
     Hypotheses: see the module. Units are on the axis after the examples'.
     Reference: [glorot2010understanding].
@@ -109,7 +109,7 @@ def unit_activity(module: nn.Module, data: Any) -> UnitActivity:
 
 
 def _report(watch: ActivationWatcher, name: str, own: nn.Module) -> Any:
-    """A hook that reports the input of a layer before the layer can change it in place."""
+    """Returns a hook that reports the input of a layer before the layer can change it in place."""
 
     def hook(_: nn.Module, args: Any) -> None:
         watch(name, own, args[0])
@@ -118,7 +118,7 @@ def _report(watch: ActivationWatcher, name: str, own: nn.Module) -> Any:
 
 
 def _copy(part: nn.Module) -> nn.Module:
-    """A copy of an activation that does not work in place."""
+    """Returns a copy of an activation layer that does not work in place."""
     own = copy_module(part)
     if hasattr(own, "inplace"):
         setattr(own, "inplace", False)  # noqa: B010  # a plain attribute, not a parameter
@@ -126,7 +126,7 @@ def _copy(part: nn.Module) -> nn.Module:
 
 
 def _slope(function: Callable[[Tensor], Tensor], h: Tensor) -> Tensor:
-    """The absolute slope |phi'| at each number."""
+    """Returns the absolute slope |phi'| of an activation at each number."""
     leaf = h.detach().clone().requires_grad_()
     with torch.enable_grad(), torch._C.DisableTorchFunction():
         (g,) = torch.autograd.grad(function(leaf).sum(), leaf)

@@ -57,7 +57,7 @@ def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
 
 
 def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
-    """Whether the loss is smallest if outputs equal targets, as in regression; equation (3).
+    """Returns whether the loss is smallest if outputs equal targets, as in regression; equation (3).
 
     Hypotheses: as above.
     Cost: two gradients of the loss.
@@ -74,7 +74,7 @@ def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
 
 
 def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
-    """Whether the loss ignores a constant added to the outputs along one axis; equation (1)."""
+    """Returns whether the loss ignores a constant added to the outputs along one axis; equation (1)."""
     shape = list(f.shape)
     shape[axis] = 1
     g = torch.Generator().manual_seed(0)
@@ -86,7 +86,7 @@ def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
 
 
 def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
-    """Whether the loss behaves like a sigmoid followed by a likelihood; equation (2), for targets in [0, 1]."""
+    """Returns whether the loss behaves like a sigmoid followed by a likelihood, for targets in [0, 1]; equation (2)."""
     if f.shape != y.shape or not y.is_floating_point() or not bool(((y >= 0) & (y <= 1)).all()):
         return False
     y = y.round()

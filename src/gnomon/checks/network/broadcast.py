@@ -24,7 +24,7 @@ __all__ = ["broadcast_findings"]
 
 
 def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tensor], Tensor]) -> tuple[Finding, ...]:
-    """Checks whether a user's loss broadcasts outputs and targets of different shapes; no false alarms.
+    """Returns a finding if a user's loss broadcasts outputs and targets of different shapes; no false alarms.
 
     Cost: two values of the loss.
 

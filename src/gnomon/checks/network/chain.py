@@ -19,7 +19,7 @@ MIN_ACTIVATIONS = 2
 
 
 def mean_field_of_module(module: nn.Module, program: Program | None, *, seconds: float = inf) -> MeanField | None:
-    """The mean-field theory at the scale of the current weights; None if layers differ in kind or branch.
+    """Applies mean-field theory at the scale of the current weights; None if layers branch or differ in kind.
 
     Nor is there any where loops must be compiled first, and that takes more than ``seconds``.
 

@@ -56,7 +56,7 @@ UNIFORM = {"rand", "rand_like"}
 
 
 def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Checks whether outputs in eval mode are random or depend on other examples of the batch; no false alarms.
+    """Returns a finding if outputs in eval mode are random or depend on other examples of the batch; no false alarms.
 
     Cost: eight forward passes of at most eight examples.
 
@@ -75,7 +75,7 @@ def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def _samples(module: nn.Module, x: Inputs) -> bool:
-    """Whether the network samples by design: draws Gaussian numbers and drops no units, or draws an order of parts."""
+    """Returns whether the network samples by design, such as a VAE, rather than by forgotten dropout."""
     with preserve(module, grad=False, seed=0), _Calls() as calls:
         run(module, x)
     if calls.names & ORDERING:
@@ -111,7 +111,7 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
 
 
 def relative_output_distance(a: Tensor, b: Tensor) -> float:
-    """The distance of two tables of outputs, in units of the spread of the first over examples; equation (1).
+    """Returns the distance of two tables of outputs, relative to the spread of the first over examples; equation (1).
 
     Cost: one pass.
 
@@ -130,8 +130,7 @@ def relative_output_distance(a: Tensor, b: Tensor) -> float:
 
 
 def _repeat(module: nn.Module, x: Inputs) -> list[Tensor]:
-    """Runs passes with the same torch seed; counters and the random numbers of Python and numpy continue between
-    them."""
+    """Runs several passes from the same torch seed, while counters and Python's and numpy's random numbers continue."""
     with preserve(module):
         return [_pass(module, x, 0) for _ in range(1 + REPEATED_PASSES)]
 

@@ -27,7 +27,7 @@ MAX_EXAMPLES = 64
 
 @dataclass(frozen=True, slots=True)
 class OdeGap(Result):
-    """Distance (2) to the differential equation; for each block its relative step and the change to the next block.
+    """Result: the distance (2) to the differential equation, and each block's relative step and change to the next.
 
     >>> OdeGap(("0", "1"), 0.01, (0.1, 0.1), (0.02,)).verdict
     'The 2 blocks agree up to 1.0% with the differential equation that they discretize; one block changes the state by
@@ -41,14 +41,14 @@ class OdeGap(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on the distance of the network from its equation."""
+        """States how far the network is from its differential equation."""
         return (
             f"The {len(self.layers)} blocks agree up to {self.gap:.1%} with the differential equation that they "
             f"discretize; one block changes the state by up to {max(self.steps):.0%} of the state."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots step sizes and changes of the map by block."""
+        """Plots the step size of each block, and how much the map changes from block to block."""
         lines = (
             Line("step", list(range(len(self.steps))), list(self.steps)),
             Line("change of the map", list(range(len(self.changes))), list(self.changes)),
@@ -101,7 +101,7 @@ def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
 
 
 def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
-    """The solution of (1) at s = L, by the classical method of fourth order."""
+    """Returns the solution of (1) at s = L, by the classical Runge-Kutta method of fourth order."""
 
     def field(s: float, state: Tensor) -> Tensor:
         t = min(int(s), len(blocks) - 1)
@@ -122,7 +122,7 @@ def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
 
 
 def _chain(module: nn.Module, x: Any) -> tuple[list[str], Tensor]:
-    """Names of the longest chain of blocks, and the input of the first block."""
+    """Returns the names of the longest chain of blocks, and the input of the first block."""
     calls: list[tuple[str, Tensor, Tensor]] = []
     hooks = [m.register_forward_hook(_note(name, calls)) for name, m in module.named_modules() if name]
     try:

@@ -23,7 +23,7 @@ __all__ = ["UnitDuplicates", "unit_duplicates"]
 
 @dataclass(frozen=True, slots=True)
 class UnitDuplicates(Result):
-    """By layer: the number of units, of repeated units (1), and of units without incoming weights."""
+    """Result by layer: the number of units, of repeated units (1), and of units without incoming weights."""
 
     units: dict[str, int]
     duplicates: dict[str, int]
@@ -31,7 +31,7 @@ class UnitDuplicates(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on the number of wasted units."""
+        """States how many units are wasted."""
         lost = sum(self.duplicates.values()) + sum(self.empty.values())
         if not lost:
             return f"All {sum(self.units.values())} units differ."
@@ -41,7 +41,7 @@ class UnitDuplicates(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots wasted units of each layer."""
+        """Plots the wasted units of each layer."""
         names = tuple(self.units)
         wasted = [self.duplicates[name] + self.empty[name] for name in names]
         return (Plot("Units that repeat others", (Bars("units", names, wasted),), Axis("units"), caption=self.verdict),)

@@ -40,7 +40,7 @@ ActivationWatcher = Callable[[str, Callable[[Tensor], Tensor], Tensor], None]
 
 
 class _ActivationCalls(TorchFunctionMode):
-    """Reports each call to a watcher."""
+    """Reports each call of an activation function to a watcher."""
 
     def __init__(self, watcher: ActivationWatcher) -> None:
         super().__init__()

@@ -26,7 +26,7 @@ __all__ = ["ActivationGain", "activation_gain"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActivationGain(Result):
-    """The mean squares of equation (1) and the gain of equation (2)."""
+    """Result: how much an activation scales signals and gradients (1), and the gain that preserves signals (2)."""
 
     square: float
     slope_square: float
@@ -40,7 +40,7 @@ class ActivationGain(Result):
         return f"A gain of {self.gain:.4g} keeps the mean square of signals; it {fate} the mean square of gradients."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both mean squares, with and without the gain."""
+        """Plots how much signals and gradients are scaled, with and without the gain."""
         names = ("signal", "gradient", "signal with gain", "gradient with gain")
         factor = self.gain**2
         sizes = (self.square, self.slope_square, factor * self.square, factor * self.slope_square)
@@ -49,7 +49,7 @@ class ActivationGain(Result):
 
 @names_call
 def activation_gain(activation: Activation) -> ActivationGain:
-    """The mean squares that an activation passes on, and the gain that keeps signals at size one.
+    """Computes how much an activation scales signals and gradients, and the weight gain that preserves signals.
 
         gain = 1 / sqrt(E[phi(z)^2]), z ~ N(0, 1)                                                      (1)
 

@@ -1,4 +1,4 @@
-"""Captures the input of the first layer with weights: networks that normalize inputs themselves need no scaling.
+"""Records the input of the first layer with weights, to see whether the network normalizes its inputs itself.
 
 Batch norm as the first layer, or ``x / 255`` in ``forward``, takes away what is wrong with the scale of the inputs.
 What counts is the scale at the first layer that multiplies by weights, in training mode, for batch norm has not yet
@@ -28,7 +28,7 @@ WEIGHTED = (*AFFINE_LAYERS, nn.RNNBase, nn.Bilinear)
 
 
 def input_of_first_layer(module: nn.Module, x: Inputs) -> Tensor | None:
-    """The input of the first called layer with weights; None if there is none, or it has no row per example.
+    """Returns the input of the first layer with weights; None if there is none, or it has no row per example.
 
     Cost: a forward pass of a copy.
 

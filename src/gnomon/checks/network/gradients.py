@@ -40,19 +40,19 @@ MAX_GRADIENT_ERROR = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class GradientCheck(Result):
-    """The relative error (1) by parameter, along a random direction of each and of all parameters together."""
+    """Result: the relative error (1) of each parameter's gradient along random directions, and of all together."""
 
     errors: dict[str, float]
     examples: int
 
     @property
     def worst(self) -> float:
-        """The largest error."""
+        """Returns the largest relative error."""
         return max(self.errors.values())
 
     @property
     def verdict(self) -> str:
-        """One sentence on whether gradients are right."""
+        """States whether the gradients are correct."""
         name = max(self.errors, key=self.errors.__getitem__)
         if self.worst < MAX_GRADIENT_ERROR:
             return f"Gradients agree with finite differences of the loss up to a relative error of {self.worst:.1g}."
@@ -60,14 +60,14 @@ class GradientCheck(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding for the parameter whose gradient is wrong, if any."""
+        """Returns a finding for the parameter whose gradient is wrong, if there is one."""
         if self.worst < MAX_GRADIENT_ERROR:
             return ()
         name = max(self.errors, key=self.errors.__getitem__)
         return (Finding(kinds.WRONG_GRADIENT, name, {"error": self.worst}, (Value("relative error", self.worst),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the error of each parameter."""
+        """Plots the relative error of each parameter's gradient."""
         bars = Bars("error", tuple(self.errors), tuple(self.errors.values()))
         return (Plot("Gradients and differences", (bars,), Axis("relative error"), caption=self.verdict),)
 

@@ -54,7 +54,7 @@ BY_FUNCTION = {"softmax": "cross-entropy", "sigmoid": "logistic loss"}
 
 
 def last_operation(outputs: Tensor) -> str:
-    """The name of the last operation that made new numbers, such as "Softmax", "Addmm"; "" if there is no graph.
+    """Returns the name of the last operation that computed the outputs, such as "Softmax"; "" without a graph.
 
     >>> from torch import nn
     >>> last_operation(torch.sigmoid(nn.Linear(2, 1)(torch.zeros(1, 2))).squeeze(1))
@@ -70,7 +70,7 @@ def last_operation(outputs: Tensor) -> str:
 
 
 def first_columns(outputs: Tensor, columns: int) -> Tensor | None:
-    """The first columns of outputs (n, k) before concatenation, with their own graph.
+    """Returns the part that forms the first columns of concatenated outputs (n, k), with its own graph; else None.
 
     A variational autoencoder returns pixels, means and variances in one tensor, and its loss splits them. None if the
     outputs were not joined by `torch.cat`, or the function of the first columns does not save its result.
@@ -88,7 +88,7 @@ def first_columns(outputs: Tensor, columns: int) -> Tensor | None:
 
 
 def head_findings(outputs: Tensor, y: Tensor, loss: str) -> tuple[Finding, ...]:
-    """Checks whether the outputs of a network, with their graph, fit the targets y and a loss of this name.
+    """Returns findings if the outputs of a network do not fit the targets y and the named loss.
 
     ``loss`` is "cross-entropy", "logistic loss" (one output for two classes), "negative log-likelihood" (of NLLLoss) or
     "squared loss"; others are not judged. Classes are along axis 1 or along the last one.
@@ -128,7 +128,7 @@ def _classes(f: Tensor, name: str, loss: str) -> tuple[Finding, ...]:
 
 
 def _probabilities(f: Tensor) -> int | None:
-    """The axis (last or 1) along which outputs are nonnegative and sum to one, or None."""
+    """Returns the axis (last or 1) along which outputs are nonnegative and sum to one; None if there is none."""
     if f.dim() < 2 or not bool((f >= 0).all()):
         return None
     axes = [axis for axis in (f.dim() - 1, 1) if f.shape[axis] > 1]
@@ -136,7 +136,7 @@ def _probabilities(f: Tensor) -> int | None:
 
 
 def _logarithms(f: Tensor, y: Tensor) -> tuple[Finding, ...]:
-    """Checks that outputs are log-probabilities along axis 1, as NLLLoss expects without checking."""
+    """Returns a finding if outputs are not log-probabilities along axis 1, which NLLLoss expects but does not check."""
     if f.dim() < 2 or len(f) < 2 or y.is_floating_point() or bool((f.logsumexp(1).abs() < 1e-3).all()):
         return ()
     given = "probabilities" if _probabilities(f) == 1 else "other numbers"
@@ -159,7 +159,7 @@ def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:
 def custom_loss_findings(
     outputs: Tensor, y: Tensor, targets: Tensor, loss: Callable[..., Tensor]
 ) -> tuple[Finding, ...]:
-    """Runs `head_findings` and `broadcast_findings` for a loss that the user passed.
+    """Returns the findings of `head_findings` and `broadcast_findings` for a loss that the user passed.
 
     ``y`` are the targets of the data, ``targets`` what the loss is given.
 
@@ -177,5 +177,5 @@ def custom_loss_findings(
 
 
 def _on_first_columns(loss: Callable[..., Tensor], rest: Tensor, first: Tensor, y: Tensor) -> Tensor:
-    """The loss as a function of the first columns of the outputs."""
+    """Returns the loss as a function of the first columns of the outputs."""
     return loss(torch.cat([first, rest], 1), y)

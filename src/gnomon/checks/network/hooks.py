@@ -27,7 +27,7 @@ LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.RNNBase, nn.MultiheadAttention
 
 @dataclass(slots=True, eq=False)
 class LayerSums:
-    """Accumulated sums for one call of a layer; ``counted`` is the number of examples."""
+    """Accumulated statistics of one call of a layer; ``counted`` is the number of examples so far."""
 
     name: str
     kind: str
@@ -74,7 +74,7 @@ class LayerSums:
         self.reached += n
 
     def result(self, sums: dict[int, Tensor] | None) -> LayerSignal:
-        """The means; ``sums`` holds gradients of parameters by id, None if there was no loss."""
+        """Returns the means of the statistics; ``sums`` has gradients by parameter id, None without a loss."""
         filled: Literal["none", "zero", "nonzero"] = "none"
         if self.weights:
             filled = "nonzero" if any(bool(w.detach().any()) for w in self.weights) else "zero"
@@ -141,7 +141,7 @@ def record_layers(module: nn.Module, n: int, sums: dict[str, LayerSums]) -> Iter
 
 
 def _update(weights: Sequence[Tensor], sums: dict[int, Tensor]) -> float | None:
-    """|dL/dW|^2 / |W|^2; None without weights, with zero weights, or if no gradient reaches them."""
+    """Returns |dL/dW|^2 / |W|^2; None without weights, with zero weights, or if no gradient reaches them."""
     size = sum(float(w.detach().double().square().sum()) for w in weights)
     known = [sums[id(w)].double().square().sum() for w in weights if id(w) in sums]
     return float(torch.stack(known).sum()) / size if size and known else None

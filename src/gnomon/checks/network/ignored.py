@@ -1,4 +1,4 @@
-"""Finds inputs that do not affect the outputs: all of them, one of several, or a part of one.
+"""Finds inputs that do not affect the outputs: all of them, one of several, or part of one.
 
 A feature that varies over examples and whose gradient is zero at every one of them is not seen, unless the network
 reads it through a step; then moving all such features between examples changes the outputs. Both must say the same:
@@ -45,7 +45,7 @@ TRIED_POSITIONS = 48
 
 
 def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Checks whether outputs ignore the inputs or a large part of them; no false alarms by chance.
+    """Returns a finding if outputs ignore the inputs or a large part of them; no false alarms by chance.
 
     Cost: a forward and a backward pass, and a forward pass for each tensor of inputs; for integers one for each of at
     most 48 positions.
@@ -81,7 +81,7 @@ def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, ...]:
-    """A finding if the outputs are the same for all inputs, up to rounding."""
+    """Returns a finding if the outputs are the same for all inputs, up to rounding."""
     evidence = (Value("spread of outputs", spread),)
     if any(g is not None and bool(g.any()) for g in _gradients(module, x)):
         return (Finding(kinds.VANISHED_OUTPUTS, "outputs", {}, evidence, 0.0),)
@@ -89,8 +89,7 @@ def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, 
 
 
 def _with_nonzero_weights(module: nn.Module) -> nn.Module:
-    """The module, or a copy with nonzero values for zero-initialized weights, which block inputs only before the
-    first step."""
+    """Returns the module with zero-initialized weights made nonzero, because zeros block inputs at first."""
     asleep = [name for name, p in module.named_parameters()
               if p.requires_grad and not name.endswith("bias") and not bool(p.detach().any())]  # fmt: skip
     if not asleep:
@@ -128,7 +127,7 @@ def _part(
 
 
 def _place(unseen: Tensor) -> str:
-    """The ignored range along the first axis, such as positions or channels, as text."""
+    """Describes the ignored range along the first axis, such as positions or channels, as text."""
     whole = unseen.reshape(len(unseen), -1).all(1).nonzero()[:, 0].tolist()
     if not whole or len(whole) == len(unseen):
         return ""
@@ -136,7 +135,7 @@ def _place(unseen: Tensor) -> str:
 
 
 def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
-    """The sizes of the gradients of a random sum of the outputs at each real input; None for integers."""
+    """Returns gradients of a random sum of the outputs with respect to each real-valued input; None for integers."""
     tracked = map_tensors(lambda t: t.detach().clone().requires_grad_() if t.is_floating_point() else t, x)
     leaves = [t for t in tensors(tracked) if t.requires_grad]
     if not leaves:
@@ -151,7 +150,7 @@ def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
 
 
 def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: Tensor) -> Tensor:
-    """Positions of integer inputs that can be exchanged between examples without effect."""
+    """Returns positions of integer inputs that can be exchanged between examples without changing the outputs."""
     places = varies.nonzero()[:, 0]
     places = places[torch.linspace(0, len(places) - 1, min(TRIED_POSITIONS, len(places))).long()]
     unseen = torch.zeros_like(varies)
@@ -167,7 +166,7 @@ def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: 
 
 
 def _permute(x: Inputs, i: int, mask: Tensor) -> Inputs:
-    """x with the marked features of tensor i shifted by one example."""
+    """Returns the inputs with the marked features of tensor i shifted by one example."""
     numbers = iter(range(10**6))
 
     def change(t: Tensor) -> Tensor:

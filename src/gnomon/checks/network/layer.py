@@ -15,7 +15,7 @@ __all__ = ["BackwardStatistics", "ForwardStatistics", "LayerSignal"]
 
 @dataclass(frozen=True, slots=True)
 class ForwardStatistics(Record):
-    """Output statistics of a layer, equations (1) to (3) of `signal`.
+    """Statistics of a layer's outputs; equations (1) to (3) of `signal`.
 
     ``activation`` is None where an output is not finite, the others where they cannot be measured.
     """
@@ -27,7 +27,7 @@ class ForwardStatistics(Record):
 
 @dataclass(frozen=True, slots=True)
 class BackwardStatistics(Record):
-    """Gradient statistics of a layer, equations (1) and (4) of `signal`; None if no gradient reached it."""
+    """Statistics of a layer's gradients, None if no gradient reached it; equations (1) and (4) of `signal`."""
 
     gradient: float | None
     update: float | None
@@ -35,7 +35,7 @@ class BackwardStatistics(Record):
 
 @dataclass(frozen=True, slots=True)
 class LayerSignal(Record):
-    """One call of a layer: its name in the module, its class, its weights and sizes, and its statistics.
+    """One call of a layer: its name, class, weights and sizes, with its signal and gradient statistics.
 
     ``size`` counts the numbers it puts out for an example, ``units`` those of them that are not positions of one
     another, ``fan`` the weights for each unit. The parts of ``forward`` and ``backward`` can be read from the layer
@@ -53,40 +53,40 @@ class LayerSignal(Record):
 
     @property
     def weighted(self) -> bool:
-        """Whether the layer has weights."""
+        """Returns whether the layer has weights."""
         return self.weights != "none"
 
     @property
     def zero(self) -> bool:
-        """Whether all its weights are zero."""
+        """Returns whether all weights of the layer are zero."""
         return self.weights == "zero"
 
     @property
     def finite(self) -> bool:
-        """Whether all its outputs are finite."""
+        """Returns whether all outputs of the layer are finite."""
         return self.forward.activation is not None
 
     @property
     def activation(self) -> float | None:
-        """Mean square of the outputs."""
+        """Returns the mean square of the outputs."""
         return self.forward.activation
 
     @property
     def correlation(self) -> float | None:
-        """Mean correlation of the outputs of different examples."""
+        """Returns the mean correlation between the outputs of different examples."""
         return self.forward.correlation
 
     @property
     def dead(self) -> float | None:
-        """Share of units with the same output for all examples."""
+        """Returns the fraction of units with the same output for all examples."""
         return self.forward.dead
 
     @property
     def gradient(self) -> float | None:
-        """Mean square of the gradient at the outputs, for each example."""
+        """Returns the mean square of the gradient with respect to the outputs, for each example."""
         return self.backward.gradient
 
     @property
     def update(self) -> float | None:
-        """Squared gradient of the weights in units of the squared weights."""
+        """Returns the squared gradient of the weights divided by the squared weights."""
         return self.backward.update

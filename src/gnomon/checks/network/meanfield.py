@@ -53,7 +53,7 @@ CRITICAL_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class MeanField(Result):
-    """The fixed points of equations (1) and (2), and the factors of (3) and (4).
+    """Result: the fixed points that signals converge to with depth (1), (2), and the factors of (3) and (4).
 
     ``q`` is the fixed point that the variance of the inputs tends to, which may be 0 or infinity.
     """
@@ -69,31 +69,31 @@ class MeanField(Result):
     _moments: Moments = field(repr=False, compare=False)
 
     def variance(self, q: float) -> float:
-        """V(q), equation (1)."""
+        """Returns the variance V(q) after one layer, for a signal of variance q; equation (1)."""
         return _variance(self._moments, self.weight_std, self.bias_std, q)
 
     def correlation(self, c: float, *, q: float | None = None) -> float:
-        """C(c) at variance q, equation (2); without q, at the fixed point."""
+        """Returns the correlation C(c) after one layer at variance q, by default at the fixed point; equation (2)."""
         return _correlation(self._moments, self.weight_std, self.bias_std, _inside(self.q if q is None else q), c)
 
     @property
     def xi_q(self) -> float:
-        """Layers over which a deviation of the variance changes by a factor e, equation (3)."""
+        """Returns the depth scale of the variance: layers over which deviations change by a factor e; equation (3)."""
         return _scale(self.variance_slope)
 
     @property
     def xi_c(self) -> float:
-        """Layers over which the difference of two inputs changes by a factor e, equation (3)."""
+        """Returns the depth scale of correlations: layers over which input differences change by a factor e; (3)."""
         return _scale(self.correlation_slope)
 
     @property
     def xi_gradient(self) -> float:
-        """Layers over which the variance of gradients changes by a factor e; infinite at criticality."""
+        """Returns the depth scale of gradients: layers over which their variance changes by a factor e."""
         return _scale(self.chi)
 
     @property
     def phase(self) -> str:
-        """ "ordered", "critical" or "chaotic"."""
+        """Returns the phase of the network: "ordered", "critical" or "chaotic"."""
         if abs(self.chi - 1) < CRITICAL_TOLERANCE:
             return "critical"
         return "ordered" if self.chi < 1 else "chaotic"
@@ -114,11 +114,11 @@ class MeanField(Result):
 
     @property
     def reach(self) -> float:
-        """The depth up to which networks train in experiments: six depth scales; infinite at criticality."""
+        """Returns the depth up to which networks train in experiments: six depth scales; infinite at criticality."""
         return 6 * min(self.xi_c, self.xi_gradient)
 
     def path(self, depth: int, *, q: float = 1.0, c: float = 0.0) -> dict[str, list[float]]:
-        """Layer by layer: variances, correlations, and gradient variances relative to the last layer."""
+        """Returns variances, correlations and relative gradient variances layer by layer."""
         variances, correlations, factors = [q], [c], []
         for _ in range(depth):
             at = _inside(variances[-1])
@@ -131,7 +131,7 @@ class MeanField(Result):
         return {"variance": variances, "correlation": correlations, "gradient": gradients[::-1]}
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the map of correlations through one layer, equation (2), with the diagonal."""
+        """Plots how one layer maps correlations (2), next to the diagonal."""
         grid = [i / 40 for i in range(41)]
         marks = (
             Line("after a layer", grid, [self.correlation(c) for c in grid]),
@@ -179,7 +179,7 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
 
 @names_call
 def critical_weight_std(activation: Activation, *, bias_std: float = 0.0) -> float:
-    """The weight_std at which chi = 1: gradients neither vanish nor explode.
+    """Returns the weight_std at which gradients neither vanish nor explode (chi = 1).
 
     Hypotheses: chi grows with weight_std, as it does for the usual activations.
     Reference: [schoenholz2017deep], figure 1.
@@ -220,7 +220,7 @@ def _chi(phi: Moments, w: float, q: float, c: float) -> float:
 
 
 def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
-    """The variance to which signals converge with depth, starting from q; 0 or infinity outside the range."""
+    """Returns the variance to which signals converge with depth from q; 0 or infinity outside the range."""
 
     def grows(at: float) -> float:
         return _variance(phi, w, b, at) / at - 1
@@ -237,14 +237,14 @@ def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
 
 
 def _fixed_correlation(phi: Moments, w: float, b: float, q: float, slope: float) -> float:
-    """The correlation to which inputs converge with depth: 1 if that is stable, else the fixed point below 1."""
+    """Returns the correlation that inputs converge to with depth: 1 if stable, else the fixed point below 1."""
     if slope <= 1 + 1e-9:
         return 1.0
     return _root(lambda c: _correlation(phi, w, b, q, c) - c, -1.0, 1.0 - 1e-6)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """The root of a function between two numbers by Brent's method; an end if the sign does not change."""
+    """Returns a root of a function between two numbers by Brent's method; an end if the sign does not change."""
     from scipy.optimize import brentq  # scipy is slow to import and needed only here
 
     at_low, at_high = function(low), function(high)

@@ -1,4 +1,4 @@
-"""Compares outputs in training mode and eval mode.
+"""Compares outputs in training mode with outputs in eval mode.
 
 With outputs f_i^s of example i in training mode under seed s,
 
@@ -42,7 +42,7 @@ MAX_MEASURABLE_NOISE = 100.0
 
 
 def dropout_noise_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Checks whether dropout turns the outputs in training mode into noise; equation (1).
+    """Returns a finding if dropout turns the outputs in training mode into noise; equation (1).
 
     Batch norm has its own check. False alarms: none by chance, for the rate must be beyond `MAX_DROPOUT_RATE` as well.
 

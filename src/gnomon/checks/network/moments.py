@@ -28,15 +28,14 @@ __all__ = ["MomentShift", "moment_shift"]
 
 @dataclass(frozen=True, slots=True)
 class MomentShift(Result):
-    """By layer and checkpoint: the root mean square shift of unit means, and the mean ratio of standard deviations
-    (1)."""
+    """Result: the shift of unit means, and the ratio of standard deviations (1), by layer and checkpoint."""
 
     means: dict[str, tuple[float, ...]]
     deviations: dict[str, tuple[float, ...]]
 
     @property
     def verdict(self) -> str:
-        """One sentence on the layer whose outputs moved most."""
+        """Names the layer whose outputs moved most."""
         name = max(self.means, key=lambda n: self.means[n][-1])
         return (
             f"The outputs of '{name}' moved most: their means by {self.means[name][-1]:.2g} standard deviations, which "

@@ -52,7 +52,7 @@ SMALL_BATCH_SIZE = 8
 
 
 def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
-    """Checks whether running statistics and batch statistics give different losses; equation (1).
+    """Returns a finding if running statistics and batch statistics give different losses; equation (1).
 
     ``loss`` takes ``reduction="none"``, or is a mean over examples: then single examples are passed to it.
     False alarms: 3e-5 where both agree. Without batch norm, or before its first batch, nothing is found. Statistics
@@ -88,7 +88,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
 
 
 def _is_lost(norm: nn.Module) -> bool:
-    """Whether running statistics are the initial ones, 0 and 1, although batches were seen.
+    """Returns whether running statistics are the initial ones, 0 and 1, although batches were seen.
 
     It has seen some where it counts them, or where its biases, which all begin alike, have come apart by training.
     """
@@ -102,7 +102,7 @@ def _is_lost(norm: nn.Module) -> bool:
 
 
 def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> tuple[Finding, ...]:
-    """Checks whether batches are too small for batch norm; ``batch`` is their size, or None if unknown.
+    """Returns a finding if batches are too small for batch norm; ``batch`` is their size, or None if unknown.
 
     Reference: [wu2018group].
 

@@ -1,4 +1,4 @@
-"""Finds parameters that training never changes: unused, cut off, frozen at random, or unknown to the optimizer.
+"""Finds parameters that training never changes: unused, detached, frozen at random values, or not in the optimizer.
 
 A parameter whose gradient does not exist after a forward and backward pass in training mode is not reached by the
 loss. Where changing it changes the outputs all the same, something between it and the output cuts the graph
@@ -69,7 +69,7 @@ def untrained_parameter_findings(
     matter: Collection[str] = (),
     held: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
-    """Findings about parameters that the loss does not change, the most serious first.
+    """Returns findings about parameters that the loss does not change, most serious first.
 
     Args:
         module: the network.
@@ -96,7 +96,7 @@ def untrained_parameter_findings(
 
 
 def parts_without_gradient(module: nn.Module, reached: Collection[str]) -> dict[str, list[str]]:
-    """Parts in which no trainable parameter gets a gradient, with the names of these parameters.
+    """Returns submodules in which no trainable parameter gets a gradient, with the names of these parameters.
 
     A part is a layer of torch, or a single parameter that a module of the user's own holds.
 
@@ -142,7 +142,7 @@ def _find_unused(
 
 
 def _is_read(module: nn.Module, name: str) -> bool:
-    """Whether a parameter of a module (not a layer) is used in a method other than ``__init__``."""
+    """Returns whether a module's own parameter is used in a method other than ``__init__``."""
     owner, _, attribute = name.rpartition(".")
     if name not in dict(module.named_parameters()):
         return False
@@ -170,7 +170,7 @@ def _find_frozen(module: nn.Module) -> list[Finding]:
 
 
 def _following(module: nn.Module) -> dict[int, nn.Module]:
-    """Maps each part to the next part in the same container."""
+    """Maps each submodule to the next submodule in the same container."""
     rows = [list(part.children()) for part in module.modules()]
     return {id(one): other for row in rows for one, other in zip(row, row[1:], strict=False)}
 
@@ -192,21 +192,21 @@ def _is_frozen_fresh(part: nn.Module, following: nn.Module | None = None) -> boo
 
 
 def _is_unused(norm: nn.modules.batchnorm._BatchNorm) -> bool:
-    """Whether batch norm has never seen a batch and has its initial weights."""
+    """Returns whether a batch norm layer has never seen a batch and has its initial weights."""
     seen = norm.num_batches_tracked is None or int(norm.num_batches_tracked) > 0
     moved = norm.affine and (bool((norm.weight != 1).any()) or bool((norm.bias != 0).any()))
     return not seen and not moved
 
 
 def _is_uniform(weight: Tensor, bound: float) -> bool:
-    """Whether weights are uniformly distributed, by the test (1)."""
+    """Returns whether weights look uniformly distributed within a bound, by the test (1)."""
     w, n = weight.detach().double().flatten().cpu(), weight.numel()
     inside = 1 - 20 / n <= float(w.abs().max()) / bound <= 1 + 1e-6
     return inside and _distance((w / bound + 1) / 2) < 1.95 / sqrt(n)
 
 
 def _distance(u: Tensor) -> float:
-    """Kolmogorov distance of numbers to the uniform distribution on [0, 1]."""
+    """Returns the Kolmogorov-Smirnov distance of numbers to the uniform distribution on [0, 1]."""
     u, n = u.sort().values, len(u)
     steps = torch.arange(n + 1, dtype=u.dtype) / n
     return float(torch.maximum((steps[1:] - u).abs().max(), (u - steps[:-1]).abs().max()))
@@ -215,7 +215,7 @@ def _distance(u: Tensor) -> float:
 def loss_gradients(
     module: nn.Module, x: Inputs, y: Tensor, loss: Callable[[Any, Tensor], Tensor]
 ) -> dict[str, Tensor | None]:
-    """Gradients of the mean loss in training mode, by name of the parameter; None for a parameter without a gradient.
+    """Returns gradients of the mean loss in training mode, by parameter name; None for a parameter without a gradient.
 
     >>> net = nn.Linear(2, 1)
     >>> sorted(loss_gradients(net, torch.ones(3, 2), torch.zeros(3), lambda f, y: f.mean()))
@@ -233,7 +233,7 @@ def loss_gradients(
 
 
 def parts_that_change_outputs(module: nn.Module, x: Inputs, lost: Mapping[str, list[str]]) -> list[str]:
-    """Names of the parts, out of ``lost``, whose parameters change the outputs.
+    """Returns the names of the submodules in ``lost`` whose parameters change the outputs.
 
     >>> parts_that_change_outputs(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight", "bias"]})
     ['']
@@ -246,7 +246,7 @@ def parts_that_change_outputs(module: nn.Module, x: Inputs, lost: Mapping[str, l
 
 
 def parameters_in_optimizer(module: nn.Module, optimizer: AbstractOptimizer | None) -> list[str] | None:
-    """Names of the trainable parameters that an optimizer of torch has; None for other optimizers.
+    """Returns the names of the trainable parameters in a torch optimizer; None for other optimizers.
 
     >>> parameters_in_optimizer(nn.Linear(1, 1), None) is None
     True

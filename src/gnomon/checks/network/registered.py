@@ -29,7 +29,7 @@ __all__ = ["unregistered_layers", "unregistered_layer_findings"]
 
 
 def unregistered_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
-    """Layers with parameters in plain lists, tuples or dicts that are not registered in the module.
+    """Returns layers with parameters in plain lists, tuples or dicts, which the module does not register.
 
     Cost: a walk over the attributes of all parts.
 
@@ -49,7 +49,7 @@ def unregistered_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
 
 
 def unregistered_layer_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[Finding, ...]:
-    """Checks whether unregistered layers receive gradients of the loss; equation (1). No false alarms.
+    """Returns a finding if unregistered layers receive gradients of the loss; no false alarms; equation (1).
 
     ``loss`` is a pass through this very module, with its graph; it is made only where there are such layers.
     Cost: none, or a forward and a backward pass.
@@ -77,7 +77,7 @@ def unregistered_layer_findings(module: nn.Module, loss: Callable[[], Tensor]) -
 
 
 def _layers(value: Any) -> Iterator[nn.Module]:
-    """The layers in a list, tuple or dict, including nested ones."""
+    """Yields the layers in a list, tuple or dict, including nested ones."""
     if isinstance(value, nn.Module):
         yield value
     elif isinstance(value, Mapping):

@@ -35,7 +35,7 @@ END_OF_RANGE_SHARE = 0.005
 
 
 def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Finds the first tanh, sigmoid, softsign or recurrent layer with most outputs at the end of their range.
+    """Returns a finding for the first layer with sigmoid-like outputs that are mostly at the end of their range.
 
     Functions in ``forward`` are not seen. The last layer of the module is not judged: there an end may be meant.
 

@@ -35,7 +35,7 @@ __all__ = ["SignalScales", "signal_scales"]
 
 @dataclass(frozen=True, slots=True)
 class SignalScales(Result):
-    """The predicted (1) and measured mean square after each ReLU, with layer names."""
+    """Result: the predicted (1) and measured mean square of the signal after each ReLU, with layer names."""
 
     layers: tuple[str, ...]
     predicted: tuple[float, ...]
@@ -43,7 +43,7 @@ class SignalScales(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence that compares both values after the last layer."""
+        """Compares predicted and measured mean square after the last layer."""
         ratio = self.measured[-1] / self.predicted[-1] if self.predicted[-1] > 0 else float("inf")
         return (
             f"After {len(self.layers)} relu layers the mean square is {self.measured[-1]:.3g}, predicted "
@@ -51,7 +51,7 @@ class SignalScales(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots predicted and measured mean squares by depth."""
+        """Plots predicted and measured mean squares over depth."""
         places = range(1, len(self.layers) + 1)
         marks = (Line("measured", places, self.measured), Line("predicted", places, self.predicted, "dashed"))
         return (Plot("Size of signals", marks, Axis("layer"), Axis("mean square", log=min(self.measured) > 0)),)
@@ -59,7 +59,7 @@ class SignalScales(Result):
 
 @names_call
 def signal_scales(module: nn.Module, data: Any) -> SignalScales:
-    """The mean square of the signal after each relu of a chain, predicted and measured; equation (1).
+    """Measures the mean square of the signal after each ReLU of a chain and predicts it from the weights; equation (1).
 
     Args:
         module: a chain of layers, ``nn.Sequential`` or one that calls its layers in the order it holds them.

@@ -1,4 +1,4 @@
-"""Measures signal propagation: what each layer of a module passes on, forward and backward.
+"""Measures signal propagation: the size of signals and gradients that each layer of a module passes on.
 
 For the output h of a layer, over all examples, its units and positions, and for a mean loss L over n examples,
 
@@ -49,7 +49,7 @@ __all__ = ["Signal", "signal", "trained_unit_findings"]
 
 @dataclass(frozen=True, slots=True)
 class Signal(Result):
-    """Statistics (1) to (4) of layers in the order of their calls, and the mean square of the inputs.
+    """Result: signal and gradient statistics of layers in call order, and the mean square of the inputs; (1) to (4).
 
     ``inputs`` is None where no input is real; ``findings`` are empty for a healthy module.
     """
@@ -61,18 +61,18 @@ class Signal(Result):
 
     @property
     def worst(self) -> Finding | None:
-        """The most serious finding; None for a healthy module."""
+        """Returns the most serious finding; None for a healthy module."""
         return self.findings[0] if self.findings else None
 
     def rate(self, quantity: str = "activation") -> float:
-        """The mean change per layer with weights of log activation or log gradient, forwards; 0 for a single layer."""
+        """Returns the mean change per weighted layer of log activation or log gradient; 0 for a single layer."""
         values = [getattr(layer, quantity) for layer in self.layers if layer.weighted]
         values = [v for v in values if v is not None and v > 0]
         return log(values[-1] / values[0]) / (len(values) - 1) if len(values) > 1 else 0.0
 
     @property
     def verdict(self) -> str:
-        """The most serious finding with its fix, or one sentence that all is well."""
+        """States the most serious finding with its fix, or that all layers pass signals on."""
         if self.worst is not None:
             return str(self.worst)
         count = sum(layer.weighted for layer in self.layers)
@@ -81,7 +81,7 @@ class Signal(Result):
         return f"Signals and gradients pass through all {count} layers with weights: none vanish, explode or die."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots mean squares of activations and gradients of each layer on a logarithmic axis, without zeros."""
+        """Plots mean squares of activations and gradients of each layer on a log axis, without zeros."""
         marks = []
         for name in ("activation", "gradient"):
             values = [(i, getattr(layer, name)) for i, layer in enumerate(self.layers, start=1)]
@@ -131,7 +131,7 @@ def signal(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int 
 
 
 def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
-    """Finds dead units of a trained network, and outputs that are not finite.
+    """Returns findings about dead units of a trained network, and outputs that are not finite.
 
     >>> trained_unit_findings(nn.Sequential(nn.Linear(2, 8), nn.Tanh()), torch.randn(16, 2))
     ()
@@ -147,7 +147,7 @@ def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
 
 
 def _behind_frozen(finding: Finding, layers: tuple[LayerSignal, ...], module: nn.Module) -> Finding:
-    """A milder finding for dead units after frozen layers, whose features these examples do not need."""
+    """Returns a milder finding for dead units after frozen layers, whose features these examples do not need."""
     if finding.row not in (kinds.CONSTANT_LAYER, kinds.DEAD_UNITS):
         return finding
     names = [layer.name for layer in layers]
@@ -158,14 +158,14 @@ def _behind_frozen(finding: Finding, layers: tuple[LayerSignal, ...], module: nn
 
 
 def _weight_variance(module: nn.Module) -> float | None:
-    """fan_in times the mean square of the weights, the median of all layers: the sigma_w^2 of theory."""
+    """Returns the median over layers of fan_in times the mean square of the weights (sigma_w^2 in theory)."""
     weights = [p.detach() for name, p in module.named_parameters() if p.dim() > 1 and name.endswith("weight")]
     return median(weight_std(w) ** 2 for w in weights) if weights else None
 
 
 @dataclass(slots=True, eq=False)
 class _Sums:
-    """Sums over batches: layers by call, gradients by parameter id, squares of the inputs."""
+    """Sums over batches: statistics by layer call, gradients by parameter id, squares of the inputs."""
 
     layers: dict[str, LayerSums]
     gradients: dict[int, Tensor]
@@ -195,7 +195,7 @@ class _Sums:
 def _batches(
     data: AbstractSource, module: nn.Module, loss: Loss | None, generator: torch.Generator
 ) -> Iterator[tuple[Inputs, Callable[[Any], Tensor]]]:
-    """Inputs, and the loss as a function of what the module returns for them."""
+    """Yields inputs, and the loss as a function of what the module returns for them."""
     if data.first(1).y is None:
         for batch in data.batches():
             yield batch.x, partial(_signed_sum, n=len(batch), generator=generator)
@@ -206,7 +206,7 @@ def _batches(
 
 
 def _signed_sum(returned: Any, n: int, generator: torch.Generator) -> Tensor:
-    """The sum of the outputs with random signs, over n."""
+    """Returns the sum of the outputs with random signs, divided by n."""
     outputs = output_rows(returned, n)
     signs = torch.randint(0, 2, outputs.shape, generator=generator) * 2 - 1
     return (outputs * signs.to(outputs)).sum() / n

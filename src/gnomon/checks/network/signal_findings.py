@@ -1,4 +1,4 @@
-"""Finds the faulty layer, what is wrong with it, and the fix.
+"""Finds the layer at which signals or gradients go wrong, and the fix.
 
 A finding is a measurement beyond a threshold; the gravest comes first. With mean squares a_l of activations, and
 relative gradients u_l = |dL/dW|^2 / |W|^2 of the weights (not of activations, over whose positions pooling spreads a
@@ -61,7 +61,7 @@ ROWS = {
 def signal_findings(
     layers: tuple[LayerSignal, ...], inputs: float | None = None, variance: float | None = None
 ) -> tuple[Finding, ...]:
-    """Findings from measured layers and the mean square of the inputs, the most serious first.
+    """Returns findings from the statistics of all layers, most serious first.
 
     Kinds: "not-finite", "input-scale", "zero-weights", "vanishing-activations", "exploding-activations",
     "vanishing-gradients", "exploding-gradients", "dead-units", "merged-inputs". ``where`` is the layer, "inputs", or
@@ -104,7 +104,7 @@ def _inputs(square: float | None) -> list[Finding]:
 
 
 def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
-    """Finds layers with all-zero weights that block the gradient to all layers before them."""
+    """Returns findings about layers whose all-zero weights block the gradient to all layers before them."""
     findings = []
     for i, layer in enumerate(layers):
         before = [other.gradient for other in layers[:i] if other.weighted]
@@ -118,13 +118,13 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
 
 
 def _varies_after(layers: tuple[LayerSignal, ...], i: int) -> bool:
-    """Whether outputs of the last layer with weights after a layer differ between examples: another path has them."""
+    """Returns whether later outputs still differ between examples, because another path reaches them."""
     later = [other for other in layers[i + 1 :] if other.weighted and other.dead is not None]
     return bool(later) and later[-1].dead != 1 and (later[-1].activation or 0.0) > 1 / MAX_SQUARE_RATIO
 
 
 def _change(layers: list[LayerSignal], quantity: str, variance: float | None) -> list[Finding]:
-    """Findings from the change (1) of activations forward or gradients backward."""
+    """Returns findings if activations (forward) or gradients (backward) change too much over the layers; (1)."""
     backwards = quantity == "update"
     known = [(layer, _strength(layer, quantity)) for layer in (reversed(layers) if backwards else layers)]
     order = [layer for layer, square in known if square is not None]
@@ -159,14 +159,14 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
 
 
 def _strength(layer: LayerSignal, quantity: str) -> float | None:
-    """The quantity a or v of equation (1) for a layer."""
+    """Returns the quantity a or v of equation (1) for a layer."""
     if quantity == "activation" or layer.update is None:
         return layer.activation if quantity == "activation" else None
     return layer.update * layer.units / layer.fan
 
 
 def _beyond_the_head(logs: list[float]) -> bool:
-    """Whether relative gradients also change over the layers before the last one.
+    """Returns whether relative gradients also change over the layers before the last one.
 
     The last layer may be drawn much smaller than the others, and then has a relative gradient that is a thousand times
     that of the layer before it: a difference between these two alone is no fault.
@@ -175,7 +175,7 @@ def _beyond_the_head(logs: list[float]) -> bool:
 
 
 def _narrow(layers: list[LayerSignal]) -> list[Finding]:
-    """Finds a layer that passes almost no signal or gradient, even if a later bias hides this."""
+    """Returns a finding for a layer that passes almost no signal or gradient, even if a later bias hides this."""
     for i, layer in enumerate(layers[1:], start=1):
         before, passed = layers[i - 1].activation, layer.gradient
         if not before or layer.activation is None or not passed or layer.activation > before / MAX_SQUARE_RATIO:
@@ -189,7 +189,7 @@ def _narrow(layers: list[LayerSignal]) -> list[Finding]:
 
 
 def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
-    """The first layer with too many dead units."""
+    """Returns a finding for the first layer with too many dead units."""
     first = next(
         (i for i, layer in enumerate(layers) if layer.weighted), 0
     )  # before the first layer with weights, units are columns of the data

@@ -1,1 +1,1 @@
-"""Checks on a training run: outcome, learning rate, weight decay, divergence."""
+"""Checks of a training run: outcome, learning rate, weight decay, divergence."""

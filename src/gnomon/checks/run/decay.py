@@ -1,4 +1,4 @@
-"""Detects weight decay that is stronger than the gradient of the data.
+"""Detects weight decay that is stronger than the gradient of the loss.
 
 At weights w with gradient g of the loss, decay r moves the weights by lr r w beside lr g, so that at the start
 
@@ -36,7 +36,7 @@ MAX_DECAY_RATIO = 0.5
 
 
 def weight_decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
-    """The weight decay of an optimizer, and whether it is decoupled from the gradient, as in AdamW.
+    """Returns the weight decay of an optimizer, and whether it is decoupled from the gradient, as in AdamW.
 
     >>> weight_decay_of(SGD(0.1, decay=0.01)), weight_decay_of(Adam(decay=0.1))
     ((0.01, False), (0.1, True))
@@ -55,7 +55,7 @@ def weight_decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
 def weight_decay_findings(
     decay: float, *, weights: float, rms: float, gradient: float, decoupled: bool
 ) -> tuple[Finding, ...]:
-    """Checks whether weight decay dominates the gradient: (1), or (2) if it is decoupled from the gradient.
+    """Returns a finding if weight decay dominates the gradient, by (1), or by (2) if it is decoupled.
 
     ``weights`` and ``gradient`` are the norms of all matrices and of the gradient of the loss at them, ``rms`` the root
     mean square of their entries.
@@ -78,7 +78,7 @@ def weight_decay_findings(
 def network_weight_decay_findings(
     module: nn.Module, optimizer: AbstractOptimizer | None, gradients: Mapping[str, Tensor | None]
 ) -> tuple[Finding, ...]:
-    """`weight_decay_findings` of a network with the gradients of its loss by name of the parameter.
+    """Returns the weight decay finding for a network, from the gradients of its loss by parameter name.
 
     >>> network_weight_decay_findings(nn.Linear(1, 1), None, {})
     ()

@@ -1,4 +1,4 @@
-"""Finds where an exploding run started: the step, and the layer whose outputs grew first.
+"""Finds where training explodes: the step, and the layer whose outputs grew first.
 
 Steps are taken again on a copy, and the root mean square q_l of each layer's outputs is followed. The explosion begins
 at the first step at which some layer has
@@ -45,8 +45,7 @@ MAX_OUTPUT_GROWTH = 1e3
 
 @dataclass(frozen=True, slots=True)
 class TrainingExplosion(Result):
-    """The first step, counted from 1, and the layer at which outputs grew by `MAX_OUTPUT_GROWTH`; step 0 if none
-    did."""
+    """Result: the step (counted from 1) and the layer at which outputs exploded; step 0 if none did."""
 
     step: int
     layer: str
@@ -62,7 +61,7 @@ class TrainingExplosion(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding with the step and the layer at which training explodes."""
+        """Returns a finding with the step and the layer at which training explodes."""
         if not self.step:
             return ()
         values = {"step": self.step, "size": self._size, "lr": self.lr}
@@ -85,7 +84,7 @@ def find_explosion(
     seed: int = 0,
     late: Callable[[], bool] = lambda: False,
 ) -> TrainingExplosion:
-    """Trains a copy of the module until a layer explodes, and reports which one; equation (1).
+    """Trains a copy of the module until a layer explodes, and reports the step and the layer; equation (1).
 
     ``late`` is asked before each step but the first, and ends the search where it says so.
 

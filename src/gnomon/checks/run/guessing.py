@@ -50,7 +50,7 @@ gain."""
 def guessing_findings(
     p: Float[Tensor, "n k"], y: Int[Tensor, " n"], *, which: str, trained: bool
 ) -> tuple[Finding, ...]:
-    """A finding if a classifier with probabilities p of n examples does no better than guessing.
+    """Returns a finding if a classifier's probabilities p are no better than guessing.
 
     ``which`` names the examples, "training" or "test"; ``trained`` says that the network was trained here. With fewer
     than `MIN_EXAMPLES` examples nothing is said.
@@ -84,7 +84,7 @@ def guessing_findings(
 
 
 def regression_guessing_findings(explained: float, n: int, *, which: str, trained: bool) -> tuple[Finding, ...]:
-    """A finding if a regression explains no more of the variance of n targets than their mean.
+    """Returns a finding if a regression explains no more of the variance of n targets than their mean does.
 
     Hypotheses: a squared error.
     Reference: [hastie2009elements].

@@ -61,7 +61,7 @@ class AccuracyOutcome(Record):
 
 
 def outcome_findings(found: AccuracyOutcome) -> tuple[Finding, ...]:
-    """Finds overfitting, underfitting or no learning at all, with a fix.
+    """Returns findings about overfitting, underfitting or no learning at all, each with a fix.
 
     For runs that were long enough. False alarms: 3e-5 by (1) for overfitting; underfitting is told by a difference of
     ten points in accuracy, which has a deviation of at most 2 points from 600 examples on.
@@ -94,14 +94,14 @@ def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
 
 
 def _hardly(found: AccuracyOutcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
-    """A finding if training hardly beats guessing and no simple model shows what is possible."""
+    """Returns a finding if training hardly beats guessing and no simple model shows what is possible."""
     if found.guess > MAX_LARGEST_CLASS or found.train - found.guess >= MIN_SAVED_ERRORS * (1 - found.guess):
         return ()
     return (Finding(kinds.HARDLY_LEARNED, "", {"train": found.train, "guess": found.guess}, evidence),)
 
 
 def fix_for_overfitting(gain: float, fitted: int, unit: str) -> str:
-    """The fix for overfitting; ``gain`` is the gain of a simple model from doubling the data to ``fitted`` examples.
+    """Returns the fix for overfitting; ``gain`` is what a simple model gains from doubling the data.
 
     >>> fix_for_overfitting(0.04, 300, "accuracy").partition(";")[0]
     'Collect more examples (300 instead of 150 gave a simple model +4.0 points of accuracy)'

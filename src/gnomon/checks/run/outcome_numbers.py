@@ -39,7 +39,7 @@ MIN_EXPLAINED_VARIANCE = 0.03
 def regression_outcome_findings(
     train: Float[Tensor, " n"], test: Float[Tensor, " m"] | None, *, simple: float = 0.0, fix: str = ""
 ) -> tuple[Finding, ...]:
-    """Finds overfitting, underfitting or no learning, from squared errors in units of the variance of the targets.
+    """Returns findings about overfitting, underfitting or no learning, from squared errors over target variance.
 
     ``simple`` is the share of the variance that a simple model explains on held-out examples, 0 where it is not known,
     ``fix`` what helps against overfitting.

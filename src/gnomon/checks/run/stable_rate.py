@@ -1,4 +1,4 @@
-"""The learning rate of gradient descent, compared with the largest one that the curvature allows.
+"""Compares the learning rate of gradient descent with the largest rate that the curvature allows.
 
     limit = 2 (1 + momentum) / lambda_max(Hessian of the loss)                                              (1)
 
@@ -19,7 +19,7 @@ TINY_SHARE = 0.01
 
 
 def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Finding, ...]:
-    """A finding if a learning rate is above the limit (1), or far below it.
+    """Returns a finding if a learning rate is above the stable limit (1), or far below it.
 
     >>> [finding.kind for finding in stable_rate_findings(3.0, 0.0, 2.0)], stable_rate_findings(1.0, 0.0, 2.0)
     (['learning-rate-too-large'], ())

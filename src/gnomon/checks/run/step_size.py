@@ -1,4 +1,4 @@
-"""Detects learning rates that are far too large or too small, for any optimizer, by short runs with other rates.
+"""Detects learning rates that are far too large or too small by short runs with other rates, for any optimizer.
 
 From one start, with the same batches, k steps are taken with the learning rate times c, for c = 1, 1/10 and 10, and
 for 1/100 or 100 where these do better; where the loss does not fall at all, down to c = 1e-4, for a rate may be wrong
@@ -68,7 +68,7 @@ ROUNDING_SHARE = 1e-7
 def learning_rate_findings(
     falls: Mapping[float, float], *, start: float, lr: float, steps: int, reached: float | None = None
 ) -> tuple[Finding, ...]:
-    """Findings about a learning rate from the decreases g(c) of the loss in short runs; NaN if a run diverged.
+    """Returns findings about a learning rate from how far the loss falls in short runs with c times the rate.
 
     ``reached`` is the fall of the loss in a whole run, where there was one.
 
@@ -126,7 +126,7 @@ def short_runs(
     seed: int = 0,
     factors: tuple[float, ...] = (),
 ) -> tuple[dict[float, float], float]:
-    """The decreases of the loss after some steps with multiples of the learning rate, and the initial loss.
+    """Returns how far the loss falls in short runs with multiples of the learning rate, and the initial loss.
 
     ``factors`` are those multiples, where they are not chosen on the way as above.
     Cost: steps for each of at most `MAX_SHORT_RUNS` runs, and four passes over x without gradients for each.
@@ -168,7 +168,7 @@ def short_runs(
 
 
 def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: Tensor, loss: Any) -> float:
-    """The loss with batch statistics in batch norm; the measured loss if there is no batch norm."""
+    """Returns the loss with batch statistics in batch norm; the measured loss if there is no batch norm."""
     norms = [part for part in model.modules() if isinstance(part, BATCH_NORMS)]
     if not norms:
         return measured
@@ -180,7 +180,7 @@ def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: T
 
 
 def scale_learning_rates(optimizer: AbstractOptimizer, factor: float) -> AbstractOptimizer:
-    """The same optimizer with its learning rates times a factor.
+    """Returns the same optimizer with its learning rates multiplied by a factor.
 
     >>> from gnomon.training import SGD
     >>> scale_learning_rates(SGD(0.1), 10.0).lr

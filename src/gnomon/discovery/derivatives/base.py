@@ -1,4 +1,4 @@
-"""The interface of differentiation rules: derivatives of samples on a uniform grid along one axis."""
+"""Base class of differentiation rules for samples on a uniform grid along one axis."""
 
 from abc import ABC, abstractmethod
 
@@ -10,11 +10,11 @@ __all__ = ["AbstractDerivative", "check_points"]
 
 
 class AbstractDerivative(ABC):
-    """Derivatives of samples along one axis; complex samples are differentiated part by part."""
+    """Base class of rules for derivatives of samples along one axis; complex samples are differentiated in parts."""
 
     @abstractmethod
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:
-        """Returns the derivative of an order at every point, for samples at distance h."""
+        """Returns the derivative of the given order at every point, for samples at distance h."""
 
 
 def check_points(points: int, needed: int, order: int) -> None:

@@ -25,7 +25,7 @@ __all__ = ["FiniteDifferences"]
 
 @dataclass(frozen=True, slots=True)
 class FiniteDifferences(AbstractDerivative):
-    """Finite differences, equation (1); ``accuracy`` is even.
+    """Finite differences of an even order of accuracy; equation (1).
 
     >>> FiniteDifferences(2)(np.array([0.0, 1.0, 4.0, 9.0]), 1.0, 1).tolist()
     [0.0, 2.0, 4.0, 6.0]
@@ -54,7 +54,7 @@ class FiniteDifferences(AbstractDerivative):
 
 
 def weights(offsets: np.ndarray, order: int) -> np.ndarray:
-    """The weights of a formula on these points, which is exact for polynomials of degree below their number."""
+    """Returns finite-difference weights for points at ``offsets``, exact for polynomials of lower degree."""
     powers = np.vander(offsets.astype(float), increasing=True).T
     right = np.zeros(len(offsets))
     right[order] = factorial(order)

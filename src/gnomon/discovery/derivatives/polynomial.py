@@ -1,4 +1,4 @@
-"""Derivatives of local polynomials, with a window and a degree that cross-validation chooses.
+"""Derivatives of fitted local polynomials, with window and degree chosen by cross-validation.
 
     u^(k)(x_i) ~ p_i^(k)(x_i),    p_i = argmin_p sum_{|j - i| <= w} (u_j - p(x_j))^2                            (1)
     (w*, degree*) = argmin sum_i ((u_i - p_i(x_i)) / (1 - h))^2,    h the weight of u_i in its own fit          (2)
@@ -57,7 +57,7 @@ class LocalPolynomial(AbstractDerivative):
 
 @names_call
 def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
-    """The half width and the degree that equation (2) chooses, from at most `MAX_VALIDATION_LINES` lines of the data.
+    """Returns the window's half width and the polynomial degree with the smallest cross-validation error (2).
 
     Cost: one convolution of those lines for each pair that is tried.
 
@@ -71,7 +71,7 @@ def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
 
 
 def sample_lines(u: np.ndarray, axis: int) -> np.ndarray:
-    """At most `MAX_VALIDATION_LINES` real lines of the data along an axis, (lines, points); of complex data both parts.
+    """Returns at most `MAX_VALIDATION_LINES` real lines of the data along an axis, (lines, points).
 
     Cost: a copy of them.
 
@@ -84,7 +84,7 @@ def sample_lines(u: np.ndarray, axis: int) -> np.ndarray:
 
 
 def cross_validation_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
-    """The error (2) for each half width and degree.
+    """Returns the cross-validation error (2) for each half width and degree.
 
     Cost: one Fourier transform of the lines, and its inverse for each pair.
 
@@ -108,7 +108,7 @@ def cross_validation_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
 
 
 def _own_weights(half: int, degree: int) -> np.ndarray:
-    """The weights of a window's samples in the fit (1) at its middle."""
+    """Returns the weights of a window's samples in the fitted value (1) at the window's middle."""
     basis = np.linalg.qr(np.polynomial.legendre.legvander(np.linspace(-1, 1, 2 * half + 1), degree))[0]
     return basis @ basis[half]
 

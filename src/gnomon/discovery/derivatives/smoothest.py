@@ -1,4 +1,4 @@
-"""Chooses the differentiation rule that predicts left-out samples best: local polynomials, or waves for periodic data.
+"""Chooses the differentiation rule that predicts left-out samples best: local polynomials or Fourier series.
 
     error(K) = mean (u_i - P_K u_i)^2 / (1 - (2 K + 1) / n)^2,    P_K u the waves of u up to frequency K          (1)
 
@@ -30,7 +30,7 @@ ROUNDING_SHARE = 1e-28
 
 @names_call
 def best_derivative_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
-    """The differentiation rule that predicts left-out samples best along an axis; equation (1).
+    """Returns the differentiation rule that predicts left-out samples best along an axis; equation (1).
 
     Hypotheses: see the module.
     Reference: [craven1978smoothing].

@@ -23,7 +23,7 @@ __all__ = ["Spectral"]
 
 @dataclass(frozen=True, slots=True)
 class Spectral(AbstractDerivative):
-    """Fourier differentiation, equation (1); frequencies above ``keep`` times the highest are set to zero.
+    """Fourier differentiation; frequencies above the fraction ``keep`` of the highest are set to zero; equation (1).
 
     >>> Spectral()(np.zeros(8), 1.0, 1).tolist()[:2]
     [0.0, 0.0]

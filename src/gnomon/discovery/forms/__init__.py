@@ -1,4 +1,4 @@
-"""Forms of an equation as a linear regression: tested with smooth bumps, or at points."""
+"""Ways to write an equation as a linear regression: in weak form with test functions, or at grid points."""
 
 from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem
 from gnomon.discovery.forms.pointwise import PointwiseForm

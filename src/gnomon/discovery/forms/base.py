@@ -1,4 +1,4 @@
-"""The interface between a form of the equation and the regression: columns, a target, and blocks of rows."""
+"""Base class of ways to write an equation as a linear regression: columns, target, and blocks of rows."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ __all__ = ["AbstractRegressionForm", "RegressionSystem"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegressionSystem(Record):
-    """Rows of the regression: columns (rows, terms), target (rows,), the block of each row, and independent rows.
+    """A linear regression: columns (rows, terms), target (rows,), the block of each row, and the independent rows.
 
     Rows of one block are close to each other; blocks are what a bootstrap draws. ``independent`` is how many rows
     would be independent if the noise were.
@@ -31,19 +31,19 @@ class RegressionSystem(Record):
 
     @property
     def count(self) -> int:
-        """The number of blocks."""
+        """Returns the number of blocks of rows."""
         return int(self.blocks.max()) + 1
 
 
 class AbstractRegressionForm(ABC):
-    """How the equation is turned into a linear regression."""
+    """Base class of the ways to turn an equation into a linear regression."""
 
     @abstractmethod
     def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, RegressionSystem]:
-        """A system for each field, whose target is its derivative over time of order ``time``."""
+        """Returns a regression for each field; its target is the field's time derivative of order ``time``."""
 
     def wider(self, data: GridData) -> "list[AbstractRegressionForm]":
-        """Returns forms with increasing window widths, for data without noise; empty if the form has no windows."""
+        """Returns forms with wider and wider windows, for data without noise; empty if the form has no windows."""
         return []
 
 

@@ -32,7 +32,7 @@ ORDERS = range(2, 9)
 
 
 def noise_variance(u: np.ndarray) -> float:
-    """Returns the variance (3) of the noise of a field, E |e|^2 for complex fields; 0 if it is small.
+    """Returns the noise variance of a field (3), E |e|^2 for complex fields; 0 if the noise is small.
 
     Hypotheses: see the module.
     Reference: [gasser1986residual].
@@ -53,7 +53,7 @@ def noise_variance(u: np.ndarray) -> float:
 
 
 def unbiased_power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
-    """Returns an estimate of u^p that noise does not bias; H_p(u) of equation (1).
+    """Returns an estimate of u^p whose mean is the noise-free value; H_p(u) of equation (1).
 
     Hypotheses: see the module.
     Reference: [janson1997gaussian].
@@ -71,7 +71,7 @@ def unbiased_power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
 
 
 def unbiased_modulus_power(u: np.ndarray, a: int, b: int, variance: float) -> np.ndarray:
-    """Returns an estimate of u^a conj(u)^b that noise does not bias; I_ab(u) of equation (2).
+    """Returns an estimate of u^a conj(u)^b whose mean is the noise-free value; I_ab(u) of equation (2).
 
     Hypotheses: see the module.
     Reference: [janson1997gaussian].

@@ -1,4 +1,4 @@
-"""The weak form: the equation is tested with smooth bumps, and derivatives go from the noisy data to the bumps.
+"""Weak form: multiplies the equation by smooth test functions, so that noisy data need not be differentiated.
 
     psi_c(x, t) = phi((x - x_c) / a) phi((t - t_c) / b),    phi(z) = (1 - z^2)^p on [-1, 1]                     (1)
     target  (-1)^m <d_t^m psi, u>,    columns  (-1)^|k| <D^k psi, f(u)>  for the terms D^k f(u)                 (2)
@@ -64,7 +64,7 @@ MAX_BUMPS_PER_POINT = 4
 
 @dataclass(frozen=True, slots=True)
 class WeakForm(AbstractRegressionForm):
-    """The weak form with bumps of a degree; ``half_widths`` (points per axis, time last) are chosen by (3) if None.
+    """Weak form of the equation; ``half_widths`` of test functions (points per axis, time last) default to (3).
 
     ``derivative`` is the rule for products that cannot be integrated by parts.
 
@@ -139,7 +139,7 @@ def _column(values: "_Values", term: Term, bumps: dict[str, "_Bumps"]) -> np.nda
 
 
 class _Bumps:
-    """The bumps (1) along one axis, as matrices (centers, points), for each derivative; computed on demand."""
+    """The test functions (1) along one axis, as matrices (centers, points) for each derivative."""
 
     def __init__(self, n: int, half: int, h: float, degree: int, count: int) -> None:
         self.n, self.half, self.h, self.degree = n, half, h, degree
@@ -150,7 +150,7 @@ class _Bumps:
         return (-1) ** order * bump(self.half, self.degree, order) / (self.half * self.h) ** order
 
     def pieces(self, order: int) -> list[tuple[slice, np.ndarray]]:
-        """The matrix in pieces of neighboring centers, each with the points that it reads: the rest is zero."""
+        """Returns the matrix in blocks of neighboring centers, each with the points at which it is not zero."""
         if order not in self._made:
             window, found = self.window(order), []
             count = max(1, round(len(self.centers) * self.half / self.n))  # pieces about two windows wide
@@ -164,7 +164,7 @@ class _Bumps:
         return self._made[order]
 
     def products(self, values: np.ndarray, order: int) -> np.ndarray:
-        """Bumps against values (rows, points, columns), along the points."""
+        """Returns products of the test functions with values (rows, points, columns), along the points."""
         parts = self.pieces(order)
         if values.shape[2] == 1:
             flat = values[:, :, 0]
@@ -173,7 +173,7 @@ class _Bumps:
 
 
 def bump(half: int, degree: int, order: int) -> np.ndarray:
-    """A derivative over z of the mean (4) of phi, at the points of a window; for order 0 the values sum to one."""
+    """Returns a derivative of the averaged test function (4) at the points of a window; order 0 sums to one."""
     return _mean(half, degree, order) / _mean(half, degree, 0).sum()
 
 
@@ -188,14 +188,14 @@ def _mean(half: int, degree: int, order: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _twice(degree: int, order: int) -> tuple[np.ndarray, float]:
-    """F of (4) on [-1, 1] as coefficients of a polynomial, and its slope beyond 1."""
+    """Returns the polynomial F of (4) on [-1, 1] as coefficients, and its slope beyond 1."""
     phi = np.polynomial.Polynomial([1.0, 0.0, -1.0]) ** degree
     twice = phi.deriv(order).integ(2, lbnd=-1) if order < 2 else phi.deriv(order - 2) if order > 2 else phi
     return twice.coef, float(twice.deriv()(1.0))
 
 
 def _test(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
-    """(-1)^|k| <D^k psi, values> for all bumps, axis by axis; the axis that shrinks most comes first."""  # (2)
+    """Returns (-1)^|k| <D^k psi, values> for all test functions psi, axis by axis."""  # (2)
     if np.iscomplexobj(values):  # bumps are real: two real products cost half of a complex one
         both = np.stack([values.real, values.imag])
         return _contract(both, bumps, by) @ np.array([1.0, 1j])
@@ -203,7 +203,7 @@ def _test(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
 
 
 def _contract(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
-    """Rows (bumps, parts) from real parts (parts, *grid)."""
+    """Returns rows (test functions, parts) from real parts (parts, *grid), contracting axis by axis."""
     order = sorted(enumerate(bumps.items(), 1), key=lambda pair: len(pair[1][1].centers) / pair[1][1].n)
     for axis, (letter, row) in order:
         shape = values.shape
@@ -213,7 +213,7 @@ def _contract(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarr
 
 
 def _match(values: np.ndarray, axis: int, degree: int, order: int) -> int:
-    """The half width of equation (3), from some lines and places of a field."""
+    """Returns the half width that equation (3) selects along an axis, from a sample of lines of the field."""
     n = values.shape[axis]
     lines = np.moveaxis(values, axis, 0).reshape(n, -1)
     lines = lines[:, :: max(1, lines.shape[1] // MAX_COMPARED_LINES)]
@@ -229,7 +229,7 @@ def _match(values: np.ndarray, axis: int, degree: int, order: int) -> int:
 
 
 def _centers(shape: Sequence[int], halves: Sequence[int]) -> list[int]:
-    """Bumps along each axis: enough to overlap `MAX_BUMPS_PER_POINT` times, and about `MAX_BUMPS` in all."""
+    """Returns the number of test functions along each axis, limited in overlap and in total number."""
     wanted = [
         max(2.0, min(n - 2 * half, MAX_BUMPS_PER_POINT * n / (2 * half))) for n, half in zip(shape, halves, strict=True)
     ]
@@ -239,7 +239,7 @@ def _centers(shape: Sequence[int], halves: Sequence[int]) -> list[int]:
 
 
 class _Values:
-    """Powers of symbols and of their derivatives at all points, each computed once."""
+    """Powers of fields and of their derivatives at all grid points, each computed once."""
 
     def __init__(self, data: GridData, rule: AbstractDerivative) -> None:
         self.data, self.rule = data, rule
@@ -262,7 +262,7 @@ class _Values:
         return self._made[key]
 
     def product(self, powers: dict[str, int]) -> np.ndarray:
-        """A product of powers of symbols without derivatives, with the mean of what noise adds to it taken off."""
+        """Returns a product of powers of fields, corrected for the mean that noise adds."""
         parts, left = [], dict(powers)
         for name, field in self.data.fields.items():
             a, b = left.get(name, 0), left.get(f"|{name}|", 0)
@@ -281,7 +281,7 @@ class _Values:
         return self._noises[name]
 
     def _rule(self, symbol: str, axis: int) -> AbstractDerivative:
-        """The rule of differentiation, one for all orders."""
+        """Returns the differentiation rule along an axis, the same for all orders."""
         if not isinstance(self.rule, LocalPolynomial) or self.rule.half_width is not None:
             return self.rule
         if (symbol, axis) not in self._rules:

@@ -1,4 +1,4 @@
-"""Fixes of the optimizer: learning rate, weight decay, another rule, all parameters; batch size; more steps."""
+"""Fixes of the optimizer: learning rate, weight decay, another optimizer, missing parameters, batch size, steps."""
 
 import inspect
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ MIN_STEPS = 30
 
 
 def code_of(optimizer: AbstractOptimizer) -> str:
-    """The line of code that makes an optimizer.
+    """Returns the line of code that creates an optimizer.
 
     >>> code_of(SGD(0.1, momentum=0.9))
     'torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)'
@@ -72,24 +72,24 @@ def _rates(trial: TrialRun, factors: Sequence[float]) -> tuple[Change, ...]:
 
 
 def lower_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Smaller learning rates, among them the one that the finding names."""
+    """Proposes smaller learning rates, including the one that the finding suggests."""
     named = float(finding.values.get("other", finding.values.get("half", 0.0)) or 0.0) / _inner(trial).lr
     return _rates(trial, sorted({*LOWER_FACTORS, *([named] if 1e-6 < named < 1 else [])}, reverse=True))
 
 
 def higher_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Larger learning rates, among them the one that the finding names."""
+    """Proposes larger learning rates, including the one that the finding suggests."""
     named = float(finding.values.get("other", 0.0) or 0.0) / _inner(trial).lr
     return _rates(trial, sorted({*HIGHER_FACTORS, *([named] if named > 1 else [])}))
 
 
 def other_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Smaller and larger learning rates."""
+    """Proposes smaller and larger learning rates."""
     return _rates(trial, BOTH_FACTORS)
 
 
 def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """The usual weight decay instead of a large one."""
+    """Proposes the usual weight decay instead of a large one."""
     own = _inner(trial)
     decay, apart = weight_decay_of(own)
     wanted = USUAL_DECAY[apart]
@@ -99,20 +99,20 @@ def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Ch
 
 
 def use_adam(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Adam with its default learning rate instead of another rule."""
+    """Proposes Adam with its default learning rate instead of another optimizer."""
     own = _inner(trial)
     return () if own.name.startswith("Adam") else (_with_optimizer(trial, Adam(), "Adam"),)
 
 
 def all_parameters(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """The same optimizer for all parameters of the module."""
+    """Proposes the same optimizer for all parameters of the module."""
     made = for_all_parameters(_inner(trial))
     change = _with_optimizer(trial, made, "all parameters in the optimizer")
     return (replace(change, diff=diff("", f"optimizer = {code_of(made)}")),)
 
 
 def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Batches of 32, with as many steps as show the same number of examples."""
+    """Proposes batches of 32, with as many steps as show the same number of examples."""
     size = trial.batches.size or (1 if trial.batches.loader is None else len(next(trial.batches.loader.batches())))
     if size >= USUAL_BATCH:
         return ()
@@ -122,14 +122,14 @@ def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[C
 
 
 def longer_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Four times as many steps."""
+    """Proposes four times as many training steps."""
     more = replace(trial, steps=MORE_STEPS * trial.steps)
     words = f"{more.steps:,} steps instead of {trial.steps:,}"
     return (Change(more, words, diff(f"steps = {trial.steps}", f"steps = {more.steps}")),)
 
 
 def with_decay(optimizer: AbstractOptimizer, decay: float) -> AbstractOptimizer:
-    """The same optimizer with another weight decay.
+    """Returns the same optimizer with another weight decay.
 
     >>> with_decay(SGD(0.1, decay=1.0), 0.5)
     SGD(lr=0.1, momentum=0.0, decay=0.5)
@@ -151,7 +151,7 @@ def with_decay(optimizer: AbstractOptimizer, decay: float) -> AbstractOptimizer:
 
 
 def for_all_parameters(optimizer: AbstractOptimizer) -> AbstractOptimizer:
-    """An optimizer of the same class and options that takes any parameters.
+    """Returns an optimizer of the same class and options that accepts any parameters.
 
     >>> for_all_parameters(SGD(0.1))
     SGD(lr=0.1, momentum=0.0, decay=0.0)

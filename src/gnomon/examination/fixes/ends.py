@@ -1,4 +1,4 @@
-"""Fixes of the end of a network and of its loss: a last function too many, shapes that the loss broadcasts."""
+"""Fixes of a network's last operation and of its loss: one activation too many, shapes that the loss broadcasts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ SMALLEST_PROBABILITY = 1e-12
 
 
 class _Then(nn.Module):
-    """A module followed by a function of its outputs."""
+    """A module followed by a function that is applied to its outputs."""
 
     def __init__(self, module: nn.Module, function: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ def _remover(functions: frozenset[Any], name: str) -> Callable[[TrialRun, Findin
 
 
 def end_in_log_softmax(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Log-probabilities for NLLLoss: the logarithm of probabilities, or log-softmax of other outputs."""
+    """Proposes log-probabilities for NLLLoss: the logarithm of probabilities, or log-softmax of other outputs."""
     if "given" not in finding.values:
         return ()
     probabilities = finding.values["given"] == "probabilities"
@@ -68,7 +68,7 @@ def end_in_log_softmax(trial: TrialRun, finding: Finding, subject: Subject) -> t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SameShape(Record):
-    """A loss that gives the outputs the shape of the targets first."""
+    """A loss that first reshapes the outputs to the shape of the targets."""
 
     loss: Any
 
@@ -79,7 +79,7 @@ class _SameShape(Record):
 
 
 def same_shape(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Outputs and targets of one shape, so that each output is compared with its own target."""
+    """Proposes outputs with the shape of the targets, so that each output is compared with its own target."""
     if not callable(trial.loss):
         return ()
     line = str(finding.values.get("line", "outputs.squeeze(1)"))

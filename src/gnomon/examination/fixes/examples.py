@@ -1,4 +1,4 @@
-"""Fixes of the examples: without suspect labels, without contradicting copies, with weights for rare classes."""
+"""Fixes of the training examples: drop suspect labels, drop contradicting copies, weight rare classes."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ MAX_EXAMPLES = 8000
 
 
 class ChosenExamples(AbstractSource):
-    """Some examples of a source, in the order of the indices.
+    """A selection of examples from a data source, in the order of the indices.
 
     >>> from gnomon.core.inputs.source import source
     >>> some = ChosenExamples(source((torch.eye(3), torch.arange(3))), torch.tensor([2, 0]))
@@ -51,7 +51,7 @@ class ChosenExamples(AbstractSource):
 
 
 def _without(trial: TrialRun, dropped: Tensor, words: str, code: str) -> tuple[Change, ...]:
-    """The trial without some training examples; a loader is replaced by batches of its size."""
+    """Proposes training without some examples; replaces a loader by batches of its size."""
     n = len(trial.train)
     if not 0 < len(dropped) < n / 2:
         return ()
@@ -65,7 +65,7 @@ def _without(trial: TrialRun, dropped: Tensor, words: str, code: str) -> tuple[C
 
 
 def drop_suspects(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Without the training examples whose labels contradict their neighbors, as many as there are wrong labels."""
+    """Proposes training without the examples whose labels contradict similar examples."""
     if not subject.task.classes or len(trial.train) > MAX_EXAMPLES:
         return ()
     whole = subject.examples(trial.train.whole())
@@ -82,7 +82,7 @@ def drop_suspects(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
 
 
 def drop_conflicts(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Without examples that have an equal example with another label."""
+    """Proposes training without examples that have an equal example with another label."""
     whole = trial.train.whole()
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i, code in enumerate(example_hashes(whole.x)):
@@ -95,7 +95,7 @@ def drop_conflicts(trial: TrialRun, finding: Finding, subject: Subject) -> tuple
 
 
 def weight_classes(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Cross-entropy with weights inverse to the class frequencies; scored by the mean accuracy of the classes."""
+    """Proposes cross-entropy with weights inverse to class frequencies; scored by mean accuracy over classes."""
     y = trial.train.labels()
     if not isinstance(subject.loss, CrossEntropy) or subject.task.outputs < 2 or y is None:
         return ()

@@ -1,4 +1,4 @@
-"""Tries fixes one after the other: trains a copy with the fix for the same number of steps, and compares the scores.
+"""Tests fixes one after the other: trains a copy with the fix for the same number of steps and compares scores.
 
 A fix that helps stays: later fixes are tried on top of it. For each finding, fixes are tried until one helps. Changes
 that differ in one number, such as learning rates, are compared in short runs by their training loss, and the best is
@@ -49,7 +49,7 @@ EARLY_FRACTION = 8
 
 @dataclass(frozen=True, slots=True)
 class Budget(Record):
-    """The end of the time on a clock, and the expected seconds of one training step.
+    """The time limit of the tests, and the expected seconds of one training step.
 
     >>> Budget(10.0, 1.0, lambda: 4.0).allows(6)
     True
@@ -61,24 +61,24 @@ class Budget(Record):
 
     @property
     def left(self) -> float:
-        """Seconds left."""
+        """Returns the seconds left."""
         return self.end - self.clock()
 
     def allows(self, steps: float) -> bool:
-        """Whether this number of steps fits into the time left."""
+        """Returns whether this number of training steps fits into the time left."""
         return steps * self.step <= self.left
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _State(Record):
-    """The recipe so far, its run and its scores."""
+    """The training recipe with all helpful fixes so far, and its run."""
 
     trial: TrialRun
     run: Run
 
 
 def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, AbstractSource, bool]:
-    """Training and held-out examples: the test set, or a quarter of the training set, or the training set itself.
+    """Returns training and held-out examples: the test set, a quarter of the training set, or the training set itself.
 
     The last value says whether all training examples of the subject are used.
 
@@ -104,7 +104,7 @@ def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, Abstrac
 def prove(
     subject: Subject, findings: Sequence[Finding], trial: TrialRun, run: Run, budget: Budget, *, seed: int
 ) -> Fixes:  # fmt: skip
-    """Tries the fixes of all findings, the most serious first, as long as there is time.
+    """Tests the fixes of all findings, most serious first, as long as there is time.
 
     ``trial`` is the recipe as given and ``run`` its training run.
     Cost: for each fix one training run, and short runs if there are several changes to choose from.
@@ -138,7 +138,7 @@ def prove(
 
 
 def _together(pairs: Sequence[tuple[Finding, Fix]]) -> Fix:
-    """The fixes of several findings as one: two faults may hide each other, so that no fix alone helps."""
+    """Returns the fixes of several findings as one fix, because two faults may hide each other."""
 
     def apply(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
         made: list[Change] = []
@@ -154,7 +154,7 @@ def _together(pairs: Sequence[tuple[Finding, Fix]]) -> Fix:
 def _try(
     subject: Subject, finding: Finding, fix: Fix, state: _State, budget: Budget, seed: int
 ) -> TriedFix | str:  # fmt: skip
-    """The result of one fix, or the reason why there is none."""
+    """Returns the result of one fix, or the reason why there is none."""
     try:
         changes = fix.apply(state.trial, finding, subject)
         if not changes:
@@ -175,7 +175,7 @@ def _compare(
     subject: Subject, finding: Finding, fix: Fix, change: Change, trials: tuple[TrialRun, TrialRun],
     runs: tuple[Run, Run], *, seed: int,
 ) -> TriedFix:  # fmt: skip
-    """Scores two runs on the same held-out examples."""
+    """Compares the scores of two runs on the same held-out examples."""
     before, after = (
         score_network(subject, trial, run.model, examples=MAX_SCORED_EXAMPLES, seed=seed)
         for trial, run in zip(trials, runs, strict=True)
@@ -190,7 +190,7 @@ def _compare(
 def _early(
     found: TriedFix, compare: Callable[..., TriedFix], trials: tuple[TrialRun, TrialRun], budget: Budget, seed: int
 ) -> TriedFix:  # fmt: skip
-    """The comparison after an eighth of the steps, if the fix helps there: it makes training faster.
+    """Compares after an eighth of the steps, to detect fixes that only make training faster.
 
     A fix that ends significantly below is not tried again.
     """
@@ -208,7 +208,7 @@ def _early(
 
 
 def _run(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
-    """The run of a trial; None if it did not finish in time."""
+    """Returns the finished run, or None if it did not finish in time."""
     if not budget.allows(trial.steps):
         return None
     run = trial.run(seed=seed, seconds=budget.left, clock=budget.clock)
@@ -218,7 +218,7 @@ def _run(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
 
 
 def _best(changes: Sequence[Change], steps: int, budget: Budget, seed: int) -> Change | None:
-    """The first change that comes close to the smallest training loss after a short run; the first one without time."""
+    """Returns the first change that comes close to the smallest loss after a short run; the first one without time."""
     short = max(MIN_SHORT_RUN_STEPS, round(SHORT_RUN_SHARE * steps))
     if len(changes) < 2 or not budget.allows(len(changes) * short + steps):
         return changes[0] if changes else None
@@ -234,7 +234,7 @@ def _best(changes: Sequence[Change], steps: int, budget: Budget, seed: int) -> C
 
 
 def _repeat_with_second_seed(subject: Subject, one: TriedFix, budget: Budget, seed: int) -> TriedFix:
-    """A proven fix with the mean over a second seed, if there is time for two more runs.
+    """Returns a proven fix averaged over a second seed, if there is time for two more runs.
 
     The interval is widened by the difference of the two seeds.
     """
@@ -257,7 +257,7 @@ def _repeat_with_second_seed(subject: Subject, one: TriedFix, budget: Budget, se
 
 
 def combine_seeds(first: Interval, gains: tuple[float, float]) -> Interval:
-    """The interval of the mean gain of two seeds, from the interval over examples and the difference of the seeds.
+    """Returns the interval of the mean gain over two seeds, from examples and the difference of the seeds.
 
         half = sqrt(h^2 + (1.96 (g_1 - g_2) / 2)^2)
 

@@ -1,4 +1,4 @@
-"""Runs a module with some of its operations replaced, whether ``forward`` calls a layer or a function.
+"""Runs a module with some operations replaced, whether ``forward`` calls them as layers or as functions.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.Softmax(1))
@@ -41,7 +41,7 @@ Call = Callable[["Rewritten", int, Callable[..., Any], tuple[Any, ...], dict[str
 
 
 class _Replaced(TorchFunctionMode):
-    """Hands the calls of some functions to a replacement, and all others on."""
+    """Passes calls of some functions to a replacement, and leaves all other calls unchanged."""
 
     def __init__(self, owner: "Rewritten") -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class _Replaced(TorchFunctionMode):
 
 
 class Rewritten(nn.Module):
-    """A module in which calls of some functions are replaced; its parameters are the module's.
+    """A module in which calls of some functions are replaced; it shares the parameters of the original.
 
     ``functions`` are those that are replaced; None replaces all of torch's functions.
     """
@@ -73,7 +73,7 @@ class Rewritten(nn.Module):
 
 
 def count_calls(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> int:
-    """How often a pass calls one of these functions, in layers or in ``forward``.
+    """Returns how often a forward pass calls one of these functions, in layers or in ``forward``.
 
     >>> count_calls(nn.Sequential(nn.Tanh(), nn.Tanh()), torch.zeros(1, 1), TANH)
     2
@@ -90,7 +90,7 @@ def count_calls(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> int:
 
 
 def without_call(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> nn.Module | None:
-    """The module without the last call of one of these functions in a pass over x; None if there is none.
+    """Returns the module without the last call of one of these functions; None if there is no call.
 
     >>> without_call(nn.Linear(1, 1), torch.zeros(1, 1), TANH) is None
     True
@@ -100,7 +100,7 @@ def without_call(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> nn.
 
 
 class _SkipCall:
-    """Returns the argument of one call, and calls the function otherwise."""
+    """Skips one call (returns its argument), and runs the function in all other calls."""
 
     def __init__(self, skipped: int) -> None:
         self.skipped = skipped

@@ -27,7 +27,7 @@ Statistics = list[tuple[Tensor, Tensor] | None]
 
 
 class StandardizedInputs(nn.Module):
-    """A module that standardizes its floating-point inputs, equation (1), before it runs another module.
+    """A module that standardizes its floating-point inputs (1) before it runs another module.
 
     >>> net = StandardizedInputs(nn.Identity(), [(torch.tensor([1.0]), torch.tensor([2.0]))])
     >>> net(torch.tensor([[5.0]])).item()
@@ -59,7 +59,7 @@ class StandardizedInputs(nn.Module):
 
 
 class MappedSource(AbstractSource):
-    """A source whose inputs or targets pass through functions.
+    """A data source that applies functions to the inputs or targets of another source.
 
     >>> from gnomon.core.inputs.source import source
     >>> MappedSource(source((torch.ones(2, 1), torch.zeros(2))), targets=lambda y: y + 3).labels().tolist()
@@ -89,7 +89,7 @@ class MappedSource(AbstractSource):
 
 
 def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Standardizes inputs by the mean and spread of the training set, equation (1)."""
+    """Proposes to standardize inputs by mean and standard deviation of the training set; equation (1)."""
     found = statistics(trial.train.probe(MAX_EXAMPLES, seed=0).x)
     if not any(pair is not None for pair in found):
         return ()
@@ -103,7 +103,7 @@ def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> t
 
 
 def standardize_targets(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Standardizes the targets of train and test by the mean and spread of the training targets."""
+    """Proposes to standardize the targets of train and test by mean and standard deviation of the training targets."""
     y = trial.train.labels()
     if y is None or not y.is_floating_point() or subject.task.classes:
         return ()
@@ -122,7 +122,7 @@ def standardize_targets(trial: TrialRun, finding: Finding, subject: Subject) -> 
 
 
 def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Shifts and scales test inputs so that they have the mean and spread of the training inputs."""
+    """Proposes to shift and scale test inputs to the mean and standard deviation of the training inputs."""
     given, wanted = (statistics(data.probe(MAX_EXAMPLES, seed=0).x) for data in (trial.test, trial.train))
     if not any(pair is not None for pair in wanted) or trial.test is trial.train:
         return ()
@@ -148,7 +148,7 @@ def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tup
 
 
 def statistics(x: Inputs) -> Statistics:
-    """Mean and standard deviation for equation (1), of each tensor of the inputs; None for integers.
+    """Returns mean and standard deviation of each input tensor for equation (1); None for integers.
 
     >>> mean, std = statistics(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))[0]
     >>> mean.tolist(), std.tolist()                                       # a constant column is only centered

@@ -1,4 +1,4 @@
-"""All fixes by id. A new fix is one function in the file of its family and one line in the list of that file.
+"""All fixes by id; a new fix is one function in its family's file and one line in that file's list.
 
 >>> sorted(FIXES)[:2]
 ['all-parameters', 'batch-first']
@@ -18,7 +18,7 @@ FIXES: dict[str, Fix] = {
 
 
 def fixes_for(finding: Finding) -> tuple[Fix, ...]:
-    """The fixes to try for a finding, best first; none for notes.
+    """Returns the fixes to try for a finding, best first; none for notes.
 
     >>> from gnomon.findings.network import FROZEN
     >>> [fix.id for fix in fixes_for(Finding(FROZEN))]

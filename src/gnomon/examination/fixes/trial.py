@@ -1,4 +1,4 @@
-"""A training run that can be repeated with one change: module, data, loss, optimizer, batches and number of steps.
+"""A training run that can be repeated with one change: module, data, loss, optimizer, batches, number of steps.
 
 >>> import torch
 >>> from gnomon.core.inputs.source import source
@@ -37,7 +37,7 @@ RECORDING_TIME_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialRun(Record):
-    """Everything that a training run depends on, except the seed. ``module`` is copied before it is trained.
+    """Everything that a training run depends on, except the seed; ``module`` is copied before it is trained.
 
     ``test`` are held-out examples that score the trained network. ``balanced`` says that each class has the same weight
     in the score, however rare it is.
@@ -66,7 +66,7 @@ class TrialRun(Record):
 
 
 def recorded_steps(steps: int) -> list[int]:
-    """The steps at which a run is recorded, closer together at the beginning.
+    """Returns the steps at which a run is recorded, closer together at the beginning.
 
     >>> recorded_steps(4)
     [0, 1, 2, 3, 4]

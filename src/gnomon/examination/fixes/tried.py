@@ -1,4 +1,4 @@
-"""The result of trying a fix: scores before and after with the interval of the gain, and the changed recipe.
+"""Result of testing a fix: scores before and after, the interval of the gain, and the changed recipe.
 
 >>> words, gain = ("input-scale", "standardize-inputs", "standardized inputs", ""), Interval(0.6, 0.7, 0.95)
 >>> print(TriedFix(*words, 0.31, 0.96, gain, "accuracy", 500, 400))
@@ -49,13 +49,13 @@ class TriedFix(Record):
 
     @property
     def is_proven(self) -> bool:
-        """Whether the gain is worth a change and is not chance."""
+        """Returns whether the gain is large enough to matter and larger than chance."""
         scale = abs(self.before) if self.unit == "loss" else 1.0
         return self.gain.low > 0 and self.after - self.before >= MIN_GAIN * scale
 
     @property
     def sentence(self) -> str:
-        """What was tried and what it brought."""
+        """Returns a sentence that says what was tried and what it gained."""
         before, after = (format_score(value, self.unit) for value in (self.before, self.after))
         words = self.words if self.words.startswith("without ") else f"with {self.words}"
         head = (
@@ -94,7 +94,7 @@ class TriedFix(Record):
         )
 
     def plot(self, id: str) -> Plot:
-        """The curves without and with the fix."""
+        """Plots training without and with the fix."""
         assert self.runs is not None
         label, curves = _curves(self.runs)
         names = ("as given", f"with {self.words}")
@@ -107,19 +107,19 @@ class TriedFix(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fixes(Record):
-    """All fixes that were tried, in that order; ``untried`` are the ids of others, each with the reason."""
+    """All fixes that were tested, in order, and the ids of fixes that were not, each with the reason."""
 
     tried: tuple[TriedFix, ...]
     untried: tuple[str, ...] = ()
 
     @property
     def proven_fixes(self) -> tuple[TriedFix, ...]:
-        """The fixes that help."""
+        """Returns the fixes that help."""
         return tuple(one for one in self.tried if one.is_proven)
 
 
 def format_score(value: float, unit: str) -> str:
-    """A score as text: percent for shares, a number for losses.
+    """Formats a score as text: percent for fractions, a number for losses.
 
     >>> format_score(0.5, "accuracy"), format_score(-3.0, "explained variance"), format_score(-0.25, "loss")
     ('50.0 %', 'below 0 %', '0.25')
@@ -135,7 +135,7 @@ def _of(unit: str) -> str:
 
 
 def _curves(runs: Sequence[Run]) -> tuple[str, list[list[float]]]:
-    """Accuracies on held-out examples if both runs have them; otherwise losses relative to their start."""
+    """Returns accuracies on held-out examples if both runs have them; otherwise losses relative to their start."""
     accuracies = [run.test_accuracy for run in runs]
     if all(curve is not None for curve in accuracies):
         return "share right on held-out examples", [curve.tolist() for curve in accuracies if curve is not None]

@@ -1,4 +1,4 @@
-"""Fixes of connections: frozen parts, cut gradients, layers in plain lists, the axis of examples."""
+"""Fixes of connections: frozen layers, detached gradients, layers in plain lists, the wrong batch axis."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,7 @@ CUTS: frozenset[Any] = frozenset({Tensor.detach, torch.detach, Tensor.data.__get
 
 
 class _Connected:
-    """Ignores detach, .data and torch.no_grad."""
+    """Replaces detach, .data and torch.no_grad by operations that keep gradients."""
 
     def __call__(self, owner: Rewritten, number: int, function: Any, args: Any, options: Any) -> Any:
         if function in CUTS:
@@ -33,7 +33,7 @@ class _Connected:
 
 
 class _SoftmaxOfClasses:
-    """Softmax over the last axis instead of the axis of examples."""
+    """Applies softmax over the last axis instead of the batch axis."""
 
     def __call__(self, owner: Rewritten, number: int, function: Any, args: Any, options: Any) -> Any:
         given = args[0] if args else options["input"]
@@ -42,12 +42,12 @@ class _SoftmaxOfClasses:
 
 
 def _with_module(trial: TrialRun, module: nn.Module) -> TrialRun:
-    """The trial with a module that may have other parameters, and an optimizer for all of them."""
+    """Returns the training run with another module, and an optimizer for all of its parameters."""
     return replace(trial, module=module, optimizer=for_all_parameters(trial.optimizer))
 
 
 def unfreeze(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Gradients for all parameters."""
+    """Proposes gradients for all parameters."""
     made = copy_module(trial.module)
     for parameter in made.parameters():
         if parameter.is_floating_point():
@@ -57,14 +57,14 @@ def unfreeze(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Chang
 
 
 def connect(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """A forward pass that ignores .detach(), .data and torch.no_grad()."""
+    """Proposes a forward pass that ignores .detach(), .data and torch.no_grad()."""
     changed = Rewritten(trial.module, None, _Connected())
     lines = diff("x = x.detach()  # or .data, or with torch.no_grad():", "")
     return (Change(replace(trial, module=changed), "gradients that are not cut off", lines),)
 
 
 def register_layers(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """nn.ModuleList instead of plain lists of layers."""
+    """Proposes nn.ModuleList instead of plain lists of layers."""
     made = copy_module(trial.module)
     names = []
     for part in list(made.modules()):
@@ -80,7 +80,7 @@ def register_layers(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
 
 
 def batch_first(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """batch_first=True in recurrent layers and attention; otherwise softmax over classes instead of examples."""
+    """Proposes batch_first=True in recurrent and attention layers, or softmax over classes instead of examples."""
     made, changed = copy_module(trial.module), 0
     for part in made.modules():
         if getattr(part, "batch_first", None) is False:

@@ -1,4 +1,4 @@
-"""Records batches: which loader they come from, whether they repeat, and which classes they hold.
+"""Records batches: which loader they come from, whether they repeat, and which classes they contain.
 
 >>> batches, loader = BatchRecorder(), DataLoader(torch.eye(4), 2)
 >>> batches.pass_begins(loader, iterator := iter(loader))
@@ -35,7 +35,7 @@ MIN_STORAGE_FACTOR = 2
 
 @dataclass(slots=True, eq=False)
 class BatchRecorder:
-    """The loaders of a script, and the inputs of models that come from no loader."""
+    """The loaders of a script with their batches, and the inputs of models that come from no loader."""
 
     loaders: "weakref.WeakKeyDictionary[Any, SeenLoader]" = field(default_factory=weakref.WeakKeyDictionary)
     iterators: "weakref.WeakKeyDictionary[Any, SeenLoader]" = field(default_factory=weakref.WeakKeyDictionary)
@@ -48,7 +48,7 @@ class BatchRecorder:
     last_step: int = -1
 
     def pass_begins(self, loader: Any, iterator: Any) -> None:
-        """Notes a new pass over a loader."""
+        """Records a new pass over a loader."""
         known = self.loaders.get(loader)
         if known is None:
             known = SeenLoader(_length(loader))
@@ -60,7 +60,7 @@ class BatchRecorder:
         self.iterators[iterator] = known
 
     def batch_drawn(self, iterator: Any, batch: Any) -> None:
-        """Notes a batch; reads a few of its numbers and its labels."""
+        """Records a batch; reads a few of its numbers and its labels."""
         known = self.iterators.get(iterator)
         if known is None:
             return
@@ -80,7 +80,7 @@ class BatchRecorder:
             known.labels.append((len(labels), len(different)))
 
     def note_forward(self, inputs: Any, step: int) -> None:
-        """Notes a forward pass in training mode with gradients."""
+        """Records a forward pass in training mode with gradients."""
         if self.current is not None:
             self.current.forwards += 1
         if step == self.last_step or self.compared >= MAX_BATCHES_READ:
@@ -99,19 +99,19 @@ class BatchRecorder:
         self.last = numbers
 
     def note_backward(self) -> None:
-        """Notes a backward pass, which belongs to the loader of the last batch."""
+        """Records a backward pass, which belongs to the loader of the last batch."""
         if self.current is not None:
             self.current.backwards += 1
 
     def forget(self) -> None:
-        """Drops what belongs to the steps before a pause."""
+        """Forgets the last batches, which belong to the steps before a pause."""
         self.last = None
         for known in self.seen:
             known.last = None
 
 
 def fingerprint(tensor: Tensor | None) -> tuple[float, ...] | None:
-    """A few numbers of a tensor on the CPU, spread over it; None if there are none to compare.
+    """Returns a few numbers spread over a CPU tensor, to recognize it; None if they cannot be read.
 
     >>> fingerprint(torch.arange(4.0))
     (0.0, 1.0, 2.0, 3.0)
@@ -125,7 +125,7 @@ def fingerprint(tensor: Tensor | None) -> tuple[float, ...] | None:
 
 
 def _labels(batch: Any) -> list[int] | None:
-    """The class numbers of a batch: its last tensor of integers with one number for each example."""
+    """Returns the class labels of a batch: its last tensor of integers with one number per example."""
     parts = list(batch.values()) if isinstance(batch, dict) else list(batch) if isinstance(batch, tuple | list) else []
     found = [t for t in parts if isinstance(t, Tensor) and t.dim() == 1 and len(t) > 1 and t.device.type == "cpu"]
     found = [t for t in found if not t.is_floating_point() and not t.is_complex()]

@@ -1,4 +1,4 @@
-"""Turns the record of a run into facts."""
+"""Converts the record of a watched run into facts."""
 
 from math import nan
 from typing import Any
@@ -20,7 +20,7 @@ __all__ = ["facts_of"]
 
 
 def facts_of(recorder: LoopRecorder, *, finished: bool) -> LoopFacts:
-    """The facts of a run.
+    """Returns the facts about a recorded run.
 
     >>> facts_of(LoopRecorder(), finished=True).steps
     0

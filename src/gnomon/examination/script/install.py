@@ -1,5 +1,4 @@
-"""Connects a recorder with torch: hooks for modules and optimizers, and wrappers of a few functions, all undone at the
-end.
+"""Connects a recorder with torch by hooks and wrapped functions, all of which are removed at the end.
 
 Each wrapper calls the original function with the same arguments and returns its result unchanged.
 """
@@ -44,7 +43,7 @@ class Patches:
         setattr(owner, name, functools.wraps(original)(make(original)))
 
     def undo(self) -> None:
-        """Restores all originals, the last one first."""
+        """Restores all original attributes, the last one first."""
         for owner, name, original in reversed(self.replaced):
             setattr(owner, name, original)
         self.replaced.clear()
@@ -82,14 +81,14 @@ def observing(recorder: LoopRecorder) -> Iterator[None]:
 
 @dataclass(slots=True, eq=False)
 class ModuleHook:
-    """The hook that runs after each module's forward pass; it can be taken away while the recorder pauses."""
+    """The hook that runs after each module's forward pass; it is removed while the recorder pauses."""
 
     recorder: LoopRecorder
     handle: Any = None
     ended: bool = False
 
     def calibrate(self) -> float:
-        """Seconds that the hook adds to a call of a module."""
+        """Returns the seconds that the hook adds to a call of a module."""
         module, x, clock = nn.Identity(), torch.zeros(1), self.recorder.clock
         spare = LoopRecorder()
         times = []
@@ -105,7 +104,7 @@ class ModuleHook:
         return max(0.0, times[1] - times[0]) / CALLS_TO_CALIBRATE
 
     def pause(self, pausing: bool) -> None:
-        """Takes the hook away or puts it back."""
+        """Removes the hook, or installs it again."""
         if pausing and self.handle is not None:
             self.handle.remove()
             self.handle = None
@@ -113,7 +112,7 @@ class ModuleHook:
             self.handle = register_module_forward_hook(functools.partial(_after_forward, self.recorder))
 
     def end(self) -> None:
-        """Takes the hook away for good: the script compiles modules, or has ended."""
+        """Removes the hook for good, because the script compiles modules or has ended."""
         self.ended = True
         self.pause(True)
 
@@ -241,7 +240,7 @@ def _patch_schedulers(patches: Patches, recorder: LoopRecorder) -> None:
 
 
 def _note_scheduler(recorder: LoopRecorder, scheduler: Any) -> SeenScheduler | None:
-    """Notes a scheduler once its outermost ``__init__`` is over; a known one is kept."""
+    """Records a scheduler once its outermost ``__init__`` has ended; a known one is unchanged."""
     known = recorder.schedulers.get(scheduler)
     if known is not None:
         return known
@@ -310,7 +309,7 @@ def _patch_data(patches: Patches, recorder: LoopRecorder) -> None:
 
 
 def _patch_compilers(patches: Patches, hook: ModuleHook) -> None:
-    """Module hooks end before a module is compiled, because compilers would read them as a part of the model."""
+    """Removes module hooks before a module is compiled, because compilers would treat them as part of the model."""
 
     def make_compiler(original: Any) -> Any:
         def compiler(*arguments: Any, **options: Any) -> Any:

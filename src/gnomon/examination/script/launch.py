@@ -1,4 +1,4 @@
-"""Runs a script as Python would, and keeps how it ended: its exit code, its exception, its own traceback.
+"""Runs a script as Python would, and records how it ended: its exit code, exception and traceback.
 
 >>> Ending(SystemExit(3)).words, Ending(SystemExit(0)).is_complete
 ('the script called sys.exit(3)', True)
@@ -28,12 +28,12 @@ class Ending:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the script came to its end, or left by sys.exit without an error."""
+        """Returns whether the script reached its end, or called sys.exit without an error."""
         return self.exception is None or (isinstance(self.exception, SystemExit) and not self.exception.code)
 
     @property
     def words(self) -> str:
-        """How the script ended, in a few words for the report."""
+        """Describes how the script ended in a few words for the report."""
         error = self.exception
         if self.is_complete or error is None:
             return "the script finished"
@@ -93,7 +93,7 @@ def run_script(script: str, arguments: Sequence[str], *, module: bool = False) -
 
 
 def without_frames_of_gnomon(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """The traceback without the frames of this package and of `runpy`: what Python would have shown."""
+    """Returns the traceback without frames of this package and of `runpy`, as Python would have shown it."""
     folder = str(Path(__file__).parent)
     kept: types.TracebackType | None = None
     frames = []

@@ -1,4 +1,4 @@
-"""Records the calls of models: which modules the script calls, in which mode, and for training or validation.
+"""Records calls of models: which modules the script calls, in which mode, for training or validation.
 
 >>> net, models = nn.Sequential(nn.Linear(2, 2)), ModelRecorder()
 >>> for module in (net[0], net):                                                   # layers return before their model
@@ -19,13 +19,13 @@ __all__ = ["ModelRecorder"]
 
 @dataclass(slots=True, eq=False)
 class ModelRecorder:
-    """All modules that were called, by their identity; those that are part of another one are marked as inner."""
+    """All modules that were called; modules inside another one are marked as inner."""
 
     known: dict[int, SeenModel] = field(default_factory=dict)
     lost: list[SeenModel] = field(default_factory=list)
 
     def note_call(self, module: nn.Module, *, graph: bool, step: int) -> SeenModel | None:
-        """Notes a call with or without a graph for gradients; returns the model, None for layers and losses."""
+        """Records a call with or without gradients; returns the model, None for layers and losses."""
         model = self.known.get(id(module))
         if model is None or model.ref() is not module:
             model = self._meet(module)
@@ -57,16 +57,16 @@ class ModelRecorder:
         return model
 
     def roots(self) -> list[SeenModel]:
-        """The models that the script calls, without their parts and without losses."""
+        """Returns the models that the script calls itself, without their submodules and without losses."""
         return [one for one in (*self.lost, *self.known.values()) if one.size and not one.inner]
 
     def name_of(self, module: nn.Module) -> str:
-        """The path of a module in its model, or the name of its class."""
+        """Returns the name of a module in its model, or the name of its class."""
         known = self.known.get(id(module))
         return known.name if known is not None and known.name else type(module).__name__
 
     def note_backward(self, step: int) -> None:
-        """Assigns the forward passes since the last backward pass to training and validation."""
+        """Counts the forward passes since the last backward pass as training or validation."""
         for model in self.known.values():
             if model.inner or not (model.pending_train or model.pending_eval):
                 continue
@@ -80,13 +80,13 @@ class ModelRecorder:
             model.pending_train = model.pending_eval = 0
 
     def forget(self) -> None:
-        """Drops what belongs to the steps before a pause."""
+        """Forgets the forward passes before a pause."""
         for model in self.known.values():
             model.pending_train = model.pending_eval = 0
 
 
 def _in_training_mode(module: nn.Module) -> bool:
-    """Whether any layer with two modes is in training mode; those that recompute batch statistics do not count."""
+    """Returns whether any layer with different behavior in eval mode is in training mode."""
     return any(
         part.training and is_mode_sensitive(part) and getattr(part, "momentum", 0.1) is not None
         for part in module.modules()

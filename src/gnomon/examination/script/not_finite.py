@@ -1,4 +1,4 @@
-"""Finds the first module whose output is not finite, in the pass that gave the loss.
+"""Finds the first module whose output is not finite, in the forward pass that gave the loss.
 
 References to the outputs of a pass are kept until its backward pass, which keeps most of them anyway. Beyond a limit
 only weak references are kept, so that memory does not grow.
@@ -35,7 +35,7 @@ class Trail:
     inputs: Any = None
 
     def add(self, module: nn.Module, output: Any) -> None:
-        """Adds a call."""
+        """Adds a call of a module."""
         if isinstance(output, Tensor):
             self.numbers += output.numel()
             if self.numbers > MAX_NUMBERS_KEPT:
@@ -45,7 +45,7 @@ class Trail:
         self.entries.append((module, output))
 
     def end_of_model(self, inputs: Any) -> None:
-        """Notes the end of a model's call; forgets older calls that no backward pass followed."""
+        """Records the end of a model's call; forgets older calls that no backward pass followed."""
         self.models += 1
         if self.models > MAX_MODELS_KEPT:
             self.clear()
@@ -60,7 +60,7 @@ class Trail:
 
 
 def locate(trail: Trail, name_of: Callable[[nn.Module], str]) -> tuple[str, str, str]:
-    """Finds the first number that is not finite: the place, the name and the class of the module.
+    """Finds the first number that is not finite: returns the place, the name and the class of the module.
 
     >>> trail = Trail([(nn.ReLU(), torch.ones(2)), (nn.Tanh(), torch.tensor([1.0, float("nan")]))])
     >>> locate(trail, lambda module: type(module).__name__)

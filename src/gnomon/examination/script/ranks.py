@@ -1,4 +1,4 @@
-"""Brings the records of several processes of one run together, through files in a temporary folder.
+"""Combines the records of several processes of one run, through files in a temporary folder.
 
 Under ``torchrun`` each process writes its record when its script ends. Process 0 waits for the others as long as they
 live, at most `MAX_WAIT_SECONDS`, and writes the one report. No process ever waits for process 0.
@@ -30,7 +30,7 @@ MIN_BATCHES_COMPARED = 2
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """This process among those that `torchrun` started on this machine."""
+    """This process and the others that `torchrun` started on this machine."""
 
     rank: int
     local: int
@@ -39,7 +39,7 @@ class Ranks:
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> "Ranks | None":
-        """The processes of this machine; None if the script runs in one process.
+        """Returns the processes on this machine; None if the script runs in one process.
 
         >>> Ranks.of_environment({}) is None
         True
@@ -54,19 +54,19 @@ class Ranks:
         return cls(rank, int(environment.get("LOCAL_RANK", rank)), count, folder)
 
     def begin(self) -> None:
-        """Announces that this process is alive."""
+        """Records that this process is alive."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         (self.folder / f"{self.local}.pid").write_text(str(os.getpid()), encoding="utf-8")
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Writes the record of this process in one piece."""
+        """Writes the record of this process to a file, all at once."""
         path = self.folder / f"{self.local}.json"
         part = path.with_suffix(".part")
         part.write_text(json.dumps(record), encoding="utf-8")
         os.replace(part, path)
 
     def gather(self, seconds: float = MAX_WAIT_SECONDS) -> tuple[list[dict[str, Any]], list[int]]:
-        """The records of the other processes, and the ranks of those that wrote none; removes the files."""
+        """Returns the records of the other processes, and the ranks of processes without one; removes the files."""
         end, records, lost = monotonic() + seconds, [], []
         for local in range(self.count):
             if local == self.local:
@@ -95,13 +95,13 @@ class Ranks:
 
 
 def pack(findings: Sequence[Finding]) -> list[list[Any]]:
-    """Findings as plain values: the place of their row in the table, where, and the values."""
+    """Converts findings to plain values: the index of their kind, the place, and the values."""
     rows = {id(row): place for place, row in enumerate(TABLE)}
     return [[rows[id(one.row)], one.where, dict(one.values)] for one in findings]
 
 
 def unpack(packed: Sequence[Sequence[Any]]) -> list[Finding]:
-    """The findings of `pack`.
+    """Converts the output of `pack` back to findings.
 
     >>> unpack(pack([Finding(loop.RANKS_DIFFER)]))[0].kind
     'ranks-differ'
@@ -110,7 +110,7 @@ def unpack(packed: Sequence[Sequence[Any]]) -> list[Finding]:
 
 
 def compare_ranks(own: Mapping[str, Any], others: Sequence[Mapping[str, Any]], lost: Sequence[int]) -> list[Finding]:
-    """Findings about the processes: equal batches, different weights, lost processes, and what only others found.
+    """Returns findings about the processes: equal batches, different weights, lost processes, and what others found.
 
     >>> one = {"inputs": [[1.0], [2.0]], "weights": "a", "steps": 9, "findings": []}
     >>> [finding.kind for finding in compare_ranks(one, [one], [])]

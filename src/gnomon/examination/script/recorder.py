@@ -42,7 +42,7 @@ DEFERRED_LOSSES = 16
 
 @dataclass(slots=True, eq=False)
 class LoopRecorder:
-    """The record of a running script. ``limit`` is the share of the running time that recording may take."""
+    """The record of a running script; ``limit`` is the fraction of the time that recording may take."""
 
     limit: float = 0.03
     clock: Clock = perf_counter
@@ -95,18 +95,18 @@ class LoopRecorder:
 
     @property
     def total_spent(self) -> float:
-        """Seconds spent on recording so far."""
+        """Returns the seconds spent on recording so far."""
         return self.spent + self.hook_calls * self.hook_seconds
 
     @property
     def running_time(self) -> float:
-        """Seconds since the script was started."""
+        """Returns the seconds since the script was started."""
         return self.clock() - self.started
 
     # optimizers ------------------------------------------------------------------------------------------------------
 
     def optimizer_built(self, optimizer: Optimizer) -> None:
-        """Notes a new optimizer; an earlier one of the same parameters is retired."""
+        """Records a new optimizer, and retires an earlier one of the same parameters."""
         self._record_of(optimizer)
 
     def _record_of(self, optimizer: Optimizer) -> SeenOptimizer:
@@ -130,7 +130,7 @@ class LoopRecorder:
         self.retired.append(self.optimizers.pop(key))
 
     def note_step(self, optimizer: Optimizer) -> None:
-        """Notes a finished step of an optimizer; gradients are still there."""
+        """Records a finished step of an optimizer, while its gradients still exist."""
         seen = self._record_of(optimizer)
         self.steps += 1
         seen.steps += 1
@@ -162,7 +162,7 @@ class LoopRecorder:
         return seen.steps * SAMPLES_PER_STEP >= seen.sampled - FIRST_STEPS and seen.steps % 5 == 0
 
     def _sample(self, seen: SeenOptimizer, optimizer: Optimizer) -> None:
-        """Looks at all gradients of an optimizer: missing, zero, and their norm."""
+        """Samples all gradients of an optimizer: how many are missing or zero, and their norm."""
         seen.sampled += 1
         if sum(len(group["params"]) for group in optimizer.param_groups) != len(seen.parameters):
             seen.grow(optimizer)
@@ -197,7 +197,7 @@ class LoopRecorder:
                 self.largest = (total, seen.parameters[places[worst]])
 
     def _look_for_missing(self) -> None:
-        """Parameters of the called models that have gradients but are in no optimizer."""
+        """Finds parameters of the called models that require gradients but are in no optimizer."""
         held = {id(p) for one in self.optimizers.values() for ref in one.parameters if (p := ref()) is not None}
         for model in self.models.roots():
             module = model.ref()
@@ -208,7 +208,7 @@ class LoopRecorder:
     # backward --------------------------------------------------------------------------------------------------------
 
     def before_backward(self, tensors: Any) -> None:
-        """Notes the loss, and for each optimizer whether its gradients were cleared."""
+        """Records the loss, and for each optimizer whether its gradients were cleared."""
         loss = tensors if isinstance(tensors, Tensor) else next(iter(tensors), None)
         self.backwards += 1
         self.observed_backwards += 1
@@ -228,7 +228,7 @@ class LoopRecorder:
         self.gradients_fresh = True
 
     def after_backward(self) -> None:
-        """Notes which optimizers received gradients."""
+        """Records which optimizers received gradients."""
         for seen in self.optimizers.values():
             probe = seen.find_probe()
             gradient = None if probe is None else probe.grad
@@ -255,7 +255,7 @@ class LoopRecorder:
             seen.mark = (id(gradient), gradient._version)
 
     def gradients_zeroed(self, optimizer: Optimizer) -> None:
-        """Notes gradients that are set to zero: other devices should not be asked for their values."""
+        """Records that gradients were set to zero, so that other devices need not be asked for their values."""
         seen = self.optimizers.get(id(optimizer))
         if seen is not None:
             seen.zeroed = True
@@ -272,7 +272,7 @@ class LoopRecorder:
             self.not_finite = (self.steps + 1, value, *locate(self.trail, self.models.name_of))
 
     def read_deferred(self) -> None:
-        """Reads losses of other devices."""
+        """Reads losses that are stored on other devices."""
         if not self.deferred:
             return
         values = torch.stack([loss.reshape(()).float() for _, loss in self.deferred]).tolist()
@@ -283,7 +283,7 @@ class LoopRecorder:
         self.deferred.clear()
 
     def after_forward(self, module: nn.Module, inputs: Any, output: Any) -> None:
-        """Notes a forward pass of any module; the outer ones are the models of the script."""
+        """Records a forward pass of any module; the outermost modules are the models of the script."""
         graph = torch.is_grad_enabled()
         if graph:
             self.trail.add(module, output)
@@ -296,7 +296,7 @@ class LoopRecorder:
     # pauses ----------------------------------------------------------------------------------------------------------
 
     def look_at_clock(self) -> None:
-        """Pauses if recording took more than its share of the time, and continues at half of it."""
+        """Pauses if recording takes more than its share of the time, and continues at half of that share."""
         elapsed = self.running_time
         if elapsed < MIN_SECONDS_TO_JUDGE_TIME:
             return
@@ -311,7 +311,7 @@ class LoopRecorder:
             self.pause_hooks(False)
 
     def _forget(self) -> None:
-        """Drops what belongs to the steps before a pause."""
+        """Forgets what belongs to the steps before a pause."""
         for seen in self.optimizers.values():
             seen.cleared, seen.mark = None, (0, 0)
             seen.pending.clear()

@@ -1,4 +1,4 @@
-"""The report of an observed run: one section for each group of mistakes, in the form of an examination."""
+"""Builds the report of a watched run: an examination with one section for each group of mistakes."""
 
 import platform
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def report_on(
     processes: Sequence[Finding] = (),
     ranks: int = 1,
 ) -> Examination:
-    """Judges the facts of a run and puts the findings into sections.
+    """Judges the facts of a watched run and arranges the findings in sections.
 
     >>> report_on("train.py", LoopFacts(), ending="the script finished", overhead=0.0, command="").verdict
     'train.py: no problem found.'
@@ -97,7 +97,7 @@ def _section(key: str, findings: Sequence[Finding], facts: LoopFacts) -> Section
 
 
 def _all_clear(key: str, facts: LoopFacts) -> str:
-    """The answer of a section without findings."""
+    """Returns the answer of a section without findings."""
     validated = sum(model.validated for model in facts.models)
     answers = {
         "gradients": "Gradients are cleared, computed and used once in each step."
@@ -118,7 +118,7 @@ def _all_clear(key: str, facts: LoopFacts) -> str:
 
 
 def _evidence(key: str, facts: LoopFacts) -> tuple[tuple[Value, ...], tuple[Plot, ...]]:
-    """The numbers and pictures of a section."""
+    """Returns the numbers and plots of a section."""
     values: list[Value] = []
     plots: list[Plot] = []
     if key == "gradients":
@@ -143,7 +143,7 @@ def _evidence(key: str, facts: LoopFacts) -> tuple[tuple[Value, ...], tuple[Plot
 
 
 def _rate_line(name: str, rates: Any, steps: int) -> Line:
-    """The learning rate as a staircase: it holds until it changes."""
+    """Plots the learning rate as a step function."""
     xs, ys = [], []
     for (start, rate), following in zip(rates, [*rates[1:], (steps, 0.0)], strict=True):
         xs += [start, max(start, following[0])]

@@ -1,4 +1,4 @@
-"""What is known of each optimizer, scheduler, model and loader while a script runs.
+"""What is known about each optimizer, scheduler, model and loader while a script runs.
 
 >>> seen = SeenOptimizer.of(torch.optim.SGD(nn.Linear(2, 1).parameters(), 0.1), 0)
 >>> seen.name, seen.sizes
@@ -27,7 +27,7 @@ MODE_SENSITIVE = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm
 
 @dataclass(slots=True, eq=False)
 class SeenOptimizer:
-    """An optimizer of the script. ``probe`` is its smallest parameter with a gradient, which stands for the others."""
+    """An optimizer of the script; ``probe`` is its smallest parameter with a gradient, which represents the others."""
 
     ref: "weakref.ref[Optimizer]"
     name: str
@@ -55,7 +55,7 @@ class SeenOptimizer:
 
     @classmethod
     def of(cls, optimizer: Optimizer, number: int) -> "SeenOptimizer":
-        """The record of an optimizer that was just built or stepped for the first time."""
+        """Creates the record of an optimizer that was just built or stepped for the first time."""
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         seen = cls(
             weakref.ref(optimizer), type(optimizer).__name__, number, [weakref.ref(p) for p in parameters],
@@ -76,7 +76,7 @@ class SeenOptimizer:
             self.zero.append(0)
 
     def look_for_change(self) -> None:
-        """Notes whether any of the compared weights differs from its first value."""
+        """Records whether any of the sampled weights differs from its first value."""
         if self.changed is not False:
             return
         for i, before in self.weights:
@@ -86,7 +86,7 @@ class SeenOptimizer:
                 return
 
     def find_probe(self) -> Tensor | None:
-        """The probe; looks for one if there is none yet, or if the last one lost its gradient for good."""
+        """Returns the probe parameter; finds a new one if there is none, or if it lost its gradient for good."""
         if self.probe is not None:
             return self.probe()
         known = [p for ref in self.parameters if (p := ref()) is not None and p.grad is not None]
@@ -100,7 +100,7 @@ class SeenOptimizer:
 
 @dataclass(slots=True, eq=False)
 class SeenScheduler:
-    """A scheduler of the script, and its optimizer by number."""
+    """A learning rate scheduler of the script, with the number of its optimizer."""
 
     name: str
     optimizer: SeenOptimizer | None
@@ -113,7 +113,7 @@ class SeenScheduler:
 
 @dataclass(slots=True, eq=False)
 class SeenModel:
-    """A module of the script. ``inner`` ones are parts of another module that the script calls."""
+    """A module of the script; ``inner`` modules are parts of another module that the script calls."""
 
     ref: "weakref.ref[nn.Module]"
     kind: str
@@ -136,7 +136,7 @@ class SeenModel:
 
     @classmethod
     def of(cls, module: nn.Module) -> "SeenModel":
-        """The record of a module that is called for the first time."""
+        """Creates the record of a module that is called for the first time."""
         kinds = [type(m).__name__ for m in module.modules() if is_mode_sensitive(m)]
         size = sum(p.numel() for p in module.parameters())
         return cls(weakref.ref(module), type(module).__name__, size=size, layers=", ".join(dict.fromkeys(kinds)))
@@ -144,7 +144,7 @@ class SeenModel:
 
 @dataclass(slots=True, eq=False)
 class SeenLoader:
-    """A ``DataLoader`` of the script."""
+    """A ``DataLoader`` of the script, and what was seen of its batches."""
 
     length: int | None
     batches: int = 0
@@ -162,7 +162,7 @@ class SeenLoader:
 
 
 def some_weights(parameter: Tensor) -> list[float]:
-    """A few weights of a parameter as numbers; an empty list if they cannot be read."""
+    """Returns a few weights of a parameter as numbers; an empty list if they cannot be read."""
     if parameter.layout != torch.strided or not parameter.numel() or parameter.is_meta:
         return []
     flat = parameter.detach().reshape(-1)
@@ -171,7 +171,7 @@ def some_weights(parameter: Tensor) -> list[float]:
 
 
 def is_zero(gradient: Tensor) -> bool:
-    """Whether a gradient on the CPU is zero everywhere; other devices are not asked, because they would have to wait.
+    """Returns whether a CPU gradient is zero everywhere; False on other devices, where reading would block.
 
     >>> is_zero(torch.zeros(3)), is_zero(torch.ones(3))
     (True, False)
@@ -182,7 +182,7 @@ def is_zero(gradient: Tensor) -> bool:
 
 
 def first_tensor(value: Any) -> Tensor | None:
-    """The first tensor in nested tuples, lists and dicts.
+    """Returns the first tensor in nested tuples, lists and dicts.
 
     >>> first_tensor({"x": [torch.ones(2)]}).shape
     torch.Size([2])
@@ -197,7 +197,7 @@ def first_tensor(value: Any) -> Tensor | None:
 
 
 def is_mode_sensitive(module: nn.Module) -> bool:
-    """Whether a layer itself behaves differently in training and in eval mode.
+    """Returns whether a layer itself behaves differently in training and in eval mode.
 
     >>> is_mode_sensitive(nn.Dropout(0.5)), is_mode_sensitive(nn.Dropout(0.0)), is_mode_sensitive(nn.LayerNorm(3))
     (True, False, False)

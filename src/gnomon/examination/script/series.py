@@ -1,4 +1,4 @@
-"""Series of numbers of a run of unknown length, in bounded memory.
+"""Stores a series of numbers from a run of unknown length in bounded memory.
 
 >>> series = Thinned(limit=4)
 >>> for step in range(9):
@@ -17,7 +17,7 @@ DEFAULT_LIMIT = 2000
 
 @dataclass(slots=True)
 class Thinned:
-    """Keeps every number at first; at the limit it drops every second one and keeps half as many from then on."""
+    """Stores every number at first; at the limit drops every second one, and from then on stores half as many."""
 
     limit: int = DEFAULT_LIMIT
     stride: int = 1
@@ -25,7 +25,7 @@ class Thinned:
     kept: list[tuple[int, float]] = field(default_factory=list)
 
     def add(self, step: int, value: float) -> None:
-        """Adds a number, unless it falls between those that are kept."""
+        """Adds a number, unless the current spacing skips it."""
         if self.count % self.stride == 0:
             if len(self.kept) >= self.limit:
                 self.kept = self.kept[::2]
@@ -36,5 +36,5 @@ class Thinned:
 
     @property
     def pairs(self) -> tuple[tuple[int, float], ...]:
-        """The kept pairs (step, number)."""
+        """Returns the stored pairs (step, number)."""
         return tuple(self.kept)

@@ -1,4 +1,4 @@
-"""One run of `gnomon watch`: installs the hooks, runs the script, judges the record, also if the script fails.
+"""Runs `gnomon watch` on a script: installs hooks, runs the script, and judges the record even if the script fails.
 
 >>> WatchSession("json.tool", module=True).recorder.steps
 0
@@ -32,12 +32,12 @@ WAIT_AFTER_TERMINATION = 2.0
 
 
 class Terminated(BaseException):
-    """Raised in the script when the process gets the signal to terminate, so that the report is written first."""
+    """Raised in the script when the process is asked to terminate, so that the report is written first."""
 
 
 @dataclass(slots=True, eq=False)
 class WatchSession:
-    """A script with its arguments; ``module`` says that it is the name of a module, as for ``python -m``.
+    """A script with its arguments; ``module`` means that it is a module name, as for ``python -m``.
 
     ``overhead`` is the largest share of the running time that observing may take.
     """
@@ -55,14 +55,14 @@ class WatchSession:
         self.ranks = Ranks.of_environment(os.environ)
 
     def run(self) -> Ending:
-        """Runs the script to its end, whatever the end is."""
+        """Runs the script until it ends in any way."""
         if self.ranks is not None:
             self.ranks.begin()
         with raising_on_termination(), observing(self.recorder):
             return run_script(self.script, self.arguments, module=self.module)
 
     def report(self, ending: Ending, command: str = "") -> "Examination | None":
-        """The report of the run; None in processes that leave it to process 0."""
+        """Returns the report of the run; None in processes that leave the report to process 0."""
         from gnomon.examination.script.collect import facts_of
         from gnomon.examination.script.report import report_on
 
@@ -85,14 +85,14 @@ class WatchSession:
         return report_on(name, facts, **made, processes=found, ranks=self.ranks.count)
 
     def _record(self, findings: list[list[Any]]) -> dict[str, Any]:
-        """What processes exchange: the first inputs, a hash of some weights, the steps, the findings."""
+        """Returns what processes exchange: the first inputs, a hash of some weights, the steps, the findings."""
         inputs = [list(numbers) for numbers in self.recorder.batches.first_inputs]
         return {
             "inputs": inputs, "weights": self._weights(), "steps": self.recorder.steps, "findings": findings,
         }  # fmt: skip
 
     def _weights(self) -> str:
-        """A hash of some weights; empty if each process holds only its part of them."""
+        """Returns a hash of some weights; empty if each process holds only a part of them."""
         living = [p for one in self.recorder.optimizers.values() for ref in one.parameters if (p := ref()) is not None]
         sharded = any("Sharded" in model.kind for model in self.recorder.models.roots())
         if sharded or not living or any(type(p).__name__ == "DTensor" for p in living):
@@ -102,7 +102,7 @@ class WatchSession:
 
 @contextmanager
 def raising_on_termination() -> Iterator[None]:
-    """Turns the signal to terminate into `Terminated`, unless the script has its own handler."""
+    """Raises `Terminated` when the process is asked to terminate, unless the script has its own handler."""
     usual = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if not usual or threading.current_thread() is not threading.main_thread():
         yield
@@ -121,7 +121,7 @@ def raising_on_termination() -> Iterator[None]:
 
 
 def end_like(ending: Ending) -> None:
-    """Ends this process as the script would have ended it: the same exit code, or the same signal.
+    """Ends this process as the script would have ended it: with the same exit code or the same signal.
 
     The traceback has already been shown.
 

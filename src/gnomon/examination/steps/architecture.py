@@ -32,7 +32,7 @@ class Profile(Record):
 
     @property
     def seconds_per_example(self) -> float:
-        """Seconds per example of a forward and backward pass, in a batch of usual size."""
+        """Returns the seconds per example for a forward and backward pass in a batch of usual size."""
         return self.cost.passes(TIMED_BATCH_SIZE) / TIMED_BATCH_SIZE
 
 

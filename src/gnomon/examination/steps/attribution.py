@@ -44,8 +44,7 @@ MAP_PASSES = 800.0
 
 
 class AttributionStep(AbstractStep):
-    """Searches the trained network for shortcuts; if there is time, also reports attributions, frequencies and
-    probes."""
+    """Searches the trained network for shortcuts; if time allows, adds attributions, frequencies and probes."""
 
     key, title, share = "attribution", "What the network looks at", 0.03
     question = "Does the network use the intended features or a shortcut?"
@@ -92,7 +91,7 @@ class AttributionStep(AbstractStep):
 
 
 def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> StepResult:
-    """Attributions of the decisions to single tokens."""
+    """Computes attributions of the decisions to single tokens."""
     if x.dim() != 2 or data[1].dim() != 1:
         raise StepSkipped("Skipped: the inputs are integers, but not token sequences with one class per sequence.")
     if costly:
@@ -116,7 +115,7 @@ def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> 
 
 
 def _mark_as_unfinished(result: StepResult, run: Run | None) -> StepResult:
-    """Says that the network had not finished training, unless there is a finding."""
+    """Adds to the answer that the network had not finished training, unless there is a finding."""
     if run is None or not run.shortage or result.content.findings:
         return result
     answer = f"{NOT_ENOUGH} {NOT_FINISHED} {result.content.answer}"
@@ -124,7 +123,7 @@ def _mark_as_unfinished(result: StepResult, run: Run | None) -> StepResult:
 
 
 def _maps(sheet: ContactSheet) -> tuple[ShownExample, ...]:
-    """Images next to the same images with the attribution in red (for the answer) and blue (against it)."""
+    """Returns images next to copies with the attribution in red (for the answer) and blue (against it)."""
     values, images = sheet.attribution.values, sheet.inputs
     if values.dim() != 4 or not isinstance(images, Tensor) or images.shape != values.shape:
         return ()
@@ -137,7 +136,7 @@ def _maps(sheet: ContactSheet) -> tuple[ShownExample, ...]:
 
 
 def overlay(image: Tensor, value: Tensor) -> Tensor:
-    """An image (c, h, w) in gray, with positive values (h, w) in red and negative ones in blue.
+    """Returns an image (c, h, w) in gray, with positive values (h, w) in red and negative ones in blue.
 
     Cost: one pass over the pixels.
 

@@ -53,7 +53,7 @@ TRACED_EXAMPLES = 256
 
 @dataclass(frozen=True, slots=True)
 class DataChecks(Record):
-    """The accuracy of always guessing the largest class, and of kernel regression on held-out examples; or None.
+    """Accuracy of guessing the largest class, and of kernel regression on held-out examples; None if unknown.
 
     ``examples`` are those that the latter was measured on.
     """
@@ -64,7 +64,7 @@ class DataChecks(Record):
 
     @property
     def related(self) -> bool:
-        """Whether a simple model predicts held-out labels better than guessing, by `RELATED_Z` standard deviations."""
+        """Returns whether a simple model predicts held-out labels clearly better than guessing."""
         if self.guess is None or self.simple is None or not self.examples:
             return False
         return self.simple > self.guess + RELATED_Z * (self.guess * (1 - self.guess) / self.examples) ** 0.5
@@ -139,7 +139,7 @@ class ColumnsStep(AbstractStep):
 
 
 def _columns(subject: Subject, examples: Examples) -> list[Finding]:
-    """Findings about input columns; scale is ignored if the network normalizes its inputs before the first weights."""
+    """Returns findings about input columns; ignores scale if the network normalizes its inputs first."""
     found = [
         *column_statistics((examples.x, None), names=subject.columns).findings,
         *channel_findings(examples.x),
@@ -157,7 +157,7 @@ def _columns(subject: Subject, examples: Examples) -> list[Finding]:
 
 
 def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tuple[Finding, ...]:
-    """Findings about targets that do not fit the loss: class numbers as quantities, values without a minimum."""
+    """Returns findings about targets that do not fit the loss: class indices as quantities, unbounded losses."""
     y = examples.y.reshape(len(examples), *subject.task.shape)
     if not y.is_floating_point():
         copied = copied_target_findings(examples.x, y)
@@ -175,7 +175,7 @@ def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tupl
 
 
 def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
-    """Findings about a label such as 255 that the loss should ignore."""
+    """Returns a finding about a label such as 255 that the loss should ignore."""
     loss = subject.recipe.own_loss
     y = subject.loss_targets(examples.y) if loss is not None else examples.y
     if loss is None or isinstance(loss, AbstractLoss) or (label := void_label(y)) is None:
@@ -195,7 +195,7 @@ def _labels(subject: Subject) -> Tensor:
 
 
 def _good(checks: DataChecks) -> str:
-    """The answer if nothing is wrong; for classification with the scores that a network has to beat."""
+    """Returns the answer if nothing is wrong; for classification with the scores that a network has to exceed."""
     told = "No problem found in columns, targets or labels."
     if checks.guess is None:
         return told

@@ -33,7 +33,7 @@ EDGE_SHARE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class CurvatureSummary(Record):
-    """The largest curvature and the sum of all curvatures, after training or of the untrained network."""
+    """The largest curvature and the sum of all curvatures of the loss, after or without training."""
 
     sharpness: float
     trace: float
@@ -93,7 +93,7 @@ class CurvatureStep(AbstractStep):
 
 
 def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
-    """A note if the sharpness is too large for the learning rate; a longer run would leave this point again."""
+    """Returns a note if the sharpness is too large for the learning rate, which a longer run would leave again."""
     if way is None or sharpness * way.lr <= 2 * (1 + way.momentum) / EDGE_SHARE:
         return ()
     limit = 2 * (1 + way.momentum) / sharpness
@@ -103,7 +103,7 @@ def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
 
 
 def _answer(sharpness: float, way: SGD | None, *, trained: bool) -> str:
-    """One sentence on the sharpness, compared with the learning rate if plain gradient descent was used."""
+    """Describes the sharpness, compared with the limit of the learning rate if gradient descent was used."""
     state = "At the end of training" if trained else "At the current weights"
     if sharpness <= 0:
         return f"{state} the loss has no positive curvature in any direction (sharpness {sharpness:.3g})."

@@ -27,7 +27,7 @@ MAX_HISTOGRAM_NUMBERS = 20000
 
 @dataclass(frozen=True, slots=True)
 class DataSummary(Record):
-    """The root mean square of real-valued inputs and the share of the largest class; None if not applicable."""
+    """Root mean square of real-valued inputs, and the fraction of the largest class; None if not applicable."""
 
     rms: float | None
     largest_class: float | None
@@ -76,7 +76,7 @@ class DataStep(AbstractStep):
 
 
 def _too_few(n: int) -> tuple[Finding, ...]:
-    """A finding if there are too few examples for general statements."""
+    """Returns a finding if there are too few examples for general statements."""
     if n >= MIN_EXAMPLES:
         return ()
     values = {"examples": n, "least": MIN_EXAMPLES}
@@ -84,7 +84,7 @@ def _too_few(n: int) -> tuple[Finding, ...]:
 
 
 def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Drops findings about input scale if the network normalizes its inputs before the first weights."""
+    """Removes findings about input scale if the network normalizes its inputs itself."""
     if not any(finding.kind == "input-scale" for finding in findings):
         return findings
     given = input_of_first_layer(subject.module, subject.probe.some(TRACED_EXAMPLES).x)
@@ -94,7 +94,7 @@ def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Fin
 
 
 def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
-    """The answer if nothing is wrong: number of examples, targets, scale."""
+    """Returns the answer if nothing is wrong: number of examples, targets, scale."""
     spread = f"the targets have a standard deviation of {float(y.double().std(correction=0)):.3g}"
     if not y.is_floating_point():
         spread = f"the targets have shape {tuple(y.shape[1:])}, whole numbers from {int(y.min())} to {int(y.max())}"

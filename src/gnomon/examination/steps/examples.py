@@ -108,14 +108,14 @@ class ExamplesStep(AbstractStep):
 
 
 def _position_loss(subject: Subject) -> PositionCrossEntropy | None:
-    """The loss of a language model or of classes at positions; None for other tasks."""
+    """Returns the loss of a language model or of classes at positions; None for other tasks."""
     reading = subject.task.reading
     loss = None if reading is None else reading.loss
     return loss if isinstance(loss, PositionCrossEntropy) and not loss.shared else None
 
 
 def _judge(f: Tensor, y: Tensor, subject: Subject) -> tuple[Tensor, list[str], list[str]]:
-    """How wrong the network is on each example, its answers, and its confidence."""
+    """Returns how wrong the network is on each example, its answers, and its confidence."""
     if not subject.task.classes:
         error = (f - y.double()).square().mean(1).sqrt()
         return error, [_words(row) for row in f], [f"off by {e:.3g}" for e in error.tolist()]
@@ -130,7 +130,7 @@ def _words(y: Tensor) -> str:
 
 
 def _show(subject: Subject, x: object, f: Tensor, number: int, y: Tensor, answer: str, note: str) -> ShownExample:
-    """One example; outputs of the same shape as an image input are drawn next to it."""
+    """Builds the display of one example; draws outputs with the shape of an image input next to it."""
     first = map_tensors(lambda t: t[0], x)
     if subject.task.classes:
         label = subject.class_name(int(y))
@@ -145,7 +145,7 @@ def _show(subject: Subject, x: object, f: Tensor, number: int, y: Tensor, answer
 
 
 def _mistakes(f: Tensor, y: Tensor, which: str, subject: Subject) -> tuple[str, tuple[Plot, ...]]:
-    """Counts wrong answers and confused pairs of classes."""
+    """Counts wrong answers and pairs of confused classes."""
     answers = predicted_classes(f)
     wrong = answers != y
     count, n = int(wrong.sum()), len(y)

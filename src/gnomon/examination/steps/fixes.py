@@ -1,4 +1,4 @@
-"""Applies the fixes of the findings so far to copies, trains them for the same number of steps, and shows the gain."""
+"""Applies the fixes of all findings so far to copies, trains them equally long, and shows the gain."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -79,7 +79,7 @@ class FixesStep(AbstractStep):
 
 
 def _answer(found: Fixes) -> str:
-    """The proven fixes, and those that were tried without effect."""
+    """Returns the proven fixes, and the fixes that were tried without effect, as text."""
     said = [one.sentence for one in found.proven_fixes]
     others = [one.words for one in found.tried if not one.is_proven]
     if others:
@@ -94,14 +94,14 @@ def _value(one: TriedFix) -> Value:
 
 
 def _batch_size(subject: Subject, run: Run | None) -> int:
-    """The batch size of the training run, from the number of examples that it saw."""
+    """Returns the batch size of the training run, from the number of examples that it saw."""
     if run is None or not int(run.steps[-1]) or run.epochs != run.epochs:
         return min(subject.recipe.batch or DEFAULT_BATCH_SIZE, len(subject.train))
     return max(1, round(run.epochs * len(subject.train) / int(run.steps[-1])))
 
 
 def _step_seconds(trial: TrialRun, run: Run | None, context: StepContext) -> float:
-    """Seconds of a training step: measured in the run if it was long enough, else in a few steps."""
+    """Returns the seconds of a training step: measured in the run if it was long enough, else in a few steps."""
     if run is None or int(run.steps[-1]) < MIN_STEPS or run.stopped == "diverged":
         module = copy_module(trial.module).requires_grad_(True)
         short = replace(trial, module=module, optimizer=for_all_parameters(trial.optimizer), steps=TIMED_STEPS)
@@ -112,7 +112,7 @@ def _step_seconds(trial: TrialRun, run: Run | None, context: StepContext) -> flo
 def _base(
     subject: Subject, run: Run | None, budget: Budget, context: StepContext
 ) -> tuple[TrialRun, Run, Budget]:  # fmt: skip
-    """The recipe as given and its run: the run of the examination, or a shorter one if time is short."""
+    """Returns the recipe without fixes and its run, which is repeated shorter if time is short."""
     train, held, whole = held_out_split(subject, context.seed)
     size, recipe = min(_batch_size(subject, run), len(train)), subject.recipe
     optimizer = recipe.optimizer or Adam()
@@ -135,7 +135,7 @@ def _base(
 
 
 def _default_steps(subject: Subject, size: int) -> int:
-    """Steps of a run if training did not come to an end: the user's epochs, or `DEFAULT_STEPS`."""
+    """Returns the number of steps if training did not finish: the user's epochs, or `DEFAULT_STEPS`."""
     epochs = subject.recipe.epochs
     return DEFAULT_STEPS if epochs is None else max(1, epochs * max(1, len(subject.train) // size))
 

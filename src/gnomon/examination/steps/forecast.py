@@ -94,7 +94,7 @@ class ForecastStep(AbstractStep):
 
 
 def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
-    """Adds the rounding bound of ``dtype``, n eps max K_ii, to the diagonal of a kernel.
+    """Adds a bound of the rounding error of ``dtype``, n eps max K_ii, to the diagonal of a kernel.
 
     Eigenvalues of that size are undecided, also their sign; theory needs them positive.
     Cost: a copy.
@@ -108,7 +108,7 @@ def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> tuple[str, bool]:
-    """The prediction in one sentence, at the known learning rate or else at half of the largest stable rate.
+    """Predicts the loss in a sentence, at the known learning rate or at half of the largest stable rate.
 
     Also whether the prediction can hold: it cannot at a learning rate above the stable limit.
     """
@@ -132,8 +132,7 @@ def _findings(run: Trajectory) -> tuple[Finding, ...]:
 
 
 def _times(product: ProbeKernel, lr: float | None) -> Tensor:
-    """Times of the prediction, from a tenth to ten thousand times the time of the fastest mode; whole steps if
-    known."""
+    """Returns the times of the prediction, up to ten thousand times the time of the fastest mode."""
     fastest = len(product.kernel) / float(product.spectrum.values[0])
     times = torch.cat([torch.zeros(1, dtype=torch.float64), fastest * torch.logspace(-1, 4, 40, dtype=torch.float64)])
     return times if lr is None else (times / lr).ceil().clamp(max=3000).unique() * lr

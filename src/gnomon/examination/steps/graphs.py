@@ -21,8 +21,7 @@ MIN_LAYERS_AFTER_COLLAPSE = 2
 
 
 class GraphsStep(AbstractStep):
-    """Measures by layer how much node features differ; the threshold needs no significance level, nothing is
-    sampled."""
+    """Measures by layer how much node features differ between nodes."""
 
     key, title, share = "graphs", "On the graph", 0.02
     question = "Can the network still distinguish the nodes after its layers?"
@@ -48,14 +47,13 @@ class GraphsStep(AbstractStep):
 
 
 def _deep(measured: Oversmoothing) -> tuple[Finding, ...]:
-    """Findings if more layers follow after node features have become indistinguishable."""
+    """Returns findings if more layers follow after node features have become indistinguishable."""
     behind = [len(measured.layers) - 1 - measured.layers.index(f.where) for f in measured.findings]
     return tuple(f for f, later in zip(measured.findings, behind, strict=True) if later >= MIN_LAYERS_AFTER_COLLAPSE)
 
 
 def _graphs(subject: Subject) -> tuple[Any, Any] | None:
-    """Features (n, nodes, channels) and adjacency matrices (n, nodes, nodes) of some examples; None for other
-    inputs."""
+    """Returns features (n, nodes, channels) and adjacency matrices (n, nodes, nodes); None for other inputs."""
     x = subject.probe.some(MAX_GRAPHS).x
     parts = list(x.values()) if isinstance(x, dict) else list(x) if isinstance(x, tuple) else []
     if len(parts) != 2 or not all(isinstance(p, Tensor) and p.dim() == 3 for p in parts):

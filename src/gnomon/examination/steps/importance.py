@@ -1,4 +1,4 @@
-"""Importance of the columns of a table: how much worse the network becomes if the values of one column are shuffled.
+"""Column importance: how much worse the network becomes if the values of one column are shuffled.
 
     importance of column j = error(x with column j shuffled) - error(x)                                       (1)
 
@@ -45,7 +45,7 @@ SHOWN_COLUMNS = 20
 
 @dataclass(frozen=True, slots=True)
 class ColumnImportance(Record):
-    """The importance (1) of each column by name, the largest first, and the error without shuffling."""
+    """The importance (1) of each column by name, largest first, and the error without shuffling."""
 
     importance: dict[str, float]
     error: float
@@ -98,7 +98,7 @@ def _is_table(subject: Subject) -> bool:
 
 
 def column_importance(subject: Subject, model: nn.Module, examples: Examples, *, seed: int) -> ColumnImportance:
-    """Measures the importance (1) of every column, the mean over `SHUFFLES` shuffles.
+    """Measures the importance (1) of every column, averaged over `SHUFFLES` shuffles.
 
     Cost: a forward pass for each column and shuffle.
     """

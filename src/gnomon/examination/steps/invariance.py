@@ -79,7 +79,7 @@ class InvarianceStep(AbstractStep):
 
 
 def _answer(measured: Invariance) -> str:
-    """One sentence on how many decisions each shift or mirroring changes."""
+    """States how many decisions each shift or mirroring changes."""
     shifts = [m.decisions for m in measured.motions if m.id.startswith("pixel-")]
     others = [
         f"{m.name.replace('mirror,', 'mirroring')} {m.decisions:.0%}"
@@ -98,7 +98,7 @@ def _value(motion: ImageMotion, *, classes: bool) -> Value:
 
 
 def _shift(measured: Invariance, side: int) -> tuple[Finding, ...]:
-    """A finding if a shift by one pixel changes significantly more decisions than `MAX_CHANGED_DECISIONS`."""
+    """Returns a finding if a shift by one pixel changes significantly more decisions than `MAX_CHANGED_DECISIONS`."""
     shifts = [motion for motion in measured.motions if motion.id.startswith("pixel-")]
     worst = max(shifts, key=lambda motion: motion.decisions)
     chance = binomial_interval(

@@ -1,5 +1,4 @@
-"""The tangent kernel of the network on the probe examples: its modes, its conditioning, and how labels relate to
-them."""
+"""Computes the tangent kernel on probe examples: its modes, its conditioning, and how labels relate to them."""
 
 from dataclasses import dataclass
 from math import nan, sqrt
@@ -137,7 +136,7 @@ class KernelStep(AbstractStep):
 
 
 def _ease(modes: int, n: int, labels: LabelTest, what: str) -> str:
-    """Says how easy the labels are for the network, and whether they are related to the inputs at all."""
+    """States how easy the labels are for the network, and whether they are related to the inputs at all."""
     easy = (
         f"The {what} are easy for this network"
         if modes <= n / 4
@@ -152,12 +151,12 @@ def _ease(modes: int, n: int, labels: LabelTest, what: str) -> str:
 
 
 def accuracy_of_guessing(subject: Subject, y: Tensor) -> float | None:
-    """The accuracy of always guessing the largest class of these examples; None for regression."""
+    """Returns the accuracy of always guessing the largest class; None for regression."""
     return float(torch.bincount(y).max()) / len(y) if subject.task.classes else None
 
 
 def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
-    """Whether held-out examples are predicted better than by guessing, by three standard deviations or 2 / sqrt(n)."""
+    """Returns whether held-out examples are predicted significantly better than by guessing."""
     n = len(prediction.targets)
     if guess is None or prediction.accuracy is None:
         return prediction.error < 1 - 2 / sqrt(n)
@@ -181,7 +180,7 @@ def _find_unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Fi
 
 
 def _wakes(subject: Subject, x: Inputs) -> bool:
-    """Whether the outputs of different examples differ in training mode, when batch norm uses batch statistics.
+    """Returns whether outputs differ between examples in training mode, when batch norm uses batch statistics.
 
     In eval mode a norm that has seen no batch does nothing, and small weights may leave only biases.
     """
@@ -258,7 +257,7 @@ def _plot_learned_share(modes: KernelSpectrum) -> Plot:
 
 
 def _speeds(modes: KernelSpectrum) -> Plot:
-    """Plots the eigenvalues, which are the learning speeds of the modes."""
+    """Plots the eigenvalues of the kernel, which are the learning speeds of its modes."""
     rounding = float(modes.values[0]) * len(modes.values) * torch.finfo(torch.float32).eps
     positive = [float(v) if v > rounding else nan for v in modes.values]
     line = Line("eigenvalue", range(1, len(positive) + 1), positive)

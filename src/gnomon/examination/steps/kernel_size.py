@@ -23,18 +23,18 @@ outputs."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelMeans(Record):
-    """The module whose kernel is computed, with all outputs or one combination, and the time on 16 examples."""
+    """The module whose kernel is computed, with all outputs or one combination, and the time for 16 examples."""
 
     module: nn.Module
     combined: bool
     seconds: float
 
     def estimate(self, n: int) -> float:
-        """Estimated seconds for n examples: passes cost O(n), products of gradients O(n^2)."""
+        """Estimates the seconds for n examples; passes cost O(n), products of gradients O(n^2)."""
         return self.seconds * (n / FIRST) ** 1.5
 
     def affordable(self, context: StepContext, part: float) -> int:
-        """The largest number of examples that can be afforded in a part of the time; raises `OutOfTime` if none can."""
+        """Returns the largest affordable number of examples; raises `OutOfTime` if there is none."""
         left = part * context.seconds
         fits = [n for n in SIZES if self.estimate(n) <= left]
         if not fits:
@@ -50,13 +50,12 @@ class KernelMeans(Record):
             raise StepSkipped(f"Skipped: the tangent kernel cannot be computed. {error_sentence(error)}") from error
 
     def of(self, module: nn.Module) -> nn.Module:
-        """The same choice of outputs, applied to another network."""
+        """Returns another network with the same choice of outputs."""
         return same_combination(self.module, module) if self.combined else module
 
 
 def kernel_means(subject: Subject, cost: StepCost, context: StepContext) -> KernelMeans:
-    """Uses all outputs if there is time for `WANTED_EXAMPLES` examples, else one random combination; timed on 16
-    examples."""
+    """Chooses all outputs if there is time for `WANTED_EXAMPLES` examples, else one random combination of outputs."""
     k = subject.task.outputs
     if _guess(1, cost) > 0.5 * context.seconds:
         raise out_of_time_error(f"A tangent kernel of {FIRST} examples", _guess(1, cost), context)

@@ -57,7 +57,7 @@ WORDS = "The score that the initial features allow; training that learns better 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimitScore(Record):
-    """The leave-one-out prediction by the infinite-width kernel, and its accuracy on test examples if there are any."""
+    """Leave-one-out prediction by the infinite-width kernel, and its accuracy on test examples if there are any."""
 
     prediction: LeaveOneOut
     test_accuracy: float | None
@@ -132,7 +132,7 @@ class LimitStep(AbstractStep):
 def _test(
     limit: Limit, subject: Subject, prediction: LeaveOneOut, x: object, test: Examples | None
 ) -> tuple[tuple[Value, ...], float | None]:
-    """The score on test examples as a `Value`, and the accuracy."""
+    """Returns the score on test examples as a `Value`, and the accuracy."""
     if test is None:
         return (), None
     f, y = prediction.at(limit.ntk(test.x, x)), subject.targets(test.y)
@@ -155,7 +155,7 @@ def _test(
 
 
 def beside(fitted: int) -> int:
-    """The number of test examples to score for this number of training examples.
+    """Returns the number of test examples to score for this number of training examples.
 
     >>> beside(64), beside(800)
     (256, 800)
@@ -184,7 +184,7 @@ def affordable_limit(subject: Subject, context: StepContext) -> tuple[Limit, int
 
 
 def _triable(limit: Limit, subject: Subject, context: StepContext) -> bool:
-    """Whether there is time to compute the kernel of `TIMED_EXAMPLES` examples without compiled loops."""
+    """Returns whether there is time to compute the kernel of `TIMED_EXAMPLES` examples without compiled loops."""
     few = subject.probe.some(FIRST_TRIAL_EXAMPLES).x
     assert isinstance(few, Tensor)  # a program has one input
     if limit.plan(few).pair_entries(tangent=True) * FIRST_TRIAL_EXAMPLES**2 > MOST_ENTRIES:
@@ -194,7 +194,7 @@ def _triable(limit: Limit, subject: Subject, context: StepContext) -> bool:
 
 
 def affordable(limit: Limit, subject: Subject, context: StepContext) -> int:
-    """The number of examples affordable in half of the time, from the measured cost per pair of small kernels."""
+    """Returns the number of examples affordable in half of the time, from the timing of small kernels."""
     times = [_seconds(limit, subject, TIMED_EXAMPLES, context) for _ in range(2)]
     pair, fixed = times[1] / TIMED_EXAMPLES**2, 0.0
     if context.seconds > 9 * times[1]:
@@ -211,7 +211,7 @@ def affordable(limit: Limit, subject: Subject, context: StepContext) -> int:
 
 
 def _below(run: Run | None, wide: float | None, n: int, *, hidden: bool) -> tuple[Finding, ...]:
-    """A finding if a long enough training scores significantly below the infinitely wide network on n test examples.
+    """Returns a finding if a long training run scores significantly below the infinitely wide network on test examples.
 
     Networks without hidden layers have nothing to widen.
     """

@@ -55,7 +55,7 @@ chance explains less than one percent of the variance of 200 examples."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions(Record):
-    """Margins and calibration of a classifier, or the explained share of the variance for regression.
+    """Margins and calibration of a classifier, or the explained fraction of the variance for regression.
 
     ``errors`` holds a number for each of the examples ``index``: 1 where its class is wrong and 0 where it is right, or
     its squared error.
@@ -108,7 +108,7 @@ class MarginsStep(AbstractStep):
 
 
 def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which: str) -> Content:
-    """Adds the confusion matrix and the scores of the classes, or predicted and true values, in front of the plots."""
+    """Adds confusion matrix and class scores, or predicted over true values, before the other plots."""
     if not subject.task.classes:
         return replace(content, plots=(*prediction_plots(f, y.double(), which), *content.plots))
     p, names = probabilities(f), [subject.class_name(c) for c in range(subject.task.classes)]
@@ -119,7 +119,7 @@ def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which:
 
 
 def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:
-    """Whether the network beats guessing on held-out examples, and whether it is as good as a simple model.
+    """Returns whether the network beats guessing on held-out examples, and whether it matches a simple model.
 
     "As good" means: within the interval of its accuracy.
     """
@@ -140,7 +140,7 @@ def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:
 
 
 def _draw(source: AbstractSource, profile: Profile, context: StepContext) -> Tensor:
-    """Indices of the evaluated examples: all, or a stratified sample that takes half of the time."""
+    """Returns indices of the examples to evaluate: all, or a stratified sample that takes half of the time."""
     n = len(source)
     affordable = (
         0.5 * context.seconds / max(profile.cost.each, 1e-9)
@@ -209,7 +209,7 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
 
 
 def _sure(judged: Calibration) -> str:
-    """One sentence on the mean confidence and how it compares with the accuracy."""
+    """States the mean confidence and how it compares with the accuracy."""
     return f"Its mean confidence is {judged.confidence:.1%}: {judged.judgment}."
 
 

@@ -1,4 +1,4 @@
-"""Trains a short copy by the very gradient descent that theory describes, and compares the two losses step by step.
+"""Trains a short copy by exactly the gradient descent that theory describes, and compares the losses step by step.
 
     gap = max over steps t of |measured loss(t) - predicted loss(t)| / measured loss(0)                       (1)
 
@@ -46,8 +46,7 @@ LOG_RATIO = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TheoryMatch(Record):
-    """The predicted and the measured run, their largest gap (1), and the pairs of places (measured, predicted) of the
-    steps that both have."""
+    """The predicted and the measured run, their largest gap (1), and the steps that both have."""
 
     predicted: Trajectory
     measured: Run
@@ -97,7 +96,7 @@ class MatchStep(AbstractStep):
 
 
 def _rule(subject: Subject, measured: Sharpness) -> tuple[SGD, str]:
-    """The gradient descent to compare: the user's own if it is stable, otherwise at half of the largest stable rate."""
+    """Returns the gradient descent to compare: the user's own if it is stable, else at half the largest stable rate."""
     own = as_gradient_descent(subject.optimizer)
     if own is not None and not own.decay and own.lr < measured.largest_lr * (1 + own.momentum):
         return own, "your learning rate"
@@ -107,7 +106,7 @@ def _rule(subject: Subject, measured: Sharpness) -> tuple[SGD, str]:
 
 
 def _source(subject: Subject, examples: Examples) -> InMemorySource:
-    """Examples as training takes them; real targets get their own shape back."""
+    """Returns examples as training uses them; real targets get their own shape back."""
     y = examples.y if subject.task.classes else examples.y.reshape(len(examples), *subject.task.shape)
     return InMemorySource(Batch(examples.x, y), None)
 
@@ -119,7 +118,7 @@ def _test_examples(subject: Subject, product: ProbeKernel, context: StepContext)
 
 
 def _recorded(steps: int) -> list[int]:
-    """Steps at which losses are measured: closer together at the beginning, where the loss falls fastest.
+    """Returns the steps at which losses are measured, closer together at the beginning, where the loss falls fastest.
 
     >>> _recorded(8)
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
@@ -148,7 +147,7 @@ def _predict(
 
 
 def _match(predicted: Trajectory, measured: Run, rule: SGD) -> TheoryMatch:
-    """Pairs the losses by step: a run that was stopped by time ends at a step that was not predicted."""
+    """Pairs predicted and measured losses by step, because a run stopped by time ends at an unpredicted step."""
     places = {round(float(time) / rule.lr): i for i, time in enumerate(predicted.times)}
     rows = [(i, places[int(step)]) for i, step in enumerate(measured.steps) if int(step) in places]
     gaps = [abs(float(measured.loss[i]) - float(predicted.loss[j])) for i, j in rows]

@@ -38,7 +38,7 @@ EVALUATION_PASSES = 4 / 3
 
 @dataclass(frozen=True, slots=True)
 class ShortRuns(Record):
-    """The decrease of the loss after some steps, by the factor of the learning rate."""
+    """How far the loss falls in some steps, for each factor of the learning rate."""
 
     falls: tuple[tuple[float, float], ...]
 
@@ -112,7 +112,7 @@ class OptimizerStep(AbstractStep):
 
 
 def _affordable(subject: Subject, batch: int, each: float, context: StepContext) -> tuple[Examples, int]:
-    """The examples for measuring the loss and the number of steps per run, from the total time per example."""
+    """Returns the affordable examples for measuring the loss, and the number of steps per run."""
     some = subject.probe.some(largest_size_up_to(EXAMPLES, 0.15 * context.seconds / each))
     looking = EVALUATION_PASSES * len(some)
     steps = int(min(MAX_SHORT_RUN_STEPS, (0.9 * context.seconds / each - looking) / batch))

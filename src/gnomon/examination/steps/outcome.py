@@ -1,4 +1,4 @@
-"""Judges the result of training against guessing and a simple model, on train and test, and locates explosions."""
+"""Compares trained accuracy with guessing and a simple model, on train and test, and locates explosions."""
 
 from dataclasses import dataclass, replace
 
@@ -122,7 +122,7 @@ class OutcomeStep(AbstractStep):
 
 
 def _good(values: tuple[Value, ...], unit: str) -> str:
-    """The answer with the scores if training reached what could be expected."""
+    """Returns the answer, with the scores, if training reached what could be expected."""
     told = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     train, test = (told.get(f"accuracy-on-{data}", told.get(f"explained-on-{data}")) for data in ("train", "test"))
     if train is None:
@@ -140,7 +140,7 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
 
 
 def _simple_model_leads(values: tuple[Value, ...]) -> bool:
-    """Whether a simple model scores higher than the network by more than `MIN_REPORTED_LEAD`."""
+    """Returns whether a simple model scores higher than the network by more than `MIN_REPORTED_LEAD`."""
     known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     train, test = (known.get(f"accuracy-on-{data}", known.get(f"explained-on-{data}")) for data in ("train", "test"))
     own = train if test is None else test
@@ -150,7 +150,7 @@ def _simple_model_leads(values: tuple[Value, ...]) -> bool:
 
 
 def _unit(subject: Subject) -> str:
-    """The unit that the accuracy counts: examples, tokens or pixels."""
+    """Returns what the accuracy counts: examples, tokens or pixels."""
     return "examples" if subject.task.reading is None else f"{subject.task.reading.unit}s"
 
 
@@ -169,7 +169,7 @@ def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
 
 
 def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: int, seed: int) -> _Judged:
-    """The outcome for classification; if the network overfits, also what more data would gain."""
+    """Returns the outcome for classification; if the network overfits, also what more data would gain."""
     if checks is None or checks.guess is None:
         return None, (), ()
     right, _ = _right(subject, model, subject.train, n, seed)
@@ -198,7 +198,7 @@ def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: i
 def _numbers(
     subject: Subject, model: nn.Module, n: int, seed: int
 ) -> tuple[tuple[Finding, ...], tuple[Value, ...]]:  # fmt: skip
-    """The outcome for regression, measured by explained variance."""
+    """Returns the outcome for regression, measured by explained variance."""
     if subject.task.reading is not None:
         return (), _reading_scores(subject, model, subject.task.reading, n, seed)
     if not subject.asks_for_targets:
@@ -236,7 +236,7 @@ def _numbers(
 
 
 def _reading_scores(subject: Subject, model: nn.Module, reading: OutputMeaning, n: int, seed: int) -> tuple[Value, ...]:
-    """Accuracy, and for language models perplexity and bits per token, on both sets."""
+    """Returns accuracy, and for language models perplexity and bits per token, on train and test."""
     values: list[Value] = []
     for name, data in (("train", subject.train), ("test", subject.test)):
         if data is None:
@@ -248,7 +248,7 @@ def _reading_scores(subject: Subject, model: nn.Module, reading: OutputMeaning, 
 
 
 def _at_positions(subject: Subject, model: nn.Module, n: int, seed: int) -> PositionDecisions | None:
-    """The decisions at each position on held-out examples; None for tasks without positions."""
+    """Returns the predictions at each position on held-out examples; None for tasks without positions."""
     reading, data = subject.task.reading, subject.train if subject.test is None else subject.test
     if reading is None or not isinstance(reading.loss, PositionCrossEntropy) or reading.loss.shared:
         return None
@@ -262,7 +262,7 @@ def _simple(subject: Subject, seed: int) -> SimpleModelBaseline:
 
 
 def _errors(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> Tensor:
-    """Squared errors divided by the variance of the targets; their mean is the unexplained share."""
+    """Returns squared errors over the variance of the targets; their mean is the unexplained fraction."""
     some = subject.examples(data.probe(n, seed=seed))
     spread = float(some.y.double().var(0, correction=0).sum())
     return (subject.outputs(some.x, model).double() - some.y.double()).square().sum(1) / max(spread, 1e-300)
@@ -275,7 +275,7 @@ def _right(subject: Subject, model: nn.Module, data: AbstractSource, n: int, see
 
 
 def _alike(right: Tensor, y: Tensor, train: Tensor | None) -> float | None:
-    """The accuracy after reweighting the examples to the class frequencies of the training set."""
+    """Returns the accuracy after reweighting examples to the class frequencies of the training set."""
     if train is None:
         return None
     kinds = y.unique()

@@ -90,7 +90,7 @@ class RegimeStep(AbstractStep):
 
 
 def _answer(moved: Laziness) -> str:
-    """One sentence on what the change of the kernel means."""
+    """States what the change of the kernel means for how the network learned."""
     weights = f"the weights moved by {_share(moved.parameters)}"
     if moved.kernel < MAX_LAZY_CHANGE:
         return f"The network kept its initial features and learned only how to combine them (lazy training): {weights}."
@@ -100,7 +100,7 @@ def _answer(moved: Laziness) -> str:
 
 
 def _share(change: float) -> str:
-    """The change as a percentage, or as a factor if it is large."""
+    """Returns the change as a percentage, or as a factor if it is large."""
     return f"{change:.3g} times their size" if change > 3 else f"{change:.1%} of their size"
 
 

@@ -1,4 +1,4 @@
-"""Checks sequence models: attention heads, reach of the memory, and whether any output sees the future."""
+"""Checks sequence models: attention heads, length of the memory, and whether any output sees the future."""
 
 from dataclasses import dataclass
 
@@ -52,7 +52,7 @@ class SequenceChecks(Record):
 
 
 class SequencesStep(AbstractStep):
-    """Runs the instruments of gnomon.sequences.
+    """Runs the measurements of gnomon.sequences that apply to the network.
 
     All measurements are free of sampling error, except the lag of the memory, which is found by a test at level
     1e-4."""
@@ -113,7 +113,7 @@ class SequencesStep(AbstractStep):
 
 
 def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
-    """The attention maps of the first heads of the first and last layer, on one example."""
+    """Plots the attention maps of the first heads of the first and last layer, on one example."""
     found: list[Plot] = []
     for place in sorted({0, len(maps.maps) - 1}):
         heads = maps.maps[place][0]
@@ -133,7 +133,7 @@ def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
 
 
 def _kinds(subject: Subject) -> tuple[str, ...]:
-    """The checks that apply: attention, recurrence, targets that are the next inputs."""
+    """Returns which checks apply: attention, recurrence, targets that are the next inputs."""
     parts = list(subject.module.modules())
     found = {
         "attention": any(isinstance(m, nn.MultiheadAttention) for m in parts),

@@ -80,7 +80,7 @@ class SignalStep(AbstractStep):
 
 
 def _examples(profile: Profile | None, context: StepContext) -> int:
-    """The number of examples affordable in half of the time; at least eight, which may take twice the time."""
+    """Returns the number of examples affordable in half of the time, at least eight; raises `OutOfTime` if too slow."""
     if profile is None:
         return max(EXAMPLE_COUNTS)
     least = 2 * profile.cost.passes(min(EXAMPLE_COUNTS))
@@ -92,14 +92,14 @@ def _examples(profile: Profile | None, context: StepContext) -> int:
 
 
 def _healthy(measured: Signal, weighted: int) -> str:
-    """The answer if all layers pass the signal on; the section on the data reports the input scale."""
+    """Returns the answer if all layers pass the signal on, without the input scale, which another section reports."""
     if measured.worst is None:
         return measured.verdict
     return f"For inputs of any size, signals and gradients pass through all {weighted} layers with weights."
 
 
 def _theory(subject: Subject, x: Any, profile: Profile | None, context: StepContext) -> tuple[dict[str, float], str]:
-    """Predicts mean squares by module path, from the variances of the current weights."""
+    """Predicts mean squares by layer name, from the variances of the current weights."""
     if profile is None or profile.program is None:
         return {}, "" if profile is None else profile.reason
     if layers_compile_seconds(profile.program) > MAX_COMPILE_TIME_FACTOR * context.seconds:
@@ -196,7 +196,7 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
 
 
 def _course(what: str, values: Sequence[float | None]) -> str:
-    """A caption that says how much the squares change over the layers, and from which change on that is a problem.
+    """Returns a caption that says how much the squares change over the layers, and which change is a problem.
 
     >>> _course("outputs", [1.0, 0.5, 0.05])
     'Squared outputs differ by a factor of 20 between layers; more than 10,000 from layer to layer is a problem.'

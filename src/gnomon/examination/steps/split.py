@@ -35,7 +35,7 @@ MIN_SECONDS = 1.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitChecks(Record):
-    """The comparison of train and test: copies, shift, labels."""
+    """The comparison of train and test: copies, shift, and label quality."""
 
     leaks: DataLeaks
     shift: DataShift
@@ -97,7 +97,7 @@ class SplitStep(AbstractStep):
 
 
 def _row_findings(subject: Subject, *, seed: int) -> tuple[Finding, ...]:
-    """Findings about columns that differ, rows that belong together, and a column that numbers the rows."""
+    """Returns findings about columns that differ, rows that belong together, and a column that numbers the rows."""
     if subject.test is None or len(subject.train) > MAX_GROUPED_EXAMPLES:
         return ()
     train = subject.examples(subject.train.probe(len(subject.train), seed=seed))

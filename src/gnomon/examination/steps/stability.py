@@ -78,8 +78,7 @@ class StabilityStep(AbstractStep):
 
 
 def affordable(cost: StepCost, context: StepContext) -> int:
-    """The number of examples for which eight Hessian products fit in a fifth of the time; raises `OutOfTime` if
-    none."""
+    """Returns the number of examples for which eight Hessian products fit in the time; raises `OutOfTime` if none."""
     each = 3 * min(PRODUCTS)
     fits = [n for n in EXAMPLES if each * cost.passes(n) <= 0.5 * context.seconds]
     if not fits:
@@ -93,7 +92,7 @@ def with_time_limit(operator: AbstractOperator, context: StepContext) -> TimedOp
 
 
 def products_within(operator: TimedOperator, context: StepContext, part: float) -> int:
-    """The affordable number of Hessian products, by time and memory; times one product."""
+    """Returns the affordable number of Hessian products, by time and memory; times one product."""
     seconds = max(operator.seconds(context.clock), 1e-9)
     if seconds * min(PRODUCTS) > max(part, 0.8) * context.seconds:
         raise out_of_time_error(f"{min(PRODUCTS)} Hessian products", seconds * min(PRODUCTS), context)

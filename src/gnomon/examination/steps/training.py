@@ -116,7 +116,7 @@ class TrainingStep(AbstractStep):
 
 
 def _loss_fell(run: Run) -> bool:
-    """Whether a complete run reduced the (test) loss below `LEARNED_LOSS_SHARE` of its start."""
+    """Returns whether a complete run reduced the (test) loss below `LEARNED_LOSS_SHARE` of its start."""
     losses = run.loss if run.test_loss is None else run.test_loss
     return not run.diverges and not run.shortage and float(losses[-1]) < LEARNED_LOSS_SHARE * float(losses[0])
 
@@ -140,7 +140,7 @@ def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) ->
 
 
 def _watchers(subject: Subject, cost: StepCost, context: StepContext) -> dict[str, Watcher]:
-    """Trackers of kernel and curvature; the number of examples is such that one measurement takes 1/50 of the time."""
+    """Returns trackers of kernel and curvature on so few examples that one measurement takes 1/50 of the time."""
     each = (
         2 * max(1, subject.task.outputs) + 3 * HESSIAN_PRODUCTS
     )  # passes for an example: one per output, three per product
@@ -154,7 +154,7 @@ def _watchers(subject: Subject, cost: StepCost, context: StepContext) -> dict[st
 
 
 def batch_size(n: int, cost: StepCost, seconds: float, *, least: int = min(BATCH_SIZES)) -> int:
-    """The batch size if the user gives none, chosen by the number of examples and the cost of a step.
+    """Chooses the batch size, if the user gives none, by the number of examples and the cost of a step.
 
     Reference: [mandt2017stochastic] for the noise of gradient descent, which scales with lr / batch.
 
@@ -168,7 +168,7 @@ def batch_size(n: int, cost: StepCost, seconds: float, *, least: int = min(BATCH
 
 
 def moments(steps: int) -> list[int]:
-    """Recorded steps, closer together at the beginning."""
+    """Returns the steps to record, closer together at the beginning."""
     recorded = torch.logspace(0, torch.log10(torch.tensor(float(steps))), RECORDED_STEPS).round().int().unique()
     return [0, *recorded.tolist()]
 
@@ -192,7 +192,7 @@ def _values(run: Run, size: int, *, own: bool) -> tuple[Value, ...]:
 
 
 def _below_kernel(run: Run, products: StepProducts) -> tuple[Finding, ...]:
-    """A finding if the trained network scores below the initial tangent kernel on held-out examples."""
+    """Returns a finding if the trained network scores below the initial tangent kernel on held-out examples."""
     data, kernel = products.get(DataSummary), products.get(ProbeKernel)
     prediction = None if kernel is None else kernel.prediction
     known = prediction is not None and data is not None and data.largest_class is not None
@@ -205,7 +205,7 @@ def _below_kernel(run: Run, products: StepProducts) -> tuple[Finding, ...]:
 
 
 def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
-    """A finding if the test loss rose, relative to itself and to the loss of guessing."""
+    """Returns a finding if the test loss rose considerably during training."""
     if run.test_loss is None or run.diverges:
         return ()
     least, last, first = (float(loss) for loss in (run.test_loss.min(), run.test_loss[-1], run.test_loss[0]))
@@ -217,7 +217,7 @@ def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
 
 
 def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ...]:
-    """The loss predicted by the constant tangent kernel after the same number of steps.
+    """Returns the loss that the constant tangent kernel predicts after the same number of steps.
 
     For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
     gradient descent could do.
@@ -240,14 +240,14 @@ def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ..
 
 
 def _predicted_rate(run: Run, products: StepProducts) -> float | None:
-    """The learning rate of the prediction in `compare_with_prediction`; None if unknown."""
+    """Returns the learning rate used in `compare_with_prediction`; None if unknown."""
     measured, way = products.get(Sharpness), as_gradient_descent(run.optimizer)
     lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
     return lr if lr is not None and isfinite(lr) and lr > 0 else None
 
 
 def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
-    """A sentence if prediction and measurement differ by more than a factor of two."""
+    """Returns a sentence if prediction and measurement differ by more than a factor of two."""
     if not predicted or run.diverges:
         return ""
     wanted, got = float(predicted[0].value), float(run.loss[-1])
@@ -268,7 +268,7 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
 
 
 def _losses(run: Run, products: StepProducts) -> Plot:
-    """Plots measured and predicted losses."""
+    """Plots measured and predicted losses over the steps."""
     steps, predicted, lr = run.steps[1:], products.get(Trajectory), _predicted_rate(run, products)
     marks: list[Scatter | Line] = [Scatter("measured, training", steps, run.loss[1:], 0)]
     if run.test_loss is not None:

@@ -104,14 +104,14 @@ class WiringStep(AbstractStep):
 
 
 def batch_of(subject: Subject) -> int | None:
-    """The batch size that the user named, or the batch size of the loader; None if there is none."""
+    """Returns the batch size that the user gave, or the loader's batch size; None if there is none."""
     if subject.recipe.batch is not None or subject.recipe.loader is None:
         return subject.recipe.batch
     return len(next(subject.recipe.loader.batches()))
 
 
 def statistics(subject: Subject, module: nn.Module, examples: int) -> tuple[Finding, ...]:
-    """Whether the running statistics of batch norm in a module fit the training data."""
+    """Returns findings if the running statistics of batch norm in a module do not fit the training data."""
     some = subject.probe.some(examples)
     return normalization_findings(module, some.x, some.y, subject.loss_of)
 

@@ -11,7 +11,7 @@ __all__ = ["ExactDenoiser"]
 
 
 class ExactDenoiser(nn.Module):
-    """The mean of the noise, the example or the velocity, given a noised example of a mixture of Gaussians.
+    """The optimal output of a diffusion network for a mixture of Gaussians, given a noised example.
 
         E[x_0 | x] = (x + (1 - a) grad log q(x)) / sqrt(a),    E[e | x] = -sqrt(1 - a) grad log q(x)       (1)
 
@@ -35,7 +35,7 @@ class ExactDenoiser(nn.Module):
         self.mixture, self.schedule, self.target = mixture, schedule, target
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
-        """Returns the mean of the target for each example at its time."""
+        """Returns the optimal output (noise, example or velocity) for each noised example at its time."""
         times, which = t.unique(return_inverse=True)
         parts = [self._at(x if len(times) == 1 else x[which == i], float(time)) for i, time in enumerate(times)]
         if len(parts) == 1:
@@ -46,7 +46,7 @@ class ExactDenoiser(nn.Module):
         return result
 
     def score(self, x: Tensor, t: Tensor) -> Tensor:
-        """Returns the score of noised examples, all at the same time, which may be 0."""
+        """Returns the score (gradient of the log density) of noised examples, all at the same time, which may be 0."""
         a = float(self.schedule.kept_at(float(t[0])))
         return self.mixture.noised(a**0.5, (1 - a) ** 0.5).score(x).to(x.dtype)
 

@@ -1,4 +1,4 @@
-"""The deterministic equation with the marginals of a diffusion, and its log density.
+"""The probability-flow equation of a diffusion model, which is deterministic, and its log density.
 
 Let cos(h)^2 = a be the share of the example that is left, so that x = cos(h) x_0 + sin(h) e and h grows from 0 to
 almost pi / 2:
@@ -44,7 +44,7 @@ def flow_log_prob(
     first: float = 0.0,
     trace: AbstractTraceEstimator | None = None,
 ) -> Float[Tensor, " n"]:
-    """Returns the log density of examples by the deterministic equation; equation (1).
+    """Returns the log density of examples, computed by the deterministic probability-flow equation (1).
 
         log q_0(x) = log N(x(h_T); 0, I) + int tr(dv/dx) dh                                                (1)
 
@@ -82,7 +82,7 @@ def flow_log_prob(
 
 @names_call
 def flow_samples(score: Score, noise: Tensor, schedule: Schedule, *, steps: int = 100, first: float = 0.0) -> Tensor:
-    """Maps noise to examples by the deterministic equation, run backward; equation (1) of the module.
+    """Maps noise to examples by running the deterministic probability-flow equation (1) backward.
 
     Cost: 4 x ``steps`` scores.
 

@@ -45,7 +45,7 @@ TARGETS = ("noise", "data", "velocity")
 
 
 class Diffusion(AbstractGenerative):
-    """A diffusion model from any network (x, t) -> tensor of the shape of x, with t of shape (n,) in (0, 1].
+    """A diffusion model from any network that maps x and times t of shape (n,) in (0, 1] to a tensor like x.
 
     ``log_prob`` is the bound (3), with one draw of the noise of each step from a fixed seed. ``variance`` is the
     variance of p(x_{k-1} | x_k): either of q(x_{k-1} | x_k, x_0) ("posterior") or of a forward step ("forward").
@@ -81,7 +81,7 @@ class Diffusion(AbstractGenerative):
         self.variances = small if variance == "posterior" else s.betas
 
     def noised(self, x0: Tensor, kept: Tensor, noise: Tensor) -> Tensor:
-        """Returns x_k of examples; ``kept`` is a_k for each."""
+        """Returns noised examples x_k; ``kept`` is the fraction a_k of the example's variance that is left."""
         a = kept.to(x0).reshape(-1, *[1] * (x0.dim() - 1))
         return a.sqrt() * x0 + (1 - a).sqrt() * noise
 
@@ -141,7 +141,7 @@ class Diffusion(AbstractGenerative):
         return -self.terms(self.points(x)).sum(0)
 
     def terms(self, x: Tensor, *, seed: int = 0) -> Float[Tensor, "t1 n"]:
-        """Returns the parts of minus (3): steps 1 ... T (the first is -log p(x_0 | x_1)), then the prior."""
+        """Returns the terms of minus the bound (3): steps 1 to T (step 1 is -log p(x_0 | x_1)), then the prior."""
         s, generator, parts = self.schedule, self.generator(seed), []
         d = x[0].numel()
         for k in range(1, len(s) + 1):

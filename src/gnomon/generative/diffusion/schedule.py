@@ -32,7 +32,7 @@ MAX_BETA = 0.999
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """The variances beta_1 ... beta_T in float64, and the quantities derived from them; equations (1) and (2).
+    """The noise variances beta_1 ... beta_T in float64, and quantities derived from them; equations (1) and (2).
 
     >>> schedule = Schedule(torch.tensor([0.5, 0.5]).double())
     >>> schedule.kept.tolist(), schedule.posterior_variance.tolist()
@@ -54,28 +54,28 @@ class Schedule:
 
     @cached_property
     def kept(self) -> Float[Tensor, " t1"]:
-        """The shares a_0 ... a_T of the variance that still belong to the example; equation (1)."""
+        """Returns the fractions a_0 ... a_T of the variance that still come from the example; equation (1)."""
         return torch.cat([torch.ones(1, dtype=torch.float64), (1 - self.betas).cumprod(0)])  # (1)
 
     @cached_property
     def posterior_variance(self) -> Float[Tensor, " t"]:
-        """The variance b for every step, 0 for the first; equation (2)."""
+        """Returns the variance b of the reverse step for every step, 0 for the first; equation (2)."""
         return self.betas * (1 - self.kept[:-1]) / (1 - self.kept[1:])  # (2)
 
     def posterior_mean(self, k: int, x0: Tensor, xk: Tensor) -> Tensor:
-        """Returns the mean m of step k, counted from 1; equation (2)."""
+        """Returns the mean m of reverse step k, counted from 1; equation (2)."""
         a, before, beta = float(self.kept[k]), float(self.kept[k - 1]), float(self.betas[k - 1])
         return (before**0.5 * beta * x0 + (1 - beta) ** 0.5 * (1 - before) * xk) / (1 - a)  # (2)
 
     def kept_at(self, t: Any) -> Tensor:
-        """Returns a(t) for times in [0, 1]; log a is linear between steps."""
+        """Returns the fraction a(t) of the example's variance at times in [0, 1]; log a is linear between steps."""
         places = torch.as_tensor(t, dtype=torch.float64).clamp(0, 1) * len(self)
         low = places.floor().clamp(max=len(self) - 1).long()
         logs = self.kept.log()
         return (logs[low] + (places - low) * (logs[low + 1] - logs[low])).exp()
 
     def time_at(self, kept: Any) -> Tensor:
-        """Returns the time at which this share is kept: the inverse of `kept_at`."""
+        """Returns the time at which this fraction of the variance is left: the inverse of `kept_at`."""
         logs, wanted = -self.kept.log(), -torch.as_tensor(kept, dtype=torch.float64).log()
         low = (
             (torch.searchsorted(logs, wanted.reshape(-1), right=True) - 1).clamp(0, len(self) - 1).reshape(wanted.shape)
@@ -114,7 +114,7 @@ def linear_schedule(steps: int = 1000, *, first: float | None = None, last: floa
 
 @names_call
 def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
-    """Returns a schedule in which the share of the example falls like a cosine, slowly at both ends.
+    """Returns a schedule in which the example's fraction falls like a cosine, slowly at both ends.
 
         a_k = f(k) / f(0),    f(k) = cos^2(pi / 2 (k / T + offset) / (1 + offset)),    beta_k <= 0.999     (1)
 

@@ -82,7 +82,7 @@ class MaskedNetwork(nn.Module):
 
 
 class AbstractAutoregressive(AbstractTransform):
-    """The base of autoregressive maps: a network decides from the previous coordinates how to transform each one.
+    """Base class of autoregressive maps: a network computes from earlier coordinates how to transform the next one.
 
     ``network`` maps (n, d) to (n, d, outputs) and respects the order; ``reverse`` starts with the last coordinate.
     """
@@ -96,11 +96,11 @@ class AbstractAutoregressive(AbstractTransform):
 
     @abstractmethod
     def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
-        """Maps each noise coordinate to an example coordinate; returns also the log of the slope."""
+        """Maps each noise coordinate to an example coordinate; also returns the log of the slope."""
 
     @abstractmethod
     def to_noise(self, x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
-        """Maps each example coordinate to a noise coordinate; returns also the log of the slope."""
+        """Maps each example coordinate to a noise coordinate; also returns the log of the slope."""
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         z = self._reorder(z)
@@ -130,7 +130,7 @@ class AbstractAutoregressive(AbstractTransform):
 
 
 class Autoregressive(AbstractAutoregressive):
-    """The affine autoregressive map (1) of points (n, d).
+    """Affine autoregressive map of points (n, d); equation (1).
 
     >>> layer = Autoregressive(MaskedNetwork(2, 2))
     >>> layer(torch.ones(1, 2))[0].tolist()                                  # a new network's last layer is zero
@@ -154,7 +154,7 @@ def _both(options: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class SplineAutoregressive(AbstractAutoregressive):
-    """An autoregressive map of points (n, d) whose coordinates pass through splines (2).
+    """Autoregressive map of points (n, d) that transforms each coordinate by a spline; equation (2).
 
     The network returns 3 bins - 1 numbers for each coordinate: `rational_spline` says what they mean.
 

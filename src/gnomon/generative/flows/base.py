@@ -22,7 +22,7 @@ __all__ = ["AbstractTransform", "Flow", "InverseTransform", "ShiftTransform"]
 
 
 class AbstractTransform(nn.Module, ABC):
-    """An invertible map; both directions return the mapped point and log |det| of their own Jacobian."""
+    """Base class of invertible maps; both directions return the mapped point and log |det| of their Jacobian."""
 
     @abstractmethod
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:
@@ -34,7 +34,7 @@ class AbstractTransform(nn.Module, ABC):
 
 
 class InverseTransform(AbstractTransform):
-    """The inverse of a map: the fast direction of one is the slow direction of the other.
+    """The inverse of a map; swaps its fast and its slow direction.
 
     >>> moved = InverseTransform(ShiftTransform(1))
     >>> moved.transform.amount.data += 2.0
@@ -72,7 +72,7 @@ class ShiftTransform(AbstractTransform):
 
 
 class Flow(AbstractGenerative):
-    """A chain of invertible maps from N(0, I); equation (1). ``log_prob`` is exact, ``losses`` is minus it.
+    """A normalizing flow: invertible maps applied to Gaussian noise, with an exact ``log_prob``; equation (1).
 
     >>> flow = Flow([ShiftTransform(2)], shape=(2,))
     >>> flow.log_prob(torch.zeros(1, 2)).item() == standard_normal(torch.zeros(1, 2)).item()
@@ -86,7 +86,7 @@ class Flow(AbstractGenerative):
         self.transforms, self.shape = nn.ModuleList(transforms), tuple(shape)
 
     def forward(self, z: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
-        """Maps noise to examples; returns also log |det df/dz|."""
+        """Maps noise to examples; also returns log |det df/dz|."""
         total = z.new_zeros(len(z))
         for transform in self.transforms:
             z, log_det = transform(z)
@@ -94,7 +94,7 @@ class Flow(AbstractGenerative):
         return z, total
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
-        """Maps examples to noise; returns also log |det| of the inverse."""
+        """Maps examples to noise; also returns log |det| of the inverse's Jacobian."""
         total = x.new_zeros(len(x))
         for transform in reversed(self.transforms):
             assert isinstance(transform, AbstractTransform)

@@ -51,7 +51,7 @@ def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: i
 
 
 class AbstractCoupling(AbstractTransform):
-    """The base of coupling maps: a mask (d,) chooses the fixed coordinates, and the network sees only those."""
+    """Base class of coupling maps: a network sees the coordinates fixed by a mask (d,) and transforms the others."""
 
     stays: Tensor
     kept: Tensor
@@ -81,12 +81,12 @@ class AbstractCoupling(AbstractTransform):
         return given.reshape(len(kept), changing, self.outputs)
 
     def joined(self, kept: Tensor, changed: Tensor) -> Tensor:
-        """Puts both halves back in their positions."""
+        """Puts fixed and changed coordinates back in their positions."""
         return torch.cat([kept, changed], 1)[:, self.order]
 
 
 class Coupling(AbstractCoupling):
-    """The affine coupling map (1) of points (n, d); s is 3 tanh of the network's first outputs.
+    """Affine coupling map of points (n, d); the log scale s is limited to [-3, 3] by tanh; equation (1).
 
     >>> layer = Coupling(coupling_network(1, 2), alternating_mask(2, 0))
     >>> layer(torch.tensor([[1.0, 2.0]]))[0].tolist()

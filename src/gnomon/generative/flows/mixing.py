@@ -1,4 +1,4 @@
-"""Learned linear maps of channels, equal at every position; they generalize permutations between coupling maps.
+"""Learned linear mixing of channels, the same at every position; generalizes permutations between coupling maps.
 
     x[:, p] = W z[:, p] for every position p,    log |det| = positions * log |det W|                       (1)
 

@@ -39,7 +39,7 @@ class PlanarTransform(AbstractTransform):
 
     @property
     def direction(self) -> Tensor:
-        """Returns u, changed so that the map is invertible."""
+        """Returns the direction u of the step, adjusted so that the map is invertible."""
         product = self.u @ self.w
         return self.u + (softplus(product) - 1 - product) * self.w / self.w.square().sum()
 
@@ -61,7 +61,7 @@ class PlanarTransform(AbstractTransform):
 
 @torch.no_grad()
 def _root(product: Tensor, target: Tensor) -> Tensor:
-    """Returns the root of (2) by bisection between target - |u.w| and target + |u.w|, which have opposite signs."""
+    """Returns the root of (2) by bisection, between bounds at which the function has opposite signs."""
     low, high = target - product.abs() - 1e-3, target + product.abs() + 1e-3
     for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2

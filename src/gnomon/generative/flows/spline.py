@@ -102,7 +102,7 @@ def _check(x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Piece:
-    """The piece of a spline that contains a number."""
+    """The segment of a spline that contains a number."""
 
     __slots__ = ("d0", "d1", "height", "s", "width", "x", "y")
 
@@ -111,14 +111,14 @@ class _Piece:
         self.s = self.height / self.width
 
     def log_slope(self, w: Tensor) -> Tensor:
-        """Returns the logarithm of the slope (2)."""
+        """Returns the logarithm of the spline's slope; equation (2)."""
         below = self.s + (self.d1 + self.d0 - 2 * self.s) * w * (1 - w)
         above = self.d1 * w.square() + 2 * self.s * w * (1 - w) + self.d0 * (1 - w).square()
         return 2 * self.s.log() + above.log() - 2 * below.log()  # (2)
 
 
 def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
-    """Finds the pieces that contain numbers in [0, 1], along x (side 0) or along y (side 1) of the unit square.
+    """Finds the spline segments that contain numbers in [0, 1], along x (side 0) or y (side 1).
 
     Sums of widths and heights before each knot are one product with a triangular matrix, and only the two knots next to
     a number get their slopes: softmax and cumsum over few numbers are slow, and their gradients are slower.
@@ -142,7 +142,7 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
 
 
 class SplineCoupling(AbstractCoupling):
-    """A coupling map of points (n, d) whose changing coordinates pass through splines (1).
+    """Coupling map of points (n, d) that transforms the changing coordinates by splines; equation (1).
 
     The network returns 3 bins - 1 numbers for each changing coordinate. The fixed coordinates pass through splines as
     well, whose parameters (``own``) are learned constants, so each map also fits the distribution of every coordinate.

@@ -1,4 +1,4 @@
-"""Checks the density of any flow: its integral, the round trip through its maps, and its determinant.
+"""Checks the density of a model: its integral, and for flows the inverse map and the determinant.
 
     int p(x) dx = 1                                                                                        (1)
     E_{x ~ samples} r(x) / p(x) = 1    for every density r that vanishes where p does                      (2)
@@ -42,7 +42,7 @@ POINTS_PER_TILE = 2**16
 
 @dataclass(frozen=True, slots=True)
 class DensityCheck(Result):
-    """The integral of a density, the largest round-trip error of its maps, and the error of the log determinant.
+    """Result: the integral of a density, the largest error of its inverse maps, and the error of the log determinant.
 
     The last two are NaN if the model exposes no maps (``forward`` and ``inverse`` with log determinants, or zuko's
     ``transform``).
@@ -58,20 +58,20 @@ class DensityCheck(Result):
 
     @property
     def normalized(self) -> bool:
-        """Whether the integral is 1 within its error."""
+        """Returns whether the integral is 1 within its error."""
         interval = self.integral.interval
         return abs(float(self.integral.value) - 1) <= INTEGRAL_TOLERANCE if interval is None else 1.0 in interval
 
     @property
     def verdict(self) -> str:
-        """Says whether the density is valid."""
+        """States whether the density is valid."""
         detail = f"its integral is {self.integral}"
         back = "" if self.round_trip != self.round_trip else f", and the round-trip error is {self.round_trip:.1e}"
         return f"This is not a density: {detail}{back}." if self.findings else f"The density is valid: {detail}{back}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports a density that is not normalized, a map that is not invertible, or a wrong determinant."""
+        """Returns findings about a wrong integral, a map that is not invertible, or a wrong determinant."""
         listed = []
         if not self.normalized:
             listed.append(Finding(kinds.DENSITY_NOT_NORMALIZED, "", {"integral": self.integral}, (self.integral,)))
@@ -85,7 +85,7 @@ class DensityCheck(Result):
         return tuple(listed)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the integral next to 1."""
+        """Plots the integral of the density next to 1."""
         bars = Bars("integral", ("measured", "density"), (float(self.integral.value), 1.0))
         return (Plot("Integral of the density", (bars,), Axis("integral"), caption=self.verdict),)
 
@@ -121,7 +121,7 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
 
 
 def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
-    """Computes (1) over the box of the samples, widened by half of its size on every side.
+    """Integrates the density on a grid over the box of the samples, doubled in size; equation (1).
 
     If the sum over every second point differs, the grid is too coarse for the density and is refined.
     """
@@ -144,7 +144,7 @@ def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
 
 
 def _by_samples(log_prob: Any, x: Tensor) -> Value:
-    """Computes (2), with a Gaussian of the samples' principal directions and half their standard deviations."""
+    """Estimates the integral (2) by importance sampling from a Gaussian fitted to the samples."""
     flat = x.flatten(1).double()
     d = flat.shape[1]
     values, vectors = torch.linalg.eigh(torch.cov(flat.T) / 4 + 1e-12 * torch.eye(d, dtype=torch.float64))
@@ -157,7 +157,7 @@ def _by_samples(log_prob: Any, x: Tensor) -> Value:
 
 
 def _maps(model: Any, x: Tensor) -> tuple[float, float]:
-    """Errors of (3), the first relative to the size of the points; NaN if the model is not a flow of maps."""
+    """Returns the errors (3) of the inverse map and of the determinant; NaN if the model is not a flow of maps."""
     pair = _both_ways(model)
     if pair is None:
         return nan, nan

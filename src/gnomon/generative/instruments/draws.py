@@ -53,7 +53,7 @@ def log_density_of(model: Any) -> Callable[[Tensor], Tensor]:
 
 
 def as_points(x: Any, name: str, *, least: int = 2) -> Tensor:
-    """Returns examples as a table of finite float64 numbers, one row each.
+    """Returns examples as a table of finite float64 numbers, one row per example.
 
     Cost: a copy.
 

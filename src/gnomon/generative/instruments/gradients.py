@@ -1,4 +1,4 @@
-"""Measures gradients through samples: of a generator, and of an expectation.
+"""Gradients through samples: of a GAN's generator, and of an expectation.
 
     d/da log(1 - sigmoid(a)) = -D,    d/da -log sigmoid(a) = -(1 - D)                                      (1)
 
@@ -34,7 +34,7 @@ MIN_GRADIENT_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class GeneratorGradients(Result):
-    """The gradient that fakes send to a generator: mean |d loss / d logit| for both losses (1), and mean D of fakes.
+    """Result: the gradient that generated examples send to the generator, for both usual losses; equation (1).
 
     ``in_use`` is the value for the model's own loss.
 
@@ -49,26 +49,26 @@ class GeneratorGradients(Result):
 
     @property
     def verdict(self) -> str:
-        """Says whether the generator still learns."""
+        """States whether the generator still receives a gradient."""
         sizes = f"{self.minimax:.2g} with the minimax loss, {self.non_saturating:.2g} with the non-saturating one"
         return f"The discriminator gives fakes {self.mean_probability:.2g}; the generator's gradient is {sizes}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports a generator whose gradient has vanished."""
+        """Returns a finding if the generator's gradient has vanished."""
         if self.in_use >= MIN_GRADIENT_SHARE:
             return ()
         return (Finding(kinds.GENERATOR_SILENCED, "", {"gradient": self.in_use}, (Value("gradient", self.in_use),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both gradients."""
+        """Plots the generator's gradient under both losses."""
         bars = Bars("gradient", ("minimax", "non-saturating"), (self.minimax, self.non_saturating))
         return (Plot("The generator's gradient", (bars,), Axis("mean size"), caption=self.verdict),)
 
 
 @names_call
 def generator_gradient_health(gan: GAN, *, draws: int = 256, seed: int = 0) -> GeneratorGradients:
-    """Measures whether a generator still gets a gradient from its discriminator, under both usual losses.
+    """Measures whether a generator still receives a gradient from its discriminator, under both usual losses.
 
         |d log(1 - D) / d logit| = D,    |d log D / d logit| = 1 - D                                       (1)
 
@@ -97,7 +97,7 @@ def generator_gradient_health(gan: GAN, *, draws: int = 256, seed: int = 0) -> G
 
 @dataclass(frozen=True, slots=True)
 class GradientEstimators(Result):
-    """Means and single-draw variances of both estimators (2) of one gradient.
+    """Result: means and single-draw variances of two gradient estimators; equation (2).
 
     >>> GradientEstimators(2.0, 2.0, 4.0, 60.0, 1000).ratio
     15.0
@@ -111,7 +111,7 @@ class GradientEstimators(Result):
 
     @property
     def ratio(self) -> float:
-        """How many times more draws the score-function estimator needs for the same error."""
+        """Returns how many times more draws the score-function estimator needs for the same error."""
         least = torch.finfo(torch.float64).tiny
         return self.score_function_variance / max(self.reparametrized_variance, least)
 
@@ -121,7 +121,7 @@ class GradientEstimators(Result):
         return f"The score function needs {self.ratio:.3g} times as many draws as the reparametrized gradient."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both variances."""
+        """Plots the variance of both estimators."""
         bars = Bars("variance", ("reparametrized", "score function"),
                     (self.reparametrized_variance, self.score_function_variance))  # fmt: skip
         return (Plot("Variance of one draw", (bars,), Axis("variance"), caption=self.verdict),)
@@ -131,7 +131,7 @@ class GradientEstimators(Result):
 def gradient_estimators(
     function: Callable[[Tensor], Tensor], mean: float, std: float, *, draws: int = 10_000, seed: int = 0
 ) -> GradientEstimators:
-    """Estimates the gradient in m of E f(m + s e) for one number in two ways, with the variance of a single draw.
+    """Estimates the gradient of E f(m + s e) with respect to m by two estimators, with their variances.
 
         d/dm E f(m + s e) = E f'(m + s e) = E f(m + s e) e / s                                             (1)
 

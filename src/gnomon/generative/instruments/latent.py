@@ -1,4 +1,4 @@
-"""Examines autoencoders: reconstruction compared with PCA, classes in the latent space, and holes in it.
+"""Evaluates autoencoders: reconstruction compared with PCA, classes in the latent space, and holes in it.
 
     excess = mean |x - D(E(x))|^2 / 2 - sum_{i > m} c_i / 2,    c_i eigenvalues of the data's covariance   (1)
     holes = share of z ~ N(0, I) whose decoded example is farther from the data than 95 % of data are      (2)
@@ -50,7 +50,7 @@ def reconstruction_error(model: Autoencoder, x: Any) -> Float[Tensor, " n"]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PcaGap(Result):
-    """An autoencoder compared with PCA of the same dimension: losses (1), and angles between the subspaces.
+    """Result: an autoencoder compared with PCA of the same dimension: losses (1), and angles between subspaces.
 
     >>> PcaGap(1.0, 0.75, torch.zeros(2)).excess
     0.25
@@ -74,14 +74,14 @@ class PcaGap(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports that PCA would be better."""
+        """Returns a finding if PCA reconstructs better."""
         if self.excess <= 0.05 * self.pca_loss:
             return ()
         evidence = (Value("loss", self.loss), Value("PCA", self.pca_loss))
         return (Finding(kinds.WORSE_THAN_PCA, "", {"pca": self.pca_loss, "loss": self.loss}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the angles between the subspaces."""
+        """Plots the angles between the autoencoder's and PCA's subspaces."""
         line = Line("principal angles", range(1, len(self.angles) + 1), self.angles)
         return (Plot("Angles between both subspaces", (line,), Axis("number"), Axis("rad"), self.verdict),)
 
@@ -152,7 +152,7 @@ def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int
 
 @dataclass(frozen=True, slots=True)
 class LatentHoles(Result):
-    """The share (2) of decoded draws that are far from all data; for data themselves it is 5 %.
+    """Result: the fraction of decoded random draws that are far from all data; equation (2).
 
     >>> LatentHoles(0.05, 1.0, 200).findings
     ()
@@ -164,25 +164,25 @@ class LatentHoles(Result):
 
     @property
     def verdict(self) -> str:
-        """Says whether draws of the prior decode to examples."""
+        """States how many random latent draws decode to points far from the data."""
         return f"{self.holes:.0%} of latent draws decode to points farther from the data than 95 % of the data are."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports a latent space with holes."""
+        """Returns a finding if the latent space has holes."""
         if self.holes < MAX_HOLES:
             return ()
         return (Finding(kinds.LATENT_HOLES, "", {"holes": self.holes}, (Value("holes", self.holes),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the shares near the data and far from it."""
+        """Plots the fractions of decoded draws near the data and far from the data."""
         bars = Bars("share", ("near the data", "far from the data"), (1 - self.holes, self.holes))
         return (Plot("Decoded draws", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 
 
 @names_call
 def latent_holes(model: Autoencoder | VAE, data: Any, *, draws: int = 500, seed: int = 0) -> LatentHoles:
-    """Measures whether draws of N(0, I) decode to examples like the data, or fall into holes of the latent space.
+    """Measures whether random latent draws decode to examples like the data, or fall into holes of the latent space.
 
         holes = share of decoded draws farther from the data than 95 % of the data are from each other     (1)
 

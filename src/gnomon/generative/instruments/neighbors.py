@@ -43,7 +43,7 @@ MANY_COPIED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class SampleCoverage(Result):
-    """The share of data points that have samples nearby; equations (1) and (2).
+    """Result: the fraction of data points that have generated samples nearby; equations (1) and (2).
 
     >>> [f.kind for f in SampleCoverage(0.5, 0.97, 0.01, 5).findings]
     ['modes-dropped']
@@ -66,14 +66,14 @@ class SampleCoverage(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports parts of the data that are never sampled."""
+        """Returns a finding if parts of the data are never sampled."""
         if self.coverage >= self.expected - MISSING_MODES_Z * self.error:
             return ()
         evidence = (Value("coverage", self.coverage), Value("expected", self.expected))
         return (Finding(kinds.MODES_DROPPED, "", {"coverage": self.coverage, "expected": self.expected}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the measured and the expected share."""
+        """Plots the measured fraction next to the fraction that a perfect sampler reaches."""
         bars = Bars("share", ("measured", "expected"), (self.coverage, self.expected))
         return (Plot("SampleCoverage", (bars,), Axis("share of data points", limits=(0, 1)), caption=self.verdict),)
 
@@ -112,7 +112,7 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
 
 @dataclass(frozen=True, slots=True)
 class SampleMemorization(Result):
-    """The share of samples that are nearest to a training example; equation (3).
+    """Result: the fraction of samples that are nearest to a training example; equation (3).
 
     >>> [f.kind for f in SampleMemorization(0.9, 0.5, 1e-6, 200).findings]
     ['memorized-samples']
@@ -132,7 +132,7 @@ class SampleMemorization(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports repeated training examples."""
+        """Returns a finding if samples repeat training examples."""
         if self.p_value > SIGNIFICANCE_LEVEL:
             return ()
         evidence = (Value("copied", self.copied), Value("p-value", self.p_value))
@@ -141,7 +141,7 @@ class SampleMemorization(Result):
         return (Finding(row, "", {"copied": self.copied, "expected": self.expected}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the measured share and the share without copying."""
+        """Plots the measured fraction next to the fraction without copying."""
         bars = Bars("share", ("measured", "without copying"), (self.copied, self.expected))
         return (Plot("SampleMemorization", (bars,), Axis("share of samples", limits=(0, 1)), caption=self.verdict),)
 

@@ -1,4 +1,4 @@
-"""Measures the gap of a VAE's bound, and finds latent coordinates that carry no information.
+"""Measures how far a VAE's bound is below the log density, and finds latents that carry no information.
 
     gap = log p(x) - ELBO(x) = KL(q(z | x) | p(z | x)) >= IWAE_k(x) - ELBO(x)                              (1)
     a coordinate is in use if E_x KL(q(z_j | x) | N(0, 1)) is above 0.01 nats                              (2)
@@ -28,7 +28,7 @@ MIN_NATS_IN_USE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ElboGap(Result):
-    """The gap (1) with its sampling error, the nats of each latent coordinate, and moments of all latents.
+    """Result: the gap of the bound with its sampling error, and the information in each latent coordinate, in nats.
 
     ``mean_off`` and ``covariance_off`` are the distances of the latents' mean from 0 and of their covariance from I.
 
@@ -44,7 +44,7 @@ class ElboGap(Result):
 
     @property
     def used(self) -> int:
-        """Latent coordinates that carry more than 0.01 nats; equation (2)."""
+        """Returns the number of latent coordinates that carry more than 0.01 nats; equation (2)."""
         return int((self.nats > MIN_NATS_IN_USE).sum())
 
     @property
@@ -55,7 +55,7 @@ class ElboGap(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports latents that carry no information."""
+        """Returns a finding if no latent coordinate carries information."""
         if self.used:
             return ()
         return (
@@ -65,7 +65,7 @@ class ElboGap(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the nats of each coordinate."""
+        """Plots the information in each latent coordinate, in nats."""
         bars = Bars("nats", [f"z[{i}]" for i in range(len(self.nats))], self.nats)
         return (Plot("What each latent coordinate carries", (bars,), Axis("nats"), caption=self.verdict),)
 

@@ -1,4 +1,4 @@
-"""Measures what a discriminator knows: density ratios, the calibration of its probabilities, a bound on a divergence.
+"""Uses of a discriminator: density ratios, the calibration of its probabilities, a bound on a divergence.
 
     D = p / (p + q)    =>    p / q = D / (1 - D),    E_q D / (1 - D) = 1                                   (1)
     JS(p, q) >= log 2 + (E_p log D + E_q log(1 - D)) / 2    for every D, equal for the D of (1)            (2)
@@ -78,7 +78,7 @@ def js_estimate(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RatioCalibration(Result):
-    """Predicted probabilities of a discriminator in bins, and the observed share in each bin.
+    """Result: a discriminator's predicted probabilities in bins, and the observed fraction in each bin.
 
     ``error`` is the mean difference of both; ``mean_ratio`` is E_q D / (1 - D) with its standard error, and is 1 for a
     correct ratio.
@@ -96,18 +96,18 @@ class RatioCalibration(Result):
 
     @property
     def worst(self) -> float:
-        """The largest difference, in standard errors."""
+        """Returns the largest difference of predicted and observed probability, in standard errors."""
         return float(((self.predicted - self.observed) / self.errors).abs().max())
 
     @property
     def verdict(self) -> str:
-        """Says whether the probabilities are correct."""
+        """States whether the probabilities of the discriminator are calibrated."""
         detail = f"probabilities are off by {self.error:.1%} on average, and the mean ratio is {self.mean_ratio:.3g}"
         return f"The density ratio is wrong: {detail}." if self.findings else f"The density ratio is usable: {detail}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports wrong probabilities."""
+        """Returns a finding if the probabilities are not calibrated."""
         if self.error < HARMLESS_MISCALIBRATION or self.worst < WRONG_BIN_Z:
             return ()
 

@@ -1,4 +1,4 @@
-"""Checks whether a learned score is correct, and whether it is the gradient of any function.
+"""Checks whether a learned score is correct, and whether it is the gradient of a function.
 
     error = E |s(x) - grad log p(x)|^2 / E |grad log p(x)|^2                                               (1)
     curl = E |J - J^T|_F^2 / (4 E |J|_F^2),    J = ds/dx                                                   (2)
@@ -32,7 +32,7 @@ MAX_CURL_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ScoreError(Result):
-    """The relative squared error (1) of a score, and the share (2) of its slopes that rotate.
+    """Result: the relative squared error of a score (1), and the rotating fraction of its derivatives (2).
 
     >>> ScoreError(0.02, 0.0, 100).verdict
     'The score is off by 2.0% of its mean square, and 0.0% of its slopes are rotation.'
@@ -51,7 +51,7 @@ class ScoreError(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports a score that is wrong, or is not a gradient."""
+        """Returns findings if the score is wrong, or if it is not a gradient."""
         listed = []
         if self.error > MAX_SCORE_ERROR:
             listed.append(Finding(kinds.SCORE_WRONG, "", {"error": self.error}, (Value("error", self.error),)))
@@ -60,7 +60,7 @@ class ScoreError(Result):
         return tuple(listed)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both numbers."""
+        """Plots the error and the rotation of the score."""
         return (Plot("Score", (Bars("share", ("error", "curl"), (self.error, self.curl)),), caption=self.verdict),)
 
 
@@ -90,7 +90,7 @@ def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
 
 @names_call
 def score_curl(score: Score, x: Tensor) -> float:
-    """Returns the share of a field's slopes that rotate: 0 for the gradient of any function, 1 for a pure rotation.
+    """Returns the rotating fraction of a field's derivatives: 0 for any gradient, 1 for a pure rotation.
 
         curl = E |J - J^T|_F^2 / (4 E |J|_F^2),    J = ds/dx                                               (1)
 

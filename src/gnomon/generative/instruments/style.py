@@ -1,4 +1,4 @@
-"""Compares style and content of images: equal style means equal covariances of network features.
+"""Compares style and content of images; style is the covariance of network features.
 
     content = |f(x) - f(a)|^2 / d,    style = |C(x) - C(b)|_F^2 / |C(b)|_F^2,    C = covariance of features    (1)
                                                                              over positions
@@ -48,7 +48,7 @@ def _covariance(features: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class StyleDistance(Result):
-    """The relative distance of feature covariances for each layer; 0 for the same texture.
+    """Result: the relative distance of feature covariances for each layer; 0 for the same texture.
 
     >>> StyleDistance({"0": 0.1, "2": 0.4}).verdict
     "The styles differ most in '2', by 0.4 of the size of its covariance."
@@ -63,7 +63,7 @@ class StyleDistance(Result):
         return f"The styles differ most in '{most}', by {self.distances[most]:.2g} of the size of its covariance."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots a bar for each layer."""
+        """Plots the style distance of each layer as a bar."""
         bars = Bars("distance", list(self.distances), list(self.distances.values()))
         return (Plot("Style distance", (bars,), Axis("relative distance of covariances"), caption=self.verdict),)
 
@@ -101,7 +101,7 @@ def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StyleTransfer(Result):
-    """An image with the content of one image and the style of another, and its losses (1) at every step.
+    """Result: an image with one image's content and another's style, and its losses (1) at every step.
 
     >>> StyleTransfer(torch.zeros(1), (0.0, 0.25), (1.0, 0.5)).verdict
     'The style loss fell by 50.0%; the content changed by 0.25 per feature.'
@@ -118,7 +118,7 @@ class StyleTransfer(Result):
         return f"The style loss fell by {fall:.1%}; the content changed by {self.content[-1]:.3g} per feature."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both losses."""
+        """Plots the style loss and the content loss over the steps."""
         steps = range(len(self.style))
         lines = (Line("style", steps, self.style), Line("content", steps, self.content))
         return (Plot("Style transfer", lines, Axis("step"), Axis("loss"), self.verdict),)
@@ -178,7 +178,7 @@ def style_transfer(
 
 
 def _features(module: nn.Module, x: Tensor, layers: Sequence[str] | None) -> dict[str, Tensor]:
-    """Returns the outputs of named parts for some images."""
+    """Returns the outputs of named submodules for some images."""
     parts = dict(module.named_modules())
     names = [n for n, part in parts.items() if not list(part.children())] if layers is None else list(layers)
     unknown = [name for name in names if name not in parts]

@@ -34,7 +34,7 @@ MAX_EXAMPLES = 4000
 
 @dataclass(frozen=True, slots=True)
 class TwoSample(Result):
-    """A statistic of two sets of examples, and its p-value under equal distributions.
+    """Result: a statistic that compares two sets of examples, and its p-value if the distributions are equal.
 
     >>> TwoSample("energy", 0.3, 0.002, 200).differ
     True
@@ -61,7 +61,7 @@ class TwoSample(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports samples that differ from data."""
+        """Returns a finding if the samples differ from the data."""
         if not self.differ:
             return ()
         evidence = (Value(self.method, self.statistic), Value("p-value", self.p_value))
@@ -76,7 +76,7 @@ class TwoSample(Result):
 
 @names_call
 def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None = None, seed: int = 0) -> TwoSample:
-    """Compares two sets of examples by their mean embeddings under Gaussian kernels; equations (1) and (3).
+    """Tests whether two sets of examples differ by the maximum mean discrepancy; equations (1) and (3).
 
         MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y)                                             (1)
 
@@ -108,7 +108,7 @@ def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None
 
 @names_call
 def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> TwoSample:
-    """Compares two sets of examples by mean distances between and within them; equations (2) and (3).
+    """Tests whether two sets of examples differ by the energy distance; equations (2) and (3).
 
         energy = 2 mean |x - y| - mean |x - x'| - mean |y - y'|                                            (1)
 
@@ -133,7 +133,7 @@ def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> Tw
 
 @names_call
 def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) -> TwoSample:
-    """Compares two sets of examples by how well a classifier separates them on held-out examples.
+    """Tests whether two sets of examples differ by how well a classifier separates them on held-out examples.
 
         p-value = P(Binomial(m, 1/2) >= number right of m held-out examples)                               (1)
 

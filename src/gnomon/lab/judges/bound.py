@@ -1,4 +1,4 @@
-"""Judges a bound that must hold in every single case.
+"""Judges whether a bound holds in every single case.
 
 o_i <= p_i (1 + c eps)   for a bound from above,    o_i >= p_i (1 - c eps)   from below                    (1)
 """
@@ -53,7 +53,7 @@ def bounded_by(
 
 
 def _reason(side: str, broken: int, cases: int, share: float | None) -> str:
-    """Says in how many cases the bound holds, or in how many it does not, and how close the closest case comes."""
+    """States in how many cases the bound holds or fails, and how close the closest case comes."""
     bound = "at most" if side == "above" else "at least"
     if broken:
         return f"Not {bound} the bound in {broken} of {cases} cases."

@@ -1,4 +1,4 @@
-"""Judges whether samples follow a predicted distribution, by Kolmogorov's distance.
+"""Judges whether samples follow a predicted distribution, by the Kolmogorov-Smirnov test.
 
     D = sup_t |F_n(t) - F(t)|,    refuted where P(D_n >= D) < 1 - confidence                                  (1)
 

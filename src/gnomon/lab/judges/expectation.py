@@ -1,4 +1,4 @@
-"""Judges equality of an expectation, from independent repetitions.
+"""Judges equality of an expectation with its prediction, from independent repetitions.
 
     |mean(o) - p| <= t s / sqrt(m) + within,    t the quantile of Student's t at the stated confidence         (1)
 

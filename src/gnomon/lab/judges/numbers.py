@@ -61,7 +61,7 @@ def as_repetitions(values: Any) -> np.ndarray:
 
 
 def student_quantile(confidence: float, degrees: int, comparisons: int = 1) -> float:
-    """The two-sided quantile of Student's t, Bonferroni-corrected for several comparisons.
+    """Returns the two-sided quantile of Student's t distribution, Bonferroni-corrected for several comparisons.
 
     >>> round(student_quantile(0.95, 10), 3)
     2.228
@@ -72,7 +72,7 @@ def student_quantile(confidence: float, degrees: int, comparisons: int = 1) -> f
 
 
 def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True) -> float | None:
-    """The largest share of a bound that is reached; 1 if some value meets the bound, None if every bound is zero.
+    """Returns the largest measured fraction of a bound; 1 if a value meets the bound, None if every bound is zero.
 
     The share is o / p for o <= p with p > 0 or o >= p with p < 0, and p / o for the other two.
 
@@ -92,7 +92,7 @@ def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True
 
 
 def plotted_indices(count: int) -> np.ndarray:
-    """Evenly spaced indices of at most 300 of ``count`` numbers, including the first and the last.
+    """Returns at most 300 evenly spaced indices of ``count`` numbers, including the first and the last.
 
     >>> plotted_indices(3), len(plotted_indices(10**6))
     (array([0, 1, 2]), 300)
@@ -103,7 +103,7 @@ def plotted_indices(count: int) -> np.ndarray:
 def measured_against_predicted(
     predicted: np.ndarray, observed: np.ndarray, interval: tuple[np.ndarray, np.ndarray] | None = None
 ) -> Plot:
-    """Plots measurement and prediction, one point for each number; ``interval`` has the ends of each one's interval.
+    """Plots measurement and prediction, one point for each number, with the confidence interval of each.
 
     >>> measured_against_predicted(as_float64([1.0]), as_float64([1.1])).x.label
     'number'

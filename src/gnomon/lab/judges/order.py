@@ -1,4 +1,4 @@
-"""Judges whether several quantities have a predicted order, from the smallest to the largest.
+"""Judges whether several quantities have a predicted order, from smallest to largest.
 
     mean(o_b - o_a) > t se   for neighbors a, b in the predicted order                                        (1)
 

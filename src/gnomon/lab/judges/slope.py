@@ -98,7 +98,7 @@ def rate_is(
 
 
 def _fit_slopes(x: np.ndarray, logs: np.ndarray, confidence: float, q: float | None) -> tuple[np.ndarray, float]:
-    """The least-squares slope of each curve by (1) or (2), and half the confidence interval of their mean."""
+    """Returns the mean least-squares slope of each curve by (1) or (2), and half of its confidence interval."""
     u = np.log(x) - np.log(x).mean()
     columns = [u, np.ones_like(u)]
     if q is not None:

@@ -1,4 +1,4 @@
-"""Judges whether a quantity only grows, or only falls, along a parameter.
+"""Judges whether a quantity only increases, or only decreases, along a parameter.
 
     d_j = +-(o_{j+1} - o_j):   holds where every mean(d_j) > t se_j (strictly), or >= -c eps for single curves  (1)
 
@@ -20,7 +20,7 @@ __all__ = ["monotone_in"]
 
 @names_call
 def monotone_in(label: str, *, confidence: float = 0.99, rounding: float = 100, dtype: str = "float64") -> Judge:
-    """Returns a judge that tests whether a quantity grows or falls along ``label``; equation (1).
+    """Returns a judge that tests whether a quantity increases or decreases along ``label``; equation (1).
 
     The measurement is one curve (k,), judged to rounding, or repetitions (m, k).
     Reference: [student1908probable].

@@ -1,4 +1,4 @@
-"""Adversarial attacks, one family in each file, and the functions that run them."""
+"""Adversarial attacks, one family of attacks per file, and the functions that run them."""
 
 from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
 from gnomon.robustness.attacks.base import AbstractAttack

@@ -1,4 +1,4 @@
-"""APGD: projected gradient ascent that chooses its own steps.
+"""APGD attack: projected gradient ascent that adapts its step size automatically.
 
     u = P(z_k + a s(g_k)),    z_{k+1} = P(z_k + 0.75 (u - z_k) + 0.25 (z_k - z_{k-1})),    a = 2 eps at first        (1)
 
@@ -33,7 +33,7 @@ MIN_SUCCESSFUL_STEPS = 0.75
 
 @dataclass(frozen=True, slots=True)
 class APGD(Record, AbstractAttack):
-    """Ascent (1) on the cross-entropy, or with ``scale_free`` on the DLR loss, from random starts.
+    """Gradient ascent on the cross-entropy, or with ``scale_free`` on the DLR loss, from random starts; equation (1).
 
     >>> from gnomon.robustness.attacks import attack
     >>> net, data = torch.nn.Linear(2, 2), (torch.full((1, 2), 0.5), torch.tensor([0]))
@@ -48,7 +48,7 @@ class APGD(Record, AbstractAttack):
 
     @property
     def name(self) -> str:
-        """The name of the attack in tables."""
+        """Returns the name of the attack, as tables show it."""
         return "APGD, DLR" if self.scale_free else "APGD, cross-entropy"
 
     def run(  # noqa: D102
@@ -68,7 +68,7 @@ class APGD(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class TargetedAPGD(Record, AbstractAttack):
-    """Gradient ascent (1) on the DLR loss towards one target class after another, best-scoring classes first.
+    """Gradient ascent on the DLR loss towards one target class after another, best-scoring classes first; equation (1).
 
     >>> from gnomon.robustness.attacks import attack
     >>> net = torch.nn.Linear(3, 3, bias=False)
@@ -102,7 +102,7 @@ class TargetedAPGD(Record, AbstractAttack):
 
 @dataclass(slots=True)
 class _ApgdState:
-    """The state of the search, with one row in each array for each example that is not yet fooled."""
+    """State of the APGD search: each array has one row for each example that is not yet misclassified."""
 
     index: Tensor
     x: Tensor
@@ -135,7 +135,7 @@ def ascend(
     steps: int,
     target: Tensor | None = None,
 ) -> Tensor:
-    """Ascends from one start. Returns the first fooling point of each example, or the point of the largest loss.
+    """Runs APGD from one start. Returns each example's first misclassified point, or else its point of largest loss.
 
     Cost: steps + 1 gradients of the examples that are not yet fooled.
     """
@@ -168,7 +168,7 @@ def ascend(
 
 
 def _leave(s: _ApgdState, found: Tensor, right: Tensor) -> None:
-    """Stores the points of fooled examples and removes these examples from the search."""
+    """Stores the points of misclassified examples and removes these examples from the search."""
     if not bool(right.all()):
         found[s.index[~right]] = s.z[~right]
         s.keep(right)

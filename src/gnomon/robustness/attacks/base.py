@@ -1,4 +1,4 @@
-"""The common part of attacks: the classifier under attack, the losses to increase, and the base class.
+"""Common parts of all attacks: the classifier under attack, the losses to increase, and the base class.
 
 With the scores f of an example of class y, sorted f_(1) >= f_(2) >= ...,
 
@@ -40,7 +40,7 @@ Score = Callable[[Tensor, Tensor], Tensor]
 
 
 class AttackedModel:
-    """A classifier in eval mode: scores, decisions, and gradients in its inputs, never in its parameters.
+    """A classifier in eval mode under attack: returns its scores, decisions and input gradients, and counts queries.
 
     With ``through``, gradients pass through rounding and other step functions, see `StraightThrough`.
 
@@ -56,7 +56,7 @@ class AttackedModel:
 
     @contextmanager
     def attacked(self) -> Any:
-        """Puts the module in eval mode without parameter gradients, and restores it afterwards."""
+        """Context in which the module is in eval mode and its parameters need no gradients; restores both."""
         wanted = [(p, p.requires_grad) for p in self.module.parameters()]
         try:
             with preserve(self.module):
@@ -68,7 +68,7 @@ class AttackedModel:
                 p.requires_grad = before
 
     def scores(self, x: Tensor) -> Tensor:
-        """Returns the outputs (n, k), with their graph if x has one; a single output f becomes two, (-f, f) / 2."""
+        """Returns class scores (n, k), differentiable if x is; a single output f becomes two scores, -f/2 and f/2."""
         self.queries += len(x)
         with StraightThrough() if self.through and x.requires_grad else nullcontext():
             f = run_to_rows(self.module, x)
@@ -76,17 +76,15 @@ class AttackedModel:
 
     @torch.no_grad()
     def all_scores(self, x: Tensor) -> Tensor:
-        """Returns the outputs (n, k) without a graph, computed in batches."""
+        """Returns the class scores (n, k) without gradients, computed in batches."""
         return torch.cat([self.scores(part) for part in x.split(EXAMPLES_PER_PASS)])
 
     def right(self, x: Tensor, y: Tensor) -> Tensor:
-        """Whether each example is classified as y; scores that are not finite count as wrong."""
+        """Returns whether each example is classified as y; scores that are not finite count as wrong."""
         return predicted_classes(self.all_scores(x)) == y
 
     def slope(self, x: Tensor, y: Tensor, score: Score) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns the attacked loss, its gradient with respect to the inputs, and whether each example is still
-        classified as y.
-        """
+        """Returns the loss, its gradient for the inputs, and whether each example is still classified as y."""
         with torch.enable_grad():
             leaf = x.detach().requires_grad_()
             f = self.scores(leaf)
@@ -96,8 +94,7 @@ class AttackedModel:
 
 
 def input_gradient(value: Tensor, leaf: Tensor) -> Tensor:
-    """Returns the gradient of a number with respect to the inputs and keeps the graph; zero if it does not depend on
-    them.
+    """Returns the gradient of ``value`` with respect to the inputs, or zeros if it does not depend on them.
 
     Cost: a backward pass.
 
@@ -111,20 +108,20 @@ def input_gradient(value: Tensor, leaf: Tensor) -> Tensor:
 
 
 class AbstractAttack(ABC):
-    """Base class of methods that search for a misclassified point within a threat."""
+    """Base class of attacks: methods that search for a misclassified point near each example."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name of the attack in tables."""
+        """Returns the name of the attack, as tables show it."""
 
     @abstractmethod
     def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
-        """Returns a point within the threat for each example, misclassified if the attack succeeded."""
+        """Returns one allowed point for each example, which is misclassified if the attack succeeded."""
 
 
 def margin_loss(f: Tensor, y: Tensor) -> Tensor:
-    """Returns the score of class y minus the best other score; equation (1).
+    """Returns the margin: the score of class y minus the best other score; equation (1).
 
     Cost: one pass over the scores.
 
@@ -135,7 +132,7 @@ def margin_loss(f: Tensor, y: Tensor) -> Tensor:
 
 
 def dlr_loss(f: Tensor, y: Tensor) -> Tensor:
-    """Returns minus the margin over the spread of the scores; equation (2), with f_(1) - f_(2) for two classes.
+    """Returns the DLR loss: minus the margin, divided by the spread of the top scores; equation (2).
 
     Cost: a partial sort of the scores.
 
@@ -147,7 +144,7 @@ def dlr_loss(f: Tensor, y: Tensor) -> Tensor:
 
 
 def targeted_dlr_loss(target: Tensor) -> Score:
-    """Returns the loss that an attack increases so that examples are classified as ``target``; equation (2).
+    """Returns a loss that is larger the closer an example is to being classified as ``target``; equation (2).
 
     >>> targeted_dlr_loss(torch.tensor([1]))(torch.tensor([[4.0, 3.0, 1.0, 1.0]]), torch.tensor([0])).tolist()
     [-0.333...]
@@ -162,7 +159,7 @@ def targeted_dlr_loss(target: Tensor) -> Score:
 
 
 def cross_entropy(f: Tensor, y: Tensor) -> Tensor:
-    """Returns the cross-entropy of each example.
+    """Returns the cross-entropy loss of each example.
 
     Cost: one pass over the scores.
 

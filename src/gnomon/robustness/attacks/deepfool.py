@@ -1,4 +1,4 @@
-"""DeepFool: steps to the nearest linearized decision boundary until the decision changes.
+"""DeepFool attack: steps to the nearest linearized decision boundary until the predicted class changes.
 
 With gaps h_j = f_j - f_y < 0 and their gradients g_j at the present point z,
 
@@ -23,7 +23,7 @@ __all__ = ["DeepFool"]
 
 @dataclass(frozen=True, slots=True)
 class DeepFool(Record, AbstractAttack):
-    """Steps (1) towards the ``classes`` best other classes; the threat's eps does not bound how far it goes.
+    """Steps to the nearest linearized boundary with the ``classes`` best other classes; ignores eps; equation (1).
 
     >>> from gnomon.robustness.attacks import minimal_distance
     >>> net = torch.nn.Linear(2, 2, bias=False)
@@ -57,7 +57,7 @@ class DeepFool(Record, AbstractAttack):
 
 
 def _linearize(victim: AttackedModel, z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
-    """Returns f_j - f_y for the best other classes j, and their gradients, (n, j, ...)."""
+    """Returns the score gaps f_j - f_y to the best other classes j, and the gradients of these gaps, (n, j, ...)."""
     with torch.enable_grad():
         leaf = z.detach().requires_grad_()
         f = victim.scores(leaf)

@@ -22,7 +22,7 @@ __all__ = ["FGSM", "PGD"]
 
 @dataclass(frozen=True, slots=True)
 class FGSM(Record, AbstractAttack):
-    """One step of length eps along the gradient; equation (1).
+    """Fast gradient sign method: one step of length eps along the gradient; equation (1).
 
     >>> from gnomon.robustness.attacks import attack
     >>> net = torch.nn.Linear(2, 2, bias=False)
@@ -42,7 +42,7 @@ class FGSM(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class PGD(Record, AbstractAttack):
-    """Projected gradient ascent with a fixed step, from the input and then from random starts; equation (2).
+    """Projected gradient ascent with a fixed step size, first from the input, then from random starts; equation (2).
 
     ``step`` is in units of eps; examples that are fooled are left alone.
 

@@ -1,4 +1,4 @@
-"""A minimum-norm attack: the nearest wrongly classified point, by ascent in a ball whose radius follows the decision.
+"""Minimum-norm attack: searches for the nearest misclassified point by ascent in a ball of varying radius.
 
     not fooled yet   radius <- 1.02 (|d| + margin / |g|_*)     (slightly beyond the linearized distance)  (1)
     fooled           radius <- min(radius (1 - c), |best|)                                                     (2)
@@ -25,8 +25,7 @@ __all__ = ["MinimumNorm", "bisect_to_boundary"]
 
 @dataclass(frozen=True, slots=True)
 class MinimumNorm(Record, AbstractAttack):
-    """The search (1) to (4), from the result of DeepFool and then from random points; eps of the threat is the first
-    step.
+    """Searches for the nearest misclassified point, starting from DeepFool's result and from random points.
 
     >>> from gnomon.robustness.attacks import minimal_distance
     >>> net = torch.nn.Linear(2, 2, bias=False)
@@ -75,7 +74,7 @@ class MinimumNorm(Record, AbstractAttack):
 
 
 def bisect_to_boundary(victim: AttackedModel, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 12) -> Tensor:
-    """Moves each misclassified point towards its input by bisection, so that it stays misclassified.
+    """Moves each misclassified point towards its input by bisection, as close as it stays misclassified.
 
     Cost: steps + 1 forward passes.
 

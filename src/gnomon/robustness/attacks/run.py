@@ -1,4 +1,4 @@
-"""Runs one attack on a data set, and finds the smallest distance at which an attack succeeds.
+"""Runs one attack on a data set, or finds the smallest perturbation with which an attack succeeds.
 
 >>> import torch
 >>> from gnomon.robustness.attacks.gradient import FGSM
@@ -42,7 +42,7 @@ BOUND_TOLERANCE = 1e-5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attack(Result):
-    """Holds the points that an attack returned, whether each is misclassified, and how far each moved.
+    """Result of an attack: the perturbed examples, whether each is misclassified, and the size of each perturbation.
 
     ``clean`` says whether each example was classified correctly before the attack.
     """
@@ -56,7 +56,7 @@ class Attack(Result):
 
     @property
     def success(self) -> float:
-        """The share of the correctly classified examples that were fooled."""
+        """Returns the fraction of correctly classified examples that the attack misclassified."""
         return float((self.fooled & self.clean).sum()) / max(1, int(self.clean.sum()))
 
     @property
@@ -66,7 +66,7 @@ class Attack(Result):
         return f"{self.method} fooled {self.success:.1%} of {n} correctly classified examples ({self.threat})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots how far the fooled examples moved."""
+        """Plots how far the attack moved the examples that it made misclassified."""
         moved = self.sizes[self.fooled & self.clean]
         marks = (Histogram.of("examples", moved),) if len(moved) else ()
         return (
@@ -75,7 +75,7 @@ class Attack(Result):
 
 
 def examples_of(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
-    """Returns inputs and classes, checked for an attack: one floating-point tensor and integer labels.
+    """Returns inputs and class labels, checked for an attack: one floating-point tensor and integer labels.
 
     Cost: a pass over the data.
 
@@ -112,7 +112,7 @@ def attack(
     method: AbstractAttack | None = None,
     seed: int = 0,
 ) -> Attack:
-    """Runs one attack, by default `APGD`, on all correctly classified examples, and checks the points that it returns.
+    """Runs one attack, `APGD` by default, on all correctly classified examples, and verifies the returned points.
 
     Args:
         module: a classifier of one input tensor, read in eval mode and left as it was.
@@ -154,7 +154,7 @@ def minimal_distance(
     method: AbstractAttack | None = None,
     seed: int = 0,
 ) -> RobustRadii:
-    """Returns the smallest distance at which an attack, by default `MinimumNorm`, fooled the model, for each example.
+    """Returns for each example the smallest distance at which an attack, `MinimumNorm` by default, succeeded.
 
     These are upper bounds of the true distances: zero for misclassified inputs, infinite if the attack failed.
 
@@ -183,7 +183,7 @@ def minimal_distance(
 
 def _run(method: AbstractAttack, victim: AttackedModel, x: Tensor, y: Tensor, z: Tensor, clean: Tensor, threat: Threat,
          generator: torch.Generator) -> None:  # fmt: skip
-    """Attacks the correctly classified examples, in batches that fit in memory, and writes the points into z."""
+    """Attacks the correctly classified examples in batches that fit in memory, and writes the results into z."""
     each = bytes_saved_for_backward(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module)
     for part in clean.nonzero()[:, 0].split(examples_that_fit(each, MAX_EXAMPLES_PER_ATTACK)):
         if len(part):
@@ -191,7 +191,7 @@ def _run(method: AbstractAttack, victim: AttackedModel, x: Tensor, y: Tensor, z:
 
 
 def check_bounds(x: Tensor, threat: Threat) -> None:
-    """Raises an error if data are not finite or not within the bounds.
+    """Raises an error if the inputs are not finite or lie outside the bounds.
 
     >>> check_bounds(torch.zeros(1, 2), Threat(0.1, "inf", 0.0, 1.0))
     """

@@ -1,4 +1,4 @@
-"""Ascent in balls that shrink to the threat, from points anywhere within the bounds.
+"""Attack by gradient ascent in balls around each input that shrink to radius eps.
 
     z_0 uniform within the bounds,    r_k = eps w^(1 - k / K),    k = 1, ..., K                                     (1)
     z_k = ascent of minus the margin within r_k of x, from the projection of z_{k-1}                               (2)
@@ -26,7 +26,7 @@ BALL_COUNT = 6
 
 @dataclass(frozen=True, slots=True)
 class ShrinkingSteps(Record, AbstractAttack):
-    """Gradient ascent in shrinking balls (2), with ``steps`` steps in all from at most ``restarts`` points.
+    """Gradient ascent in shrinking balls, with ``steps`` steps in total from at most ``restarts`` starts; equation (2).
 
     A width that breaks no example ``patience`` times in a row is dropped. The search ends when no width is left.
 

@@ -1,4 +1,4 @@
-"""Square: random squares of the image at the edge of the threat, kept if they lower the margin; no gradients.
+"""Square attack: changes random squares of an image by up to eps and keeps those that lower the margin; no gradients.
 
     largest entry   a square window of every channel is set to x - eps or x + eps                             (1)
     Euclidean       a window's share of the length eps is moved into a window with a pyramid of one sign      (2)
@@ -24,7 +24,7 @@ SHRINKS = (10, 50, 200, 1000, 2000, 4000, 6000, 8000)
 
 @dataclass(frozen=True, slots=True)
 class SquareAttack(Record, AbstractAttack):
-    """The attack by random squares, with at most ``queries`` forward passes for each example; (1) and (2).
+    """The Square attack, with at most ``queries`` forward passes for each example; equations (1) and (2).
 
     >>> from gnomon.robustness.attacks import attack
     >>> net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2))
@@ -74,7 +74,7 @@ def _signs(*shape: int, like: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def _stripes(x: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
-    """Returns vertical stripes of one sign in each channel, at the edge of the threat."""
+    """Returns images with vertical stripes of size eps added, each stripe with one random sign per channel."""
     n, c, _, w = x.shape
     signs = _signs(n, c, 1, w, like=x, generator=generator).expand_as(x)
     if threat.norm == "inf":
@@ -83,7 +83,7 @@ def _stripes(x: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
 
 
 def _places(x: Tensor, height: int, width: int, generator: torch.Generator) -> Tensor:
-    """Returns a mask (n, 1, h, w) with one window of ones for each example."""
+    """Returns a mask (n, 1, h, w) that is one in a random window of each image."""
     n, _, h, w = x.shape
     top = torch.randint(0, h - height + 1, (n, 1, 1, 1), generator=generator)
     left = torch.randint(0, w - width + 1, (n, 1, 1, 1), generator=generator)
@@ -118,7 +118,7 @@ def _pyramid(x: Tensor, z: Tensor, side: int, threat: Threat, generator: torch.G
 
 
 def _entries(x: Tensor, height: int, width: int, generator: torch.Generator) -> tuple[Tensor, ...]:
-    """Returns indices (n, c, height, width) of one window for each example."""
+    """Returns the indices (n, c, height, width) of a random window of each image."""
     n, c, h, w = x.shape
     top = torch.randint(0, h - height + 1, (n, 1, 1, 1), generator=generator)
     left = torch.randint(0, w - width + 1, (n, 1, 1, 1), generator=generator)
@@ -131,7 +131,7 @@ def _entries(x: Tensor, height: int, width: int, generator: torch.Generator) -> 
 
 
 def _heights(height: int, width: int) -> Tensor:
-    """Returns a pyramid of nested rectangles that rises to the middle in steps like 1 / k^2."""
+    """Returns nested rectangles stacked to a pyramid whose height grows towards the middle in steps of 1 / k^2."""
     total, a, b = torch.zeros(height, width), (height + 1) // 2, (width + 1) // 2
     for k in range(max(a, b)):
         i, j = min(k, a - 1), min(k, b - 1)

@@ -1,4 +1,4 @@
-"""The threat model: an attacker may move an input by at most eps in a norm, within the bounds of inputs.
+"""Threat model: an attacker may move an input by at most eps in a norm, within the valid range of inputs.
 
     B(x) = { z : |z - x| <= eps,  low <= z <= high },      | . | the largest entry or the Euclidean length          (1)
 
@@ -28,7 +28,7 @@ Norm = str
 
 @dataclass(frozen=True, slots=True)
 class Threat(Record):
-    """The set of allowed inputs around an example; equation (1)."""
+    """The set of points that an attacker may choose around an example; equation (1)."""
 
     eps: float
     norm: Norm
@@ -37,7 +37,7 @@ class Threat(Record):
 
     @classmethod
     def of(cls, eps: Any, norm: Any, bounds: Any) -> "Threat":
-        """Checks the options of an attack."""
+        """Checks the options eps, norm and bounds of an attack, and returns the threat model."""
         eps = number("eps", eps, above=0)
         if norm not in ("inf", "2"):
             raise out_of_range("norm", '"inf" or "2"', norm)
@@ -50,7 +50,7 @@ class Threat(Record):
         return cls(eps, norm, low, high)
 
     def at(self, eps: float) -> "Threat":
-        """Returns the same threat with another eps."""
+        """Returns the same threat model with another eps."""
         return Threat(eps, self.norm, self.low, self.high)
 
     def size(self, move: Tensor) -> Tensor:
@@ -59,7 +59,7 @@ class Threat(Record):
         return flat.abs().amax(1) if self.norm == "inf" else flat.norm(dim=1)
 
     def project(self, x: Tensor, z: Tensor, eps: Tensor | float | None = None) -> Tensor:
-        """Projects z into B(x), with radius ``eps`` if it is given, for all examples or for each.
+        """Projects z onto the allowed points around x, with radius ``eps`` (one number, or one per example) if given.
 
         In the Euclidean norm it projects onto the ball first and then onto the bounds; the result is inside both.
         """
@@ -72,13 +72,13 @@ class Threat(Record):
         return (x + move * (radius / size).clamp(max=1.0)).clamp(self.low, self.high)  # (1)
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """Returns the steepest step of norm 1: the signs of the gradient, or the gradient over its length."""
+        """Returns the step of norm 1 that increases the loss most: its signs, or the gradient over its length."""
         if self.norm == "inf":
             return gradient.sign()
         return gradient / broadcast_per_example(gradient.flatten(1).norm(dim=1), gradient).clamp_min(1e-30)
 
     def free(self, z: Tensor, gradient: Tensor) -> Tensor:
-        """Returns the gradient without the entries that would push z out of the bounds."""
+        """Returns the gradient with zeros for entries that would push z out of the valid range of inputs."""
         blocked = ((z <= self.low) & (gradient < 0)) | ((z >= self.high) & (gradient > 0))
         return gradient.masked_fill(blocked, 0.0)
 
@@ -88,8 +88,7 @@ class Threat(Record):
         return flat.abs().sum(1) if self.norm == "inf" else flat.norm(dim=1)
 
     def random(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        """Draws a point of B(x) for each example: uniform in the cube, or in a random direction at a random
-        distance."""
+        """Draws an allowed point for each example: uniform in the cube, or in a random direction."""
         if self.norm == "inf":
             move = (torch.rand(x.shape, generator=generator) * 2 - 1).to(x)
         else:
@@ -103,7 +102,7 @@ class Threat(Record):
 
 
 def broadcast_per_example(values: Tensor, x: Tensor) -> Tensor:
-    """Reshapes one number for each example so that it multiplies x.
+    """Reshapes one number per example so that it multiplies whole examples of x.
 
     >>> broadcast_per_example(torch.ones(2), torch.zeros(2, 3, 4)).shape
     torch.Size([2, 1, 1])

@@ -1,4 +1,4 @@
-"""Straight-through gradients: step functions such as rounding pass gradients on unchanged.
+"""Straight-through gradients: the backward pass treats step functions such as rounding as the identity.
 
     forward  y = round(x),      backward  dL/dx = dL/dy                                                      (1)
 
@@ -31,7 +31,7 @@ STEPS: frozenset[Callable[..., Any]] = frozenset({
 
 
 class StraightThrough(TorchFunctionMode):
-    """Inside this context, step functions such as rounding pass gradients on unchanged; equation (1)."""
+    """Context in which the backward pass treats step functions such as rounding as the identity; equation (1)."""
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...] = (), kwargs: Any = None

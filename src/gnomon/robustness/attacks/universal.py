@@ -1,4 +1,4 @@
-"""Finds one perturbation that changes many decisions when it is added to all inputs.
+"""Universal perturbations: one perturbation that changes many predictions when it is added to all inputs.
 
     max over |v| <= eps of  share { i : f(x_i + v) != f(x_i) }                                               (1)
 
@@ -30,7 +30,7 @@ BATCH_SIZE = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniversalPerturbation(Result):
-    """Holds the perturbation, how many of n decisions it changes, and how many a random one of the same norm changes.
+    """Result: a universal perturbation, and how many predictions it and random noise of the same norm change.
 
     >>> found = UniversalPerturbation(torch.zeros(2), 30, 5, 100, Threat(0.1, "inf", 0.0, 1.0))
     >>> print(found.verdict)
@@ -45,12 +45,12 @@ class UniversalPerturbation(Result):
 
     @property
     def rate(self) -> float:
-        """The share of decisions that it changes."""
+        """Returns the fraction of predictions that the perturbation changes."""
         return self.changed / self.examples
 
     @property
     def interval(self) -> Interval:
-        """The 95 % interval of the rate."""
+        """Returns the 95 % confidence interval of the rate."""
         return binomial_interval(self.changed, self.examples)
 
     @property
@@ -75,7 +75,7 @@ def universal_perturbation(
     iterations: int = 100,
     seed: int = 0,
 ) -> UniversalPerturbation:
-    """Find one perturbation on the examples of ``data``, and count the decisions that it changes on ``test``.
+    """Finds one perturbation on the examples of ``data`` and counts the predictions that it changes on ``test``.
 
     Without ``test`` they are counted on the same examples, which is too optimistic. Other arguments are as in `attack`.
 

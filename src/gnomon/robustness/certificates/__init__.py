@@ -1,4 +1,4 @@
-"""Certificates: proofs that no point within a distance changes the class, one method in each file."""
+"""Certificates: proofs that no point within a distance changes the predicted class, one method in each file."""
 
 from gnomon.robustness.certificates.bounds import StepBounds, output_bounds
 from gnomon.robustness.certificates.proofs import CrownProof, IntervalProof, LipschitzProof

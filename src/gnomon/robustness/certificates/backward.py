@@ -1,4 +1,4 @@
-"""Passes linear bounds backwards through a piecewise linear network, from the outputs of each step to its inputs.
+"""Passes linear bounds backwards through a piecewise linear network, from the output of a step to its inputs.
 
     <a, A z + b> = <A^T a, z> + <a, b>                                      an affine step                          (1)
     a relu(z) >= a s(a) z + min(a, 0) (1 - k) u                             s(a) = the lower slope, k for a < 0     (2)
@@ -25,7 +25,7 @@ Box = tuple[Tensor, Tensor]
 
 @torch.no_grad()
 def lower_bounds(graph: Graph, region: PerturbationRegion, boxes: list[Box], number: int, rows: Tensor) -> Tensor:
-    """Returns a lower bound of <row, output of a step> over the region, for rows (n, s, ...); shape (n, s).
+    """Returns lower bounds of inner products <row, output of a step> over a region; rows (n, s, ...), result (n, s).
 
     Cost: a backward pass for each row of each example.
 
@@ -103,7 +103,7 @@ def _relu(slope: float, a: Tensor, box: Box) -> tuple[list[Tensor], Tensor]:
 
 
 def _max(step: GraphStep, a: Tensor, box: Box, outer: Box) -> tuple[list[Tensor], Tensor]:
-    """Linear bounds of a max-pool window: below by its most certain input, above by the largest upper bound."""
+    """Returns linear bounds of max-pool: below, its most certain input; above, its largest upper bound."""
     layer = step.layer
     assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
     pool = nn.functional.max_pool1d if isinstance(layer, nn.MaxPool1d) else nn.functional.max_pool2d
@@ -122,7 +122,7 @@ def _max(step: GraphStep, a: Tensor, box: Box, outer: Box) -> tuple[list[Tensor]
 
 
 def _largest_other(high: Tensor, index: Tensor, pool: Any, options: tuple[Any, ...]) -> Tensor:
-    """The largest upper bound in each window among inputs other than its winner; safe for overlapping windows."""
+    """Returns the largest upper bound in each pooling window, excluding the window's most certain input."""
     top, where = pool(high, *options, return_indices=True)
     masked = high.flatten(2).clone()
     masked.scatter_(2, index.flatten(2), float("-inf"))

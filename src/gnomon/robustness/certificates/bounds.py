@@ -1,4 +1,4 @@
-"""Bounds of a piecewise linear network over a region of inputs: intervals, and linear bounds passed backwards (CROWN).
+"""Output bounds of a piecewise linear network over a region of inputs: intervals, and linear bounds (CROWN).
 
 Intervals go forward: through an affine step by |A|, through a relu by its ends. Linear bounds go backward: a relu-like
 function with slope s below zero whose argument lies in [l, u], l < 0 < u, is between two lines,
@@ -51,7 +51,7 @@ TABLES_IN_MEMORY = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepBounds(Record):
-    """Holds the smallest and the largest value of every output over the region of each example, (n, k).
+    """Smallest and largest value of every output over the region around each example, (n, k).
 
     >>> found = StepBounds(low=torch.tensor([[1.0, -1.0]]), high=torch.tensor([[2.0, 0.5]]))
     >>> bool((found.low[:, 0] > found.high[:, 1]).all())                # so class 0 wins everywhere in the region
@@ -72,7 +72,7 @@ def output_bounds(
     bounds: tuple[float, float] = (0, 1),
     most: int = MAX_LINEARLY_BOUNDED_UNITS,
 ) -> StepBounds:
-    """Bounds the outputs within eps of each input, by linear bounds (1) passed backwards.
+    """Bounds the outputs of a network for all inputs within eps of each example, by linear bounds; equation (1).
 
     ``most`` limits the units of undecided sign in a step that get linear bounds; a step with more keeps its intervals.
     A smaller number is faster and looser; 0 uses intervals everywhere except for the outputs.
@@ -106,7 +106,7 @@ def output_bounds(
 
 @torch.no_grad()
 def examples_at_once(graph: Graph, x: Tensor) -> int:
-    """Returns how many examples can be bounded at once within half of the free memory. Raises an error if none fits.
+    """Returns how many examples fit in half of the free memory at once. Raises an error if none fits.
 
     Cost: a forward pass of one example.
 
@@ -122,7 +122,7 @@ def examples_at_once(graph: Graph, x: Tensor) -> int:
 
 @torch.no_grad()
 def interval_bounds(graph: Graph, region: PerturbationRegion) -> list[Box]:
-    """Returns intervals of the output of every step, computed forward.
+    """Returns intervals that contain the output of every step, computed from the inputs forward.
 
     Cost: two forward passes.
 
@@ -150,7 +150,7 @@ def _forward(step: GraphStep, boxes: list[Box], region: PerturbationRegion) -> B
 
 @torch.no_grad()
 def linear_bounds(graph: Graph, region: PerturbationRegion, most: int = MAX_LINEARLY_BOUNDED_UNITS) -> list[Box]:
-    """Returns bounds of the output of every step: by (1) before a relu and at the end, by intervals otherwise.
+    """Returns bounds of the output of every step: linear bounds before a ReLU and at the end, intervals elsewhere.
 
     Steps with more than ``most`` units of undecided sign keep their intervals.
 
@@ -176,7 +176,7 @@ def linear_bounds(graph: Graph, region: PerturbationRegion, most: int = MAX_LINE
 
 
 def _open(graph: Graph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
-    """Returns the units of a step whose bounds matter, such as units of undecided sign."""
+    """Returns the indices of units whose linear bounds are needed, such as ReLU inputs of undecided sign."""
     low, high = (end.flatten(1) for end in boxes[number])
     if last or any(step.kind == "max" and number in step.inputs for step in graph.steps):
         return torch.arange(low.shape[1], device=low.device)

@@ -1,4 +1,4 @@
-"""Methods that prove a robust radius: intervals, linear bounds, or a Lipschitz constant.
+"""Methods that prove a robust radius: interval bounds, linear bounds, or a Lipschitz constant.
 
     proven at eps:   min over j != y of  low(f_y - f_j over the region of eps)  > 0                            (1)
 
@@ -43,7 +43,7 @@ MIN_PROVEN_MARGIN = 1e-5
 
 
 class AbstractProof(ABC):
-    """Base class of methods that prove radii."""
+    """Base class of methods that prove a radius within which the predicted class does not change."""
 
     name: str
     """The name of the method in tables."""
@@ -62,7 +62,7 @@ class AbstractProof(ABC):
 
 
 class AbstractBounding(AbstractProof):
-    """Bisection over eps with bounds of the margins; equation (1)."""
+    """Finds the largest provable radius by bisection over eps, with bounds of the margins; equation (1)."""
 
     @names_call("robust_radius(module, data)")
     def radii(  # noqa: D102
@@ -100,12 +100,12 @@ class AbstractBounding(AbstractProof):
 
     @abstractmethod
     def margins(self, graph: Graph, region: PerturbationRegion, y: Tensor) -> Tensor:
-        """A lower bound of the margin over the region of each example."""
+        """Returns a lower bound of each example's margin over the region around it."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalProof(Record, AbstractBounding):
-    """Intervals passed forward; cheap and loose.
+    """Proof by intervals passed forward through the network; fast but loose.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
@@ -124,7 +124,7 @@ class IntervalProof(Record, AbstractBounding):
 
 @dataclass(frozen=True, slots=True)
 class CrownProof(Record, AbstractBounding):
-    """Linear bounds passed backwards; slower and tighter than intervals. ``most`` is as in `output_bounds`.
+    """Proof by linear bounds passed backwards (CROWN); slower and tighter. ``most``: see `output_bounds`.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
@@ -147,7 +147,7 @@ class CrownProof(Record, AbstractBounding):
 
 @dataclass(frozen=True, slots=True)
 class LipschitzProof(Record, AbstractProof):
-    """Divides the margin by the Lipschitz constant of score differences (times sqrt(d) in the largest-entry norm).
+    """Proof by a Lipschitz constant: the margin divided by the Lipschitz constant of the score differences.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Bounds of a chain of dense matrices with slopes between them, beyond the product of their norms.
+"""Bounds the Lipschitz constant of a chain of matrices and activations more tightly than the product of norms.
 
 With W_k = U_k S_k V_k^T and diagonals D_k in [s, 1],
 
@@ -31,7 +31,7 @@ MAX_DESCENT_SIZE = 200
 
 
 def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
-    """Bounds the largest |B D A| over diagonals D in [slope, 1]; equation (2).
+    """Bounds the largest norm |B D A| over diagonal matrices D with entries in [slope, 1]; equation (2).
 
     Cost: about 60 singular value decompositions, for the descent of T; 5 above 200 rows or columns.
 
@@ -46,7 +46,7 @@ def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
 
 
 def _balance(b: Tensor, a: Tensor) -> float:
-    """Minimizes |B T| |T^-1 A| over diagonal matrices T, by descent in log T."""
+    """Minimizes |B T| |T^-1 A| over diagonal matrices T, by gradient descent on log T."""
     log_t = (a.norm(dim=1) / b.norm(dim=0)).log() / 2
     best, rate = _norm(b) * _norm(a), 0.5
     for _ in range(DESCENT_STEPS if max(*a.shape, *b.shape) <= MAX_DESCENT_SIZE else 1):
@@ -60,7 +60,7 @@ def _balance(b: Tensor, a: Tensor) -> float:
 
 
 def seqlip_bound(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
-    """Bounds |W_m D ... D W_1| from the singular vectors of neighboring matrices; equation (1).
+    """Bounds the norm |W_m D ... D W_1| by the singular vectors of neighboring matrices; equation (1).
 
     ``slopes`` are the smallest slopes of the functions between neighbors, one fewer than matrices.
 
@@ -74,7 +74,7 @@ def seqlip_bound(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
 
 
 class MatrixChain:
-    """Matrices with slopes between them, and the bounds (1) of parts of the chain, with cached factors.
+    """Weight matrices with activation slopes between them; computes bounds of parts of the chain and caches factors.
 
     >>> MatrixChain([torch.eye(2), 3 * torch.eye(2)], [0.0]).seqlip(0, 1)
     3.0
@@ -86,13 +86,13 @@ class MatrixChain:
         self._links: dict[tuple[int, bool, bool], float] = {}
 
     def seqlip(self, first: int, last: int) -> float:
-        """Returns the bound (1) for a range of matrices."""
+        """Returns the SeqLip bound of the matrices from ``first`` to ``last``; equation (1)."""
         if first == last:
             return _norm(self._matrices[first])
         return prod(self._link(k, k == first, k + 1 == last) for k in range(first, last))  # (1)
 
     def pair(self, first: int) -> float:
-        """Returns the bound (2) for two consecutive matrices."""
+        """Returns the bound of ``pair_norm`` for two consecutive matrices; equation (2)."""
         return pair_norm(self._matrices[first + 1], self._matrices[first], self._slopes[first])
 
     def _factor(self, k: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -101,7 +101,7 @@ class MatrixChain:
         return self._factors[k]
 
     def _link(self, k: int, first: bool, last: bool) -> float:  # noqa: FBT001
-        """Returns the factor of (1) between a matrix and the next one in the chain."""
+        """Returns the factor that the SeqLip bound (1) has between a matrix and the next one in the chain."""
         key = (k, first, last)
         if key not in self._links:
             (u, s, _), (_, r, v) = self._factor(k), self._factor(k + 1)
@@ -112,7 +112,7 @@ class MatrixChain:
 
 
 def _corners(b: Tensor, a: Tensor, slope: float) -> float:
-    """Returns the largest |B D A| over all D with entries slope and 1."""
+    """Returns the largest norm |B D A| over all diagonal matrices D whose entries are ``slope`` or 1."""
     m = a.shape[0]
     bits = (torch.arange(2**m)[:, None] >> torch.arange(m)) & 1
     d = torch.where(bits.bool(), 1.0, slope).to(a)

@@ -42,7 +42,7 @@ MAX_POINTS = 64
 
 @dataclass(frozen=True, slots=True)
 class LipschitzBounds(Result):
-    """Holds a lower bound and three upper bounds of the Euclidean Lipschitz constant of a network.
+    """Result: a lower bound and three upper bounds of the Euclidean Lipschitz constant of a network.
 
     ``layers`` are the operator norms of the affine blocks, by the name of their first layer; ``seqlip`` and ``refined``
     are equal to the product if the network is not a chain of blocks with small matrices.
@@ -62,12 +62,12 @@ class LipschitzBounds(Result):
 
     @property
     def upper(self) -> float:
-        """The smallest of the bounds from above."""
+        """Returns the smallest of the three upper bounds."""
         return min(self.refined, self.seqlip, self.product)
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """The lower and upper bounds, and how each was obtained."""
+        """Returns the lower and upper bounds, and how each was obtained."""
         return (
             Value("largest slope found", self.lower, obtained="lower bound"),
             Value("refined", self.refined, obtained="upper bound"),
@@ -135,7 +135,7 @@ def lipschitz_bounds(module: nn.Module, data: Any, *, search: int = 30, seed: in
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """A chain of affine steps, with its norm and, if it is small, its matrix."""
+    """A chain of affine steps that is treated as one layer, with its norm and, if it is small, its matrix."""
 
     start: int
     end: int
@@ -145,7 +145,7 @@ class _Block:
 
 
 def _blocks(graph: Graph, x: Tensor) -> list[_Block]:
-    """Returns maximal chains of affine steps whose intermediate values have no other reader."""
+    """Returns the longest chains of affine steps in which only the next step reads each intermediate value."""
     readers = [sum(i in step.inputs for step in graph.steps) for i in range(len(graph.steps))]
     values, blocks, done = graph.values(x), [], set()
     for i, step in with_progress_bar(list(enumerate(graph.steps)), "steps"):
@@ -180,8 +180,7 @@ def _compose(steps: Sequence[GraphStep]) -> Any:
 
 
 def _propagate(graph: Graph, blocks: list[_Block]) -> float:
-    """Bounds the Lipschitz constant from the input to every step; equation (2), including sums and joins of
-    branches."""
+    """Bounds the Lipschitz constant from the input to every step, including sums and concatenations; equation (2)."""
     ends = {b.end: b for b in blocks}
     inside = {j for b in blocks for j in range(b.start, b.end)}
     known: dict[int, float] = {}
@@ -205,7 +204,7 @@ def _propagate(graph: Graph, blocks: list[_Block]) -> float:
 
 
 def _overlap(layer: nn.Module | None) -> float:
-    """Returns in how many windows of a max-pool an input lies; a max-pool without overlap is 1-Lipschitz."""
+    """Returns the Lipschitz constant of a max-pool: the square root of the number of windows that contain an input."""
     assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
     axes = 1 if isinstance(layer, nn.MaxPool1d) else 2
 
@@ -219,7 +218,7 @@ def _overlap(layer: nn.Module | None) -> float:
 
 
 def _chain(graph: Graph, blocks: list[_Block]) -> tuple[float, float]:
-    """Returns SeqLip of a chain (3), and the smallest product over cuts into blocks, pairs and SeqLip chains (4)."""
+    """Returns the SeqLip bound of a chain (3), and the smallest product over ways to split the chain (4)."""
     plain = all(step.inputs == (i - 1,) for i, step in enumerate(graph.steps) if i)
     if not plain or any(step.kind == "max" for step in graph.steps):
         return inf, inf
@@ -241,7 +240,7 @@ def _chain(graph: Graph, blocks: list[_Block]) -> tuple[float, float]:
 
 
 def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, MatrixChain]]:
-    """Groups consecutive blocks with known matrices into chains."""
+    """Groups consecutive blocks with small matrices into chains; returns each block's chain."""
     found: dict[int, tuple[int, MatrixChain]] = {}
     start = 0
     while start < len(blocks):
@@ -256,7 +255,7 @@ def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, Mat
 
 
 def _affordable(graph: Graph, points: Tensor, rounds: int) -> tuple[Tensor, int]:
-    """Returns how many inputs and search rounds the limit on multiplications allows, at least one of each."""
+    """Returns how many points and search rounds the limit on multiplications allows, at least one of each."""
     values, work = graph.values(points[:1]), 1.0
     for step, value in zip(graph.steps, values, strict=True):
         weight = getattr(step.layer, "weight", None)
@@ -268,7 +267,7 @@ def _affordable(graph: Graph, points: Tensor, rounds: int) -> tuple[Tensor, int]
 
 
 def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
-    """Searches for the largest singular value of the Jacobian; equation (5)."""
+    """Searches for the input with the largest singular value of the Jacobian; equation (5)."""
     generator = torch.Generator().manual_seed(seed)
     points, found, width = x, _slopes(module, x), float(x.std()) if x.numel() > 1 else 1.0
     width = width or 1.0
@@ -283,7 +282,7 @@ def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
 
 
 def _slopes(module: nn.Module, x: Tensor, steps: int = POWER_ITERATIONS) -> Tensor:
-    """Returns |J| at each point by power iteration, with J v by two backward passes."""
+    """Returns the largest singular value of the Jacobian at each point, by power iteration."""
     leaf = x.detach().requires_grad_()
     f = module(leaf)
     f = f.reshape(len(f), -1)
@@ -300,7 +299,7 @@ def _slopes(module: nn.Module, x: Tensor, steps: int = POWER_ITERATIONS) -> Tens
 
 
 def pair_bounds(module: nn.Module, x: Tensor) -> Tensor:
-    """Bounds the Lipschitz constant of f_i - f_j for all pairs of outputs, (k, k), before a final softmax.
+    """Bounds the Lipschitz constant of the score difference f_i - f_j for all pairs of outputs, (k, k).
 
     Cost: as for the operator norms.
 

@@ -1,4 +1,4 @@
-"""Operator norms of affine layers at the size of their actual input: dense, convolutions of every kind, normalization.
+"""Operator norms of affine layers (dense, convolutional, normalization) for the actual size of their input.
 
     |A| = max |A v| / |v|,     |A|^2 the largest eigenvalue of A^T A                                          (1)
 
@@ -26,7 +26,7 @@ MAX_DENSE_INPUTS = 1500
 
 
 class _Normal(AbstractOperator):
-    """The operator A^T A of an affine function, for inputs of one shape."""
+    """The linear operator A^T A of an affine function with matrix A, for inputs of one shape."""
 
     def __init__(self, function: Callable[[Tensor], Tensor], shape: Sequence[int], like: Tensor) -> None:
         self._function, self._shape, self._like = function, tuple(shape), like
@@ -50,7 +50,7 @@ class _Normal(AbstractOperator):
 
 @names_call
 def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence[int]) -> float:
-    """Computes the largest factor by which an affine layer stretches an input of this shape (without batch axis), (1).
+    """Returns the largest factor by which an affine layer stretches an input of this shape (without batch axis); (1).
 
     Hypotheses: the layer is affine in its input, in eval mode.
     Reference: [sedghi2019singular].
@@ -81,7 +81,7 @@ def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence
 
 @torch.no_grad()
 def _check_affine(function: Callable[[Tensor], Tensor], zero: Tensor) -> None:
-    """Raises an error unless f(x + z) - f(x) = f(z) - f(0) at two random points, in float64."""
+    """Raises an error unless the function is affine: f(x + z) - f(x) = f(z) - f(0) at two random points, in float64."""
     x, z = torch.randn((2, *zero.shape), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     sides = function(x + z) - function(x), function(z) - function(zero)
     if not all(bool(side.isfinite().all()) for side in sides):

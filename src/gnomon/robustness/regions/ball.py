@@ -1,4 +1,4 @@
-"""Counts the activation patterns of a network within a ball of inputs, and finds units that never change there.
+"""Counts activation patterns of a network within a ball of inputs, and units that are never switched there.
 
     seen      patterns of m points drawn from the ball                                                             (1)
     unseen    points of the ball whose pattern was not seen: about (patterns seen once) / m of its volume          (2)
@@ -36,7 +36,7 @@ MAX_LINEARLY_BOUNDED_UNITS = 2000
 
 @dataclass(frozen=True, slots=True)
 class BallPatterns(Result):
-    """Holds activation patterns found in a ball, the share of the ball with other patterns (2), and stable units.
+    """Result: the activation patterns found in a ball, the estimated fraction of other ones, and stable units.
 
     >>> found = BallPatterns(seen=12, unseen=0.01, units=10, stable=6, flipped=3, points=1000)
     >>> print(found.verdict)
@@ -57,7 +57,7 @@ class BallPatterns(Result):
         return f"{head} ({self.unseen:.1%} has others): {self.stable} of {self.units} units never change there."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the units that are proven stable, the units that were seen to change, and the rest."""
+        """Plots how many units are proven stable, were seen to change, or are undecided."""
         names = ("proven stable", "seen to change", "unknown")
         bars = Bars("units", names, (self.stable, self.flipped, self.units - self.stable - self.flipped))
         return (Plot("Units within the ball", (bars,), caption=self.verdict),)
@@ -67,7 +67,7 @@ class BallPatterns(Result):
 def patterns_in_ball(
     module: nn.Module, center: Any, radius: float, *, norm: str = "2", draws: int = 2000, seed: int = 0
 ) -> BallPatterns:
-    """Counts the activation patterns of a network within ``radius`` of an input, and the units that cannot change.
+    """Counts activation patterns of a network within ``radius`` of an input, and units that cannot change there.
 
     Args:
         module: a network of affine layers, relu, leaky relu and max-pool, read in eval mode and left as it was.
@@ -128,7 +128,7 @@ def _draw(m: int, x: Tensor, norm: str, generator: torch.Generator) -> Tensor:
 
 
 def _stable(graph: Graph, region: PerturbationRegion) -> int:
-    """Returns relu units whose argument keeps its sign, and max-pool windows with a constant winner."""
+    """Counts ReLU units whose input keeps its sign in the region, and max-pool windows with a constant winner."""
     boxes = interval_bounds(graph, region)
     kinks = [step for step in graph.steps if step.kind in ("relu", "max")]
     if sum(int(boxes[step.inputs[0]][0].numel()) for step in kinks) <= MAX_LINEARLY_BOUNDED_UNITS:

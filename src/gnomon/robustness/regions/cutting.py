@@ -1,4 +1,4 @@
-"""Cuts segments and polygons along the zeros of functions that are affine on them.
+"""Cuts segments and polygons at the zeros of functions that are affine on them.
 
 >>> import torch
 >>> square = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -31,7 +31,7 @@ ROUNDING_SHARE = 1e-10
 
 
 def values_that_decide(step: GraphStep, values: Tensor) -> Tensor:
-    """Returns the values whose signs decide a step, (points, functions): relu arguments, max-pool input differences.
+    """Returns the values whose signs decide a step: ReLU inputs, or differences of max-pool inputs.
 
     Cost: one pass; for a max-pool as many as there are pairs in a window.
 
@@ -47,7 +47,7 @@ def values_that_decide(step: GraphStep, values: Tensor) -> Tensor:
 
 
 def points_at_once(graph: Graph, x: Tensor) -> int:
-    """Returns how many points fit in one pass, given the memory for the values of all steps; at least two.
+    """Returns how many points fit in one forward pass, given the memory for the values of all steps; at least two.
 
     Cost: a forward pass of one point.
 
@@ -59,8 +59,7 @@ def points_at_once(graph: Graph, x: Tensor) -> int:
 
 
 def activation_pattern(graph: Graph, x: Tensor) -> Tensor:
-    """Returns the activation pattern: the side of the kink of every unit, and the winner of every max-pool, (points,
-    units).
+    """Returns which ReLU units are active and which input wins each max-pool, (points, units).
 
     Cost: a forward pass.
 
@@ -79,7 +78,7 @@ def activation_pattern(graph: Graph, x: Tensor) -> Tensor:
 
 
 def pattern_hashes(graph: Graph, points: Iterable[Tensor]) -> Tensor:
-    """Returns a hash of the activation pattern of each point, from points in batches, without storing patterns.
+    """Returns a hash of the activation pattern of each point, computed in batches without storing the patterns.
 
     The hash is a sum of random 64-bit numbers, one for each unit. Among 200,000 patterns a collision has probability
     1e-9.
@@ -102,7 +101,7 @@ def pattern_hashes(graph: Graph, points: Iterable[Tensor]) -> Tensor:
 
 
 def _windows(layer: nn.Module | None, values: Tensor) -> Tensor:
-    """Returns the inputs of every window, (points, channels, places, window); padding is minus infinity."""
+    """Returns the inputs of every pooling window, (points, channels, places, window); padding is minus infinity."""
     assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
     images = values[:, :, None] if isinstance(layer, nn.MaxPool1d) else values
     kernel, stride, padding, dilation = layer.kernel_size, layer.stride, layer.padding, layer.dilation
@@ -122,7 +121,7 @@ def _one(value: Any) -> int:
 
 
 def zero_crossings(values: Tensor) -> tuple[Tensor, Tensor]:
-    """Finds the neighboring rows between which piecewise linear functions cross zero, and the relative position.
+    """Returns the pairs of neighboring rows between which functions cross zero, and the relative position of the zero.
 
     Cost: one pass over the values.
 
@@ -136,7 +135,7 @@ def zero_crossings(values: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def cut_polygon(cell: Tensor, values: Tensor) -> list[Tensor]:
-    """Cuts a convex polygon (corners in order) along the zeros of functions, given at its corners (v, m).
+    """Cuts a convex polygon at the zeros of functions whose values (v, m) at its corners are given.
 
     Cost: a pass over the corners for every function that changes sign.
 
@@ -159,7 +158,7 @@ def cut_polygon(cell: Tensor, values: Tensor) -> list[Tensor]:
 
 
 def _half(corners: Tensor, z: Tensor, side: Tensor, tiny: float) -> tuple[Tensor, Tensor]:
-    """Returns the part of a polygon on which ``side`` is positive, with the values at its corners."""
+    """Returns the part of a polygon on which ``side`` is positive, and the function values at its corners."""
     points, rows = [], []
     for i in range(len(corners)):
         j = (i + 1) % len(corners)

@@ -1,4 +1,4 @@
-"""Linear regions of a piecewise linear network, exactly, on a line and in a plane through its inputs.
+"""Finds all linear regions of a piecewise linear network on a line or in a plane of its input space.
 
 If every relu keeps its sign and every max-pool its winner, the network is affine. The inputs with one such activation
 pattern form a convex set. Along a line the pattern changes at zeros of relu arguments; in a plane every argument cuts
@@ -48,7 +48,7 @@ DEFAULT_PIXELS = 120
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineRegions(Result):
-    """Holds the positions t in (0, 1) between two inputs at which the activation pattern changes.
+    """Result: the positions t in (0, 1) between two inputs at which the activation pattern changes.
 
     >>> found = LineRegions(torch.tensor([0.25, 0.5]), units=3)
     >>> print(found.verdict)
@@ -60,7 +60,7 @@ class LineRegions(Result):
 
     @property
     def count(self) -> int:
-        """The number of regions on the segment."""
+        """Returns the number of linear regions on the segment."""
         return len(self.places) + 1
 
     @property
@@ -69,14 +69,14 @@ class LineRegions(Result):
         return f"The network is affine on each of {self.count} pieces of the segment ({self.units} units with a kink)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the number of regions passed along the segment."""
+        """Plots the number of regions passed on the way along the segment."""
         steps = Line("regions passed", [0.0, *self.places.tolist(), 1.0], [*range(1, self.count + 1), self.count])
         return (Plot("Linear regions on a line", (steps,), Axis("t"), Axis("regions"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaneRegions(Result):
-    """Holds all cells of a square in a plane: the corners of each polygon in plane coordinates, and the areas.
+    """Result: the linear regions of a network in a square: the corners of each polygon, and the areas.
 
     ``bound`` is the number of regions that as many lines could make, (1), for a single hidden layer; ``picture`` holds
     the cell index of each pixel.
@@ -96,7 +96,7 @@ class PlaneRegions(Result):
 
     @property
     def count(self) -> int:
-        """The number of regions in the square."""
+        """Returns the number of linear regions in the square."""
         return len(self.cells)
 
     @property
@@ -105,7 +105,7 @@ class PlaneRegions(Result):
         return f"The network is affine on each of {self.count} regions of the square ({self.units} units with a kink)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots each region in its own shade."""
+        """Plots each region in its own shade of gray."""
         shades = (self.picture * 0.6180339887) % 1.0
         return (Plot("Linear regions in a plane", (Image("region", shades.flip(0)),), caption=self.verdict),)
 
@@ -169,7 +169,7 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
 
 
 def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[Tensor, int]:
-    """Returns whether the pattern changes between neighboring t, and the number of units."""
+    """Returns whether the activation pattern changes between neighboring positions t, and the number of units."""
     found, before = [], None
     for part in t.split(size):
         rows = activation_pattern(graph, _along(a, b, part))
@@ -236,7 +236,7 @@ def regions_in_plane(
 def _all_cut(
     graph: Graph, step: GraphStep, cells: list[Tensor], embed: Callable[[Tensor], Tensor], size: int
 ) -> list[Tensor]:
-    """Cuts every cell by the functions that decide a step, in groups of corners that fit in memory."""
+    """Cuts every polygon at the zeros of the functions that decide a step, in groups that fit in memory."""
     found: list[Tensor] = []
     for group in with_progress_bar(_group(cells, size), f"groups of cells at {step.where}"):
         values = values_that_decide(step, graph.values(embed(torch.cat(group)), step.inputs[0])[step.inputs[0]])
@@ -249,7 +249,7 @@ def _all_cut(
 
 
 def _group(cells: list[Tensor], size: int) -> list[list[Tensor]]:
-    """Groups neighboring cells up to a number of corners; a cell with more corners is its own group."""
+    """Groups neighboring polygons up to a number of corners; a polygon with more corners forms its own group."""
     groups: list[list[Tensor]] = [[]]
     corners = 0
     for cell in cells:
@@ -262,7 +262,7 @@ def _group(cells: list[Tensor], size: int) -> list[list[Tensor]]:
 
 
 def _merge(cells: list[Tensor], which: Tensor, count: int) -> tuple[tuple[Tensor, ...], Tensor]:
-    """Returns one polygon for each pattern: its largest cell, with the total area of its cells."""
+    """Returns one polygon for each activation pattern: its largest cell, and the total area of its cells."""
     areas = torch.stack([_area(cell) for cell in cells])
     total = torch.zeros(count, dtype=torch.float64).index_add_(0, which, areas)
     chosen = []
@@ -278,7 +278,7 @@ def _area(cell: Tensor) -> Tensor:
 
 
 def _number(known: Tensor, seen: Tensor) -> Tensor:
-    """Returns the cell index of each pattern hash; -1 for a point on a border whose pattern has no cell."""
+    """Returns the index of the cell with each point's pattern hash; -1 if no cell has it (a point on a border)."""
     place = torch.searchsorted(known, seen).clamp_max(len(known) - 1)
     return torch.where(known[place] == seen, place, -1)
 

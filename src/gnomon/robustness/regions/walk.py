@@ -1,4 +1,4 @@
-"""Finds all positions on a segment at which a piecewise linear network has a kink, in one pass through its layers.
+"""Finds all positions on a segment at which a piecewise linear network changes slope, in one forward pass.
 
 Between two neighboring places every step so far is affine, so that at a new place between them, where a unit crosses
 zero, every value that a later step needs is a mean of those at its neighbors,
@@ -23,8 +23,7 @@ Live = dict[int, Tensor]
 
 
 def kink_positions(graph: Graph, values: Tensor, t: Tensor, size: int) -> Iterator[Tensor]:
-    """Yields sorted positions of kinks, including the ends, for each piece of a segment; neighboring pieces share an
-    end.
+    """Yields sorted positions at which the slope changes, including the ends, one part of the segment after another.
 
     ``values`` are the inputs at the places t to begin with, and at most ``size`` places are held at once.
 
@@ -43,7 +42,7 @@ def kink_positions(graph: Graph, values: Tensor, t: Tensor, size: int) -> Iterat
 
 
 def _from(graph: Graph, readers: dict[int, int], live: Live, t: Tensor, start: int, size: int) -> Iterator[Tensor]:
-    """Yields the positions between the ends of t that later steps add, beginning with step ``start``."""
+    """Yields the positions that later steps add between the ends of t, beginning with step ``start``."""
     for number in range(start, len(graph.steps)):
         step = graph.steps[number]
         if step.kind in ("relu", "max"):
@@ -61,7 +60,7 @@ def _from(graph: Graph, readers: dict[int, int], live: Live, t: Tensor, start: i
 
 
 def _more(t: Tensor, piece: Tensor, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Merges old and new positions in order; values at new positions are interpolated by (1)."""
+    """Merges old and new positions in order; values at the new positions are interpolated linearly; equation (1)."""
     last = len(t) - 2
     piece = torch.cat([torch.arange(len(t)).clamp_max(last), piece])
     share = torch.cat([torch.zeros(last + 1).to(t), torch.ones(1).to(t), share])
@@ -78,7 +77,7 @@ def _between(values: Tensor, piece: Tensor, share: Tensor) -> Tensor:
 
 
 def _after(graph: Graph, readers: dict[int, int], live: Live, number: int) -> Live:
-    """Returns only the values that later steps need."""
+    """Runs one step and returns only the values that later steps need."""
     step = graph.steps[number]
     live = {**live, number: step.function(*(live[i] for i in step.inputs))}
     return {i: v for i, v in live.items() if readers[i] > number}

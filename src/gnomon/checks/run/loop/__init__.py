@@ -1,1 +1,1 @@
-"""Judgments about a training loop that was observed while it ran: pure functions of the recorded facts."""
+"""Judges a recorded training loop: functions that turn facts about the run into findings."""

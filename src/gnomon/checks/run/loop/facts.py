@@ -1,4 +1,4 @@
-"""What was recorded while the user's own loop trained: counts and a few numbers, without tensors.
+"""Facts recorded while the user's own loop trained: counts and a few numbers, without tensors.
 
 >>> LoopFacts(steps=3, backwards=3).steps
 3
@@ -20,7 +20,7 @@ Series = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class ParameterFacts(Record):
-    """A parameter of an optimizer: in how many sampled steps its gradient was missing, or exactly zero."""
+    """One parameter of an optimizer, and in how many sampled steps its gradient was missing or exactly zero."""
 
     name: str
     size: int
@@ -31,7 +31,7 @@ class ParameterFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class OptimizerFacts(Record):
-    """One optimizer. ``judged`` steps are those for which it is known whether gradients were cleared before.
+    """One optimizer; ``judged`` counts the steps for which it is known whether gradients were cleared before.
 
     ``stale`` of them began with gradients of earlier steps. ``sampled`` steps had all gradients looked at, ``empty`` of
     them had none. ``changed`` says whether any weight changed, None if unknown. ``rates`` are the learning rates.
@@ -50,13 +50,13 @@ class OptimizerFacts(Record):
 
     @property
     def rate(self) -> float:
-        """The last learning rate; NaN if it did not step."""
+        """Returns the last learning rate; NaN if the optimizer never stepped."""
         return self.rates[-1][1] if self.rates else nan
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulerFacts(Record):
-    """One scheduler: its calls, the calls before the first optimizer step, its length if it has one, its rates."""
+    """One learning rate scheduler: its calls, the calls before the first optimizer step, its length, its rates."""
 
     name: str
     calls: int
@@ -70,7 +70,7 @@ class SchedulerFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts(Record):
-    """A model that the script calls. ``layers`` names its layers that behave differently in training and eval mode.
+    """A model that the script calls; ``layers`` names its layers that behave differently in training and eval mode.
 
     ``trained`` and ``trained_in_eval`` count backward passes by the mode of the last forward pass; ``validated`` counts
     forward passes without gradients, ``in_training`` the ones in training mode, ``with_graph`` forward passes in
@@ -114,7 +114,7 @@ class LoaderFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class ClipFacts(Record):
-    """Calls of gradient clipping by norm; ``misplaced`` ones came when no new gradients were there."""
+    """Calls of gradient clipping by norm; ``misplaced`` counts calls that came without new gradients."""
 
     calls: int = 0
     misplaced: int = 0
@@ -124,7 +124,7 @@ class ClipFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class NotFinite(Record):
-    """The first loss that was NaN or infinite: its step, and the place ("module", "weights", "inputs" or "loss")."""
+    """The first loss that was NaN or infinite: its step, and the cause ("module", "weights", "inputs" or "loss")."""
 
     step: int
     value: float
@@ -135,7 +135,7 @@ class NotFinite(Record):
 
 @dataclass(frozen=True, slots=True)
 class LoopFacts(Record):
-    """Everything that was recorded of one run of a script.
+    """All facts recorded during one run of a training script.
 
     ``leaf_losses`` counts backward passes that began at a tensor without a graph, from ``first_leaf`` on; ``graphless``
     is the step at which backward failed because the loss needs no gradient. ``discarded`` backward passes had their
@@ -169,5 +169,5 @@ class LoopFacts(Record):
 
     @property
     def rate(self) -> float:
-        """The last learning rate of the optimizer with the most steps; NaN without one."""
+        """Returns the last learning rate of the optimizer with the most steps; NaN without one."""
         return max(self.optimizers, key=lambda one: one.steps).rate if self.optimizers else nan

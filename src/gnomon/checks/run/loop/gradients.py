@@ -1,4 +1,4 @@
-"""Judges the order of zero_grad, backward and step.
+"""Finds problems in the order of zero_grad, backward and step.
 
 >>> from gnomon.checks.run.loop.facts import OptimizerFacts
 >>> forgotten = OptimizerFacts("SGD", steps=20, judged=19, stale=19, sampled=5)
@@ -27,7 +27,7 @@ CLIPS_TO_JUDGE = 3
 
 
 def judge_gradients(facts: LoopFacts) -> list[Finding]:
-    """Findings about zero_grad, backward, step and clipping.
+    """Returns findings about zero_grad, backward, step and clipping.
 
     >>> judge_gradients(LoopFacts())
     []

@@ -1,4 +1,4 @@
-"""All judgments about an observed training loop, by topic."""
+"""Collects all judgments about a recorded training loop, by topic."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

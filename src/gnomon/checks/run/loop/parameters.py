@@ -1,4 +1,4 @@
-"""Judges which parameters are trained: those that no optimizer holds, and those that never receive a gradient.
+"""Finds parameters that are not trained: missing from every optimizer, or never with a gradient.
 
 >>> from gnomon.checks.run.loop.facts import ModelFacts, OptimizerFacts
 >>> model = ModelFacts("Net", trained=9, missing=(("fc.weight", 100),))
@@ -30,7 +30,7 @@ MAX_NAMES = 3
 
 
 def judge_parameters(facts: LoopFacts) -> list[Finding]:
-    """Findings about the parameters of models and optimizers.
+    """Returns findings about the parameters of models and optimizers.
 
     >>> judge_parameters(LoopFacts())
     []
@@ -63,12 +63,12 @@ def _rebuilt(facts: LoopFacts) -> list[Finding]:
 
 
 def _is_plain(one: OptimizerFacts) -> bool:
-    """Plain SGD has no moments to lose."""
+    """Returns whether the optimizer is plain SGD, which has no moments to lose."""
     return one.name == "SGD"
 
 
 def _orphans(one: OptimizerFacts) -> list[ParameterFacts]:
-    """Parameters that never had a gradient."""
+    """Returns the parameters that never had a gradient."""
     return [p for p in one.parameters if p.samples >= MIN_SAMPLES and p.missing == p.samples]
 
 

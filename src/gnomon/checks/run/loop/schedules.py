@@ -1,4 +1,4 @@
-"""Judges the calls of learning rate schedulers.
+"""Finds mistakes in the calls of learning rate schedulers.
 
 >>> from gnomon.checks.run.loop.facts import SchedulerFacts
 >>> never = SchedulerFacts("StepLR", 0, optimizer_steps=500, initial=0.1)
@@ -27,7 +27,7 @@ WRAPS = ("CosineAnnealingLR",)
 
 
 def judge_schedules(facts: LoopFacts) -> list[Finding]:
-    """Findings about schedulers: never stepped, stepped too early, too often or too rarely.
+    """Returns findings about schedulers: never stepped, stepped too early, too often or too rarely.
 
     >>> judge_schedules(LoopFacts())
     []

@@ -1,4 +1,4 @@
-"""Judges the numbers of a run: losses and gradients that are not finite, explode, or do not fall.
+"""Finds problems in a run's losses and gradients: not finite, exploding, or not falling.
 
 >>> rising = tuple((step, 1.0 + step) for step in range(200))
 >>> [finding.kind for finding in judge_values(LoopFacts(steps=200, backwards=200, losses=rising))]
@@ -34,7 +34,7 @@ PLACES = {
 
 
 def judge_values(facts: LoopFacts) -> list[Finding]:
-    """Findings about losses and gradients.
+    """Returns findings about losses and gradients.
 
     >>> judge_values(LoopFacts())
     []
