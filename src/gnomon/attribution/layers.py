@@ -67,7 +67,7 @@ def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
     >>> spatial_layers(nn.Sequential(nn.Conv2d(1, 2, 1), nn.Flatten()), torch.ones(1, 1, 3, 3))
     ('0',)
     """
-    # includes blocks, because they may end in a plain function
+    # also modules with children, because they may end in a plain function
     names = [name for name, _ in module.named_modules() if name]
     with preserve(module, grad=False), capture(module, names) as kept:
         run(module, take(x, slice(0, 1)))

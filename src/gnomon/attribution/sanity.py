@@ -117,7 +117,8 @@ def rank_correlation(a: Tensor, b: Tensor) -> float:
     """Returns Spearman's correlation of absolute values, averaged over examples, of features not zero in both maps."""
     found = []
     for first, second in zip(a.detach().flatten(1).abs().double(), b.detach().flatten(1).abs().double(), strict=True):
-        used = (first > 0) | (second > 0)  # a black pixel times anything is zero in every map
+        # maps that multiply by the input are all zero at black pixels, which is no agreement
+        used = (first > 0) | (second > 0)
         if int(used.sum()) < 3:
             continue
         ranks = [t[used].argsort().argsort().double() for t in (first, second)]

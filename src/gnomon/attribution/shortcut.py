@@ -98,7 +98,8 @@ class Shortcuts(Result):
     def offered(self) -> tuple[str, ...]:
         """Returns pixels and frequencies that predict the classes alone, but that the network does not use."""
         unused = [r.name for r in self.reliance if r.apart <= self.level < r.p]
-        return tuple(name for name in unused if not name.startswith("feature"))  # a column may be the intended feature
+        # a table column may be the intended feature, not a shortcut
+        return tuple(name for name in unused if not name.startswith("feature"))
 
     @property
     def verdict(self) -> str:
@@ -197,7 +198,8 @@ def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: floa
     rivals = [t.correct for t in trials if t is not trial and math.dist(t.place, trial.place) > MIN_RIVAL_DISTANCE]
     bound = (1 + pairs.chance) / 2
     if rivals and max(rivals) < n:
-        best = float(beta.ppf(1 - level / tests, max(rivals) + 1, n - max(rivals)))  # upper bound for their accuracy
+        # upper confidence bound of the best rival's accuracy
+        best = float(beta.ppf(1 - level / tests, max(rivals) + 1, n - max(rivals)))
         bound = max(bound, best + MAX_ACCURACY_LEAD)
     elif rivals:
         bound = 1.0
@@ -271,7 +273,8 @@ def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
     coded = pairs.theirs.unique(return_inverse=True)[1]
     parts = torch.stack([theirs.real, theirs.imag], 1).reshape(n, 2 * c, h, w)
     ratio = torch.stack([separation(parts[:, j].flatten(1), coded) for j in range(2 * c)]).amax(0).reshape(h, w)
-    alike = [0, size[1] // 2] if size[1] % 2 == 0 else [0]  # columns that contain both w and -w
+    # FFT columns that contain both w and -w, which are one real frequency
+    alike = [0, size[1] // 2] if size[1] % 2 == 0 else [0]
     ratio[h // 2 + 1 :, alike] = 0.0
     ratio[0, 0] = 0.0
     found = []

@@ -88,7 +88,7 @@ def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"
     with preserve(posterior.module, mode=None):
         size = min(EXAMPLES_PER_PASS, count(x))
         layers = _linear(posterior, center, take(x, slice(0, size)))
-        if size > 1:  # with time before examples, sizes may agree by chance, but not twice
+        if size > 1:  # if time is the first axis, sizes may agree with the batch by chance, but not for two batch sizes
             again = _linear(posterior, center, take(x, slice(1, size)))
             layers = {name: part for name, part in layers.items() if name in again}
         pieces = zip(_pieces(x, EXAMPLES_PER_PASS), y.split(EXAMPLES_PER_PASS), strict=True)
@@ -176,7 +176,7 @@ def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
     def keep(name: str) -> Any:
         def hook(part: nn.Linear, given: tuple[Tensor, ...], out: Tensor) -> Tensor:
             met[name] = part, given[0].detach(), out
-            return out.clone()  # so that later layers can write into it
+            return out.clone()  # a copy, because later layers may change the output in place
 
         return hook
 
@@ -200,9 +200,11 @@ def _roots(posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor)
     if isinstance(loss, AbstractLossWithAxes):
         return loss.root(outputs, y) * sqrt(loss.observations(y) / n)
     if posterior.binary:
-        return (outputs.sigmoid() * (-outputs).sigmoid()).sqrt()[:, :, None]  # R R^T = p (1 - p)
+        # the Hessian of the logistic loss is p (1 - p)
+        return (outputs.sigmoid() * (-outputs).sigmoid()).sqrt()[:, :, None]
     if not isinstance(posterior.objective.loss, CrossEntropy):
         return torch.eye(k, dtype=outputs.dtype).expand(n, k, k)
     p = outputs.softmax(1)
     root = p.sqrt()
-    return torch.diag_embed(root) - p[:, :, None] * root[:, None, :]  # R R^T = diag p - p p^T
+    # the Hessian of the cross-entropy is diag(p) - p p^T
+    return torch.diag_embed(root) - p[:, :, None] * root[:, None, :]

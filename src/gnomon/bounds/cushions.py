@@ -81,7 +81,7 @@ def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
     ('0', '2')
     """
     check_readable(module)
-    # named_children() leaves out a module that is used a second time, such as one nn.ReLU() for all layers
+    # _modules, because named_children() skips repeated modules, such as one nn.ReLU() for all layers
     parts = list(module._modules.items()) if isinstance(module, nn.Sequential) else [("module", module)]
     odd = next((name for name, part in parts if not isinstance(part, (nn.Linear, *SHAPELESS))), None)
     if odd is not None or not any(isinstance(part, nn.Linear) for _, part in parts):
@@ -121,7 +121,7 @@ def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
 def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[Tensor]) -> float:
     """Returns the interlayer cushion, the noise tolerance from one layer to the output; equation (2)."""
     x = before[i]
-    least = x.shape[1] ** -0.5  # j = i: the Jacobian is the identity
+    least = x.shape[1] ** -0.5  # the ratio for j = i, for which the Jacobian is the identity
     jacobian = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)
     for j in range(i + 1, len(layers)):
         jacobian = layers[j] @ (masks[j - 1][:, :, None] * jacobian)

@@ -134,7 +134,8 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
         ones = torch.ones(1, *shape, dtype=torch.float64)
         none, out, twice = squared(0 * ones), squared(ones), squared(2 * ones)  # (4)
     pooled = any(isinstance(part, MAX_POOLS) for part in squared.modules())
-    affine = pooled or torch.allclose(twice - out, out - none, rtol=1e-9)  # sums over paths are affine in the inputs
+    # the path sum is only correct if the squared network is affine in its inputs
+    affine = pooled or torch.allclose(twice - out, out - none, rtol=1e-9)
     odd = [(name, part) for name, part in module.named_modules() if not (isinstance(part, SUMMING) or _has_parts(part))]
     if odd or not affine or bool((out < 0).any()):
         found = f"'{odd[0][0]}' is a {type(odd[0][1]).__name__}" if odd else "the outputs are not sums over paths"

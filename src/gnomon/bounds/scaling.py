@@ -150,7 +150,7 @@ def _fit_offsets(sizes: tuple[float, ...], errors: tuple[float, ...]) -> _Fits:
     n, e = (torch.tensor(column, dtype=torch.float64) for column in (sizes, errors))
     tries = (float(e.min()) * torch.linspace(0.0, 0.99, OFFSET_CANDIDATES, dtype=torch.float64)).tolist()
     fits = [_line(n.log(), (e - c).log()) for c in tries]
-    # residuals in the logarithm of the whole error, so that different c are compared on one scale
+    # residuals of log(error) including c, so that losses for different c are comparable
     losses = [_loss(n, e, slope, offset, c) for (slope, offset, _), c in zip(fits, tries, strict=True)]
     best = min(range(len(fits)), key=lambda i: losses[i])
     freedom = max(1, len(sizes) - 3)

@@ -66,9 +66,9 @@ def run() -> None:
     """
     own_script = sys.argv[1:2] == ["watch"]
     if not own_script and not SLEEPING_THREADS.keys() & os.environ.keys():
-        os.environ.update(SLEEPING_THREADS)  # torch reads these on import, and no command has imported torch yet
+        os.environ.update(SLEEPING_THREADS)  # set now, because torch reads these variables on import
     try:
-        app(prog_name="gnomon")  # also for `python -m gnomon`, because shells cannot complete three words
+        app(prog_name="gnomon")  # a fixed name, because shell completion does not work for `python -m gnomon`
     except GnomonError as error:
         if error.__cause__ is not None and not isinstance(error.__cause__, GnomonError):
             _print_user_traceback(error.__cause__)

@@ -101,7 +101,7 @@ def examine(
         print(result.to_markdown())
     else:
         show(result, console, verbose=verbose)
-    # written after printing, so that a full disk does not lose the results
+    # write after printing, so that results are visible even if the disk is full
     path = result.save(out)
     if not as_json and not markdown:
         console.print(f"\nReport: [bold]{path}[/bold]{_time(result, seconds)}", highlight=False, soft_wrap=True)

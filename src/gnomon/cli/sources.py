@@ -74,7 +74,7 @@ def checkpoint(path: Path, net: nn.Module) -> nn.Module:
         raise InputError(f"File not found: {path}")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as reason:  # a pickle that would execute code, or not a checkpoint at all
+    except Exception as reason:  # weights_only rejects pickles that execute code; other files are no checkpoints at all
         what = f"{path} is not a file of plain weights ({type(reason).__name__})"
         fix = "Save with torch.save(model.state_dict(), path); nothing in the file was executed"
         raise InputError(what, accepted="tensors only (weights_only=True)", fix=fix) from None
@@ -140,7 +140,7 @@ def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandD
     test = stratified_sample(n, y, cut, seed=seed) if cut else torch.arange(0)
     if are_classes(y):
         _, kinds, counts = torch.unique(y, return_inverse=True, return_counts=True)
-        test = test[counts[kinds[test]] > 1]  # the only example of a class must stay in train
+        test = test[counts[kinds[test]] > 1]  # keep the only example of a class in the training set
     train = torch.ones(n, dtype=torch.bool)
     train[test] = False
     held = (f"held out for testing: {len(test):,} of {n:,} examples",) if len(test) else ()
@@ -172,12 +172,12 @@ def _file(path: Path) -> Any:
     if not path.exists():
         raise InputError(f"File not found: {path}")
     spec = importlib.util.spec_from_file_location(f"gnomon_user_{path.stem}", path)
-    assert spec is not None and spec.loader is not None  # the name ends in .py
+    assert spec is not None and spec.loader is not None  # a spec with a loader exists for every name that ends in .py
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # so that its classes can be pickled and copied
+    sys.modules[spec.name] = module  # registered, so that classes of the file can be pickled and copied
     try:
         spec.loader.exec_module(module)
-    except Exception as reason:  # any error in the user's file
+    except Exception as reason:  # the user's file may raise anything
         words = f"{path} raised {type(reason).__name__}: {reason}"
         raise InputError(
             words, accepted="a file that can be imported", fix=("Run the file with python to see the error")
@@ -276,7 +276,8 @@ def _tensor(array: np.ndarray, name: str) -> Tensor:
         raise InputError(
             f"the array '{name}' is {kind}", accepted="numbers, one row each", fix=("Check how the array was saved")
         )
-    wide = array.dtype.kind == "u" and array.dtype.itemsize > 1  # torch supports these types only in few functions
+    # torch implements few functions for wide unsigned integers
+    wide = array.dtype.kind == "u" and array.dtype.itemsize > 1
     return torch.from_numpy(np.ascontiguousarray(array.astype(np.int64) if wide else array))
 
 
@@ -310,7 +311,7 @@ def _call(spec: str) -> Any:
         return load_named_object(spec)()
     except InputError:
         raise
-    except Exception as reason:  # any error in the user's function
+    except Exception as reason:  # the user's function may raise anything
         words = f"{spec} raised {type(reason).__name__}: {reason}"[:300]
         raise InputError(
             words, accepted="a function that returns data", fix=("Run the function alone to see the error")

@@ -47,8 +47,9 @@ def watch(
     if not 0 < overhead <= 1:
         raise out_of_range("--overhead", "a share of the time, above 0 and at most 1", overhead)
     command = " ".join(sys.argv[1:])
-    sys.excepthook = sys.__excepthook__  # the command line parser has its own, which would format the script's errors
-    place = out.absolute()  # the script may change the folder
+    # undo the hook of the command line parser, which would reformat the script's errors
+    sys.excepthook = sys.__excepthook__
+    place = out.absolute()  # absolute, because the script may change the working directory
     session = WatchSession(script, arguments or (), module, overhead)
     ending = session.run()
     error = ending.exception

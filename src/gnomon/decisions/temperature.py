@@ -112,7 +112,8 @@ def best_temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) ->
         fix = "Pass more held-out examples, among them right and wrong answers"
         raise InputError(found, accepted="right and wrong answers", fix=fix)
     least = loss(value)
-    top = least + 3.841459 / (2 * len(f))  # Wilks: twice the log likelihood ratio is chi-square
+    # Wilks' theorem: 3.84 is the 95 % quantile of chi-square for twice the log likelihood ratio
+    top = least + 3.841459 / (2 * len(f))
     ends = [_crossing(loss, top, value, end) for end in TEMPERATURES]
     interval = Interval(ends[0], ends[1], CONFIDENCE_LEVEL)
     before = float(nn.functional.cross_entropy(f, labels.long()))

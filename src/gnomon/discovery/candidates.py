@@ -71,7 +71,7 @@ class Library(Record):
 
     def _table(self, fields: Sequence[str], space: str, degree: int, order: int, modulus: bool) -> list[Term]:
         powers: list[tuple[TermFactor, ...]]
-        if modulus:  # u |u|^q with the phase in one factor only
+        if modulus:  # for complex fields also terms u |u|^q, whose phase comes from one factor
             powers = [
                 tuple(map(TermFactor, c))
                 for q in range(degree + 1)

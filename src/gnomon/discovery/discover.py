@@ -82,7 +82,7 @@ def search(
     order = integer("time_order", time_order)
     terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex)
     groups = group_terms(terms, library.tied)
-    with single_threaded_products():  # all matrices are small, or products with small ones
+    with single_threaded_products():  # threads would only slow down products of such small matrices
         found, systems = [], []
         for name, system in form.systems(data, terms, order).items():
             systems.append(_merge(system, terms, groups))

@@ -48,7 +48,7 @@ def elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, 
         j = cost.argmin(1)
         order[:, k], costs[:, k], gone[every, j] = j, cost[every, j], True
         row = root[every, j][:, None]
-        for _ in range(2):  # twice, to reduce rounding errors
+        for _ in range(2):  # repeat the projection, which removes the rounding error of the first
             row = row - (row @ basis[:, :k].conj().swapaxes(1, 2)) @ basis[:, :k]
         length = np.maximum(np.linalg.norm(row, axis=2), 1e-300)
         basis[:, k] = row[:, 0] / length

@@ -124,7 +124,7 @@ def short_run(
         network.module, learned, test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
         batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), budget=seconds, seed=seed, clock=clock,
     )  # fmt: skip
-    if run.stopped == "interrupted":  # half a run would look as if the network could not learn
+    if run.stopped == "interrupted":  # an interrupted run would look as if the network could not learn
         raise KeyboardInterrupt
     errors, own = (
         _errors(run.test_accuracy, run.test_loss, network, judged),

@@ -94,7 +94,7 @@ def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
             continue
         recall = right / labels if labels else None  # (1)
         precision = right / answers if answers else None  # (1)
-        f1 = 2 * right / (labels + answers)  # (2), with both inserted
+        f1 = 2 * right / (labels + answers)  # equation (2) with recall and precision inserted
         rows.append((name, labels, recall, precision, f1))
     if len(rows) < 2:
         return ()
@@ -118,7 +118,7 @@ def area_under_roc(scores: Tensor, positive: Tensor) -> float:
     0.75
     """
     _, place, count = scores.unique(return_inverse=True, return_counts=True)
-    ranks = (count.cumsum(0) - (count - 1) / 2)[place]  # the mean rank of equal scores
+    ranks = (count.cumsum(0) - (count - 1) / 2)[place]  # equal scores share their mean rank
     p, n = int(positive.sum()), int((~positive).sum())
     return float((ranks[positive].sum() - p * (p + 1) / 2) / (p * n))  # (3)
 
@@ -133,7 +133,8 @@ def two_class_plots(scores: Tensor, positive: Tensor, name: str) -> tuple[Plot, 
     if not p or not n:
         return ()
     order = scores.argsort(descending=True)
-    ends = torch.cat([scores[order].diff() != 0, torch.ones(1, dtype=torch.bool)])  # equal scores are one point
+    # examples with equal scores form one point of the curve
+    ends = torch.cat([scores[order].diff() != 0, torch.ones(1, dtype=torch.bool)])
     hits, alarms = positive[order].double().cumsum(0)[ends], (~positive[order]).double().cumsum(0)[ends]
     kept = torch.linspace(0, len(hits) - 1, min(len(hits), MAX_CURVE_POINTS)).round().long()
     found, false = hits[kept] / p, alarms[kept] / n

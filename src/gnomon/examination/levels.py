@@ -20,11 +20,11 @@ FAMILY_WISE_ERROR_RATE = 0.05
 """Probability that a healthy model gets any finding by chance, for a whole report."""
 
 LEVELS: Mapping[str, float] = MappingProxyType({
-    "labels": 0.01,  # probability of calling related labels unrelated, at the stated strength of the relation
+    "labels": 0.01,  # this rate is the probability of calling related labels unrelated, at the stated strength
     "calibration": 0.005,
     "invariance": 0.005,
     "below-limit": 0.005,
-    "others": 0.02,  # sum over tests of other steps, which define their own rates
+    "others": 0.02,  # sum over the tests of other steps, which define their own rates
 })  # fmt: skip
 """Significance level of each test."""
 

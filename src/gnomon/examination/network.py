@@ -39,7 +39,7 @@ def build_module(network: Any, seed: int) -> nn.Module:
     with random_state(seed):
         try:
             built = network()
-        except (Exception, SystemExit) as reason:  # an error in the user's function is reported as an input error
+        except (Exception, SystemExit) as reason:  # any error in the user's function becomes an InputError
             what = f"the factory raised {type(reason).__name__}: {reason}"[:200]
             if _needs_arguments(network):
                 fix = "Give every argument a default, or pass lambda: build(...)"

@@ -152,7 +152,7 @@ def rank(
     examples, seed = integer("examples", examples), check_seed(seed)
     steps, batch = integer("steps", steps), integer("batch", batch)
     limit = inf if budget is None else number("budget", budget, above=0)
-    train = list(train) if isinstance(train, Iterator) else train  # each candidate reads the data
+    train = list(train) if isinstance(train, Iterator) else train  # a list, because each candidate reads the data again
     subjects = {
         name: subject(network, train, None, seed=seed, name=name, probe=KERNEL_EXAMPLES)
         for name, network in networks.items()

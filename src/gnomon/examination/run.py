@@ -124,7 +124,7 @@ def examine(
     budget, called = _announce(number("budget", budget, above=0), shown=progress is None), perf_counter()
     plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data reports this
+        warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data reports this warning
         start = _begin(clock)
         with with_one_thread() as threads:
             network = subject(module, train, test, optimizer=optimizer, seed=seed, plan=plan, name=name, notes=notes,
@@ -214,7 +214,7 @@ def run_steps(
         except KeyboardInterrupt:
             partial = True
             sections.append(_section(step, "skipped", "Interrupted.", clock() - began))
-        except NotImplementedError as error:  # torch lacks second derivatives of some operations
+        except NotImplementedError as error:  # torch has no second derivative for some operations
             why = f"Skipped: PyTorch does not implement a derivative that this needs. {error_sentence(error)}"
             sections.append(_section(step, "skipped", why, clock() - began))
         except Exception as error:  # a failing step must not lose the results of the others

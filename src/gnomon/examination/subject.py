@@ -78,7 +78,7 @@ class Task(Record):
 
     def examples(self, batch: Batch) -> Examples:
         """Returns inputs and targets of a batch, with targets in standard form on the device of the inputs."""
-        assert batch.y is not None  # checked when the subject was made
+        assert batch.y is not None  # the subject was built from data with targets
         y = batch.y.to(next(tensors(batch.x)).device)
         return Examples(batch.x, y.long() if self.classes else y.reshape(len(y), -1))
 
@@ -303,7 +303,7 @@ def _task(
     if y.is_floating_point():
         return _numbers_task(y, outputs, loss)
     if y.dim() != 1 and loss is not None and not isinstance(loss, AbstractLoss):
-        return Task(Squared(), 0, outputs, shape)  # the user's own loss interprets them
+        return Task(Squared(), 0, outputs, shape)  # such targets are interpreted only by the user's own loss
     others = None if test is None else test.labels()
     labels = y if others is None else torch.cat([y.flatten(), others.flatten().to(y)])
     if y.dim() != 1 or int(labels.min()) < 0:
@@ -332,7 +332,8 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
             fix = "Encode labels as 0 and 1: y = (y + 1) / 2 for -1 and 1"
             raise InputError(what, accepted="targets between 0 and 1", fix=fix)
         _check_numbers(y, outputs, loss)
-        return Task(Squared(), 0, outputs, shape)  # several labels per example
+        # several labels per example, which only the user's own loss understands
+        return Task(Squared(), 0, outputs, shape)
     if isinstance(wanted, CrossEntropy) and y.dim() == 2 and whole and bool((y.sum(1) == 1).all()):
         _check_numbers(y, outputs, loss)
         return Task(wanted, outputs, outputs)

@@ -162,7 +162,7 @@ class ContinuousFlow(AbstractGenerative):
             return self.trace(lambda y: self.velocity(y, t), x, directions)
 
         z, area = transport_checked(moving, x, 1.0, 0.0, self.integration_steps)
-        return standard_normal(z) + area  # (1), with the integral taken backward
+        return standard_normal(z) + area  # equation (1); the integral has the opposite sign because time runs backward
 
 
 class FlowMatching(ContinuousFlow):
@@ -178,5 +178,5 @@ class FlowMatching(ContinuousFlow):
         noise, t = torch.randn_like(x), torch.rand(len(x), dtype=x.dtype, device=x.device)
         place = t.reshape(-1, *[1] * (x.dim() - 1))
         v = self.field((1 - place) * noise + place * x, t)
-        check_vectors(v, x)  # another shape would broadcast without an error
+        check_vectors(v, x)  # without this check, a wrong shape would silently broadcast
         return (v - (x - noise)).flatten(1).square().sum(1)  # (2)

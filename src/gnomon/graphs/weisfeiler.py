@@ -42,7 +42,7 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
     """
     around = [[row.nonzero()[:, 0].tolist() for row in adjacency(g)] for g in graphs]
     colors = [(0,) * len(a) for a in around]
-    while True:  # terminates: every round but the last adds colors
+    while True:  # ends after at most n rounds, because every round but the last adds colors
         names: dict[Any, int] = {}
         refined = []
         for near, old in zip(around, colors, strict=True):

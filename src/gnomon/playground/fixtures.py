@@ -139,7 +139,7 @@ def expected_numbers(case: PageSetting) -> dict[str, Any]:
 
 
 def _alignment(kernel: Tensor, y: Tensor) -> float | None:
-    with suppress(InputError):  # raised for a constant kernel or equal targets
+    with suppress(InputError):  # ignore the error for a constant kernel or equal targets
         return alignment(kernel, y)
     return None
 

@@ -44,7 +44,7 @@ def document_html(title: str, body: list[str], data: Any) -> str:
     >>> document_html("A title", ["<p>Words.</p>"], {}).startswith("<!doctype html>")
     True
     """
-    # the only dangerous sequence of JSON inside HTML is the end of a script
+    # escape "<", because "</script>" inside the JSON would end the script element
     embedded = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
     parts = [
         "<!doctype html>",

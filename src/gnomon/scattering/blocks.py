@@ -81,7 +81,7 @@ def _shared_out(count: int, size: int, work: Callable[[slice], None]) -> None:
         with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             list(pool.map(one, starts))
     finally:
-        torch.set_num_threads(before)  # the number of threads is a global setting of the matrix library
+        torch.set_num_threads(before)  # restore the number of threads, which is a global setting
 
 
 def _in_lanes(plan: BandPlan, made: Packed, padded: Tensor, out: Tensor) -> None:

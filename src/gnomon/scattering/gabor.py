@@ -114,7 +114,7 @@ def gabor_fit(layer: nn.Conv2d) -> GaborFit:
     ends = _levenberg_marquardt(starts.flatten(0, 1), targets, places, tuple(weight.shape[2:]))
     losses = _residual(ends, targets, places, tuple(weight.shape[2:])).square().sum(1).unflatten(0, (-1, count))
     best = ends.unflatten(0, (-1, count))[torch.arange(len(weight)), losses.argmin(1)]
-    # energy that one spatial pattern for all channels cannot explain
+    # energy of the filters that a single spatial pattern for all channels misses
     missed = weight.square().sum((1, 2, 3)) - patterns.square().sum(1)
     return _record(best, patterns, weight, places, losses.amin(1) + missed)
 
@@ -124,7 +124,8 @@ def _record(best: Tensor, patterns: Tensor, weight: Tensor, places: Tensor, resi
     size = tuple(weight.shape[2:])
     total = (weight - weight.mean((1, 2, 3), keepdim=True)).square().sum((1, 2, 3))
     explained = (1 - residual / total.clamp(min=1e-300)).where(total > 0, 0.0)  # (2)
-    amounts = _amounts(_waves(best, places, size), patterns)  # A cos p, -A sin p
+    # amounts are (A cos p, -A sin p) for amplitude A and phase p
+    amounts = _amounts(_waves(best, places, size), patterns)
     amplitude, phase = amounts.norm(dim=1), torch.atan2(-amounts[:, 1], amounts[:, 0])
     center, spread, turn, xi = _shape(best, size)
     root = turn / spread[..., None]
@@ -156,7 +157,7 @@ def _starts(patterns: Tensor, size: Any) -> Tensor:
     center = energy @ _places(size)
     side = 4 * max(size)
     power = torch.fft.rfft2(planes, s=(side, side)).abs()
-    power[:, :, 0] *= 0.999  # breaks the tie between two equal peaks
+    power[:, :, 0] *= 0.999  # lower one of two equal peaks, so that the choice does not depend on rounding
     found = []
     for _ in range(3):
         peak = power.flatten(1).argmax(1)

@@ -127,7 +127,7 @@ def fetch(typing_context, numbers, place):
         kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
         ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
         where = builder.bitcast(builder.gep(arguments[0], [arguments[1]]), byte)
-        # arguments: read access, second-level cache, data
+        # LLVM's arguments: 0 for read access, 2 for the second-level cache, 1 for data
         builder.call(ask, [where, *(ir.Constant(whole, number) for number in (0, 2, 1))])
         return context.get_dummy_value()
 

@@ -31,7 +31,7 @@ def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
     ``extents`` (places, filters, m_1, 2) are the first column of each row that counts and the one after the last.
     """
     count, filters, rows, width = y.shape
-    for r in range(rows):  # outermost loop: the parts of x and f for one row then stay in the first-level cache
+    for r in range(rows):  # rows outermost, so that one row of x and f stays in the first-level cache
         for i in range(count):
             for j in range(filters):
                 y[i, j, r, :] = 0
@@ -84,7 +84,7 @@ def average_moduli(z: Any, weights: Any, keep: bool, u: Any, sums: Any) -> None:
                 line[c] = math.sqrt(wave[2 * c] * wave[2 * c] + wave[2 * c + 1] * wave[2 * c + 1])
             for o in range(len(weights)):
                 weight = weights[o, r]
-                if weight != 0:  # windows are short, so most weights are zero
+                if weight != 0:  # skip zero weights, which are most because windows are short
                     total = sums[i, o]
                     for c in range(len(line)):
                         total[c] += weight * line[c]

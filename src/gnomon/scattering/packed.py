@@ -23,11 +23,13 @@ BAND = np.dtype(
     [
         (name, np.int64)
         for name in (
-            "count", "rows", "columns", "high", "wide",  # number of wavelets; their grid; the grid of their input
-            # values folded onto one position: their number, offsets, extents and numbers
+            # number of wavelets, size of their grid (rows, columns) and of their input's grid (high, wide)
+            "count", "rows", "columns", "high", "wide",
+            # values folded onto one position: how many, and where offsets, extents and values start
             "places", "offsets", "extents", "values",
             "row_side", "column_side", "row_window", "column_window",
-            "path", "after", "until", "later",  # first path; range of the bands that follow; their number of wavelets
+            # first path in the output; range (after, until) of the bands that follow; their number of wavelets
+            "path", "after", "until", "later",
         )
     ]
 )  # fmt: skip
@@ -109,10 +111,11 @@ class _Writer:
 
     def band(self, band: WaveletBand, grid: tuple[int, int], share: float, lanes: bool, rest: tuple[int, ...]) -> None:
         """Writes the filters of a band; with ``lanes``, eight filters side by side, padded with zeros."""
-        values = band.filters.numpy()  # (places, count, rows, columns)
+        values = band.filters.numpy()  # shape (offsets, filters, rows, columns)
         rows, columns = band.grid
         seen = columns_that_count(values, share).swapaxes(0, 1)
-        values = values.swapaxes(0, 1) / (rows * columns)  # transforms are not normalized
+        # divide here, because the Fourier transforms are not normalized
+        values = values.swapaxes(0, 1) / (rows * columns)
         if lanes:
             missing = -len(values) % SIGNALS_PER_VECTOR
             values = np.pad(values, [(0, missing), (0, 0), (0, 0), (0, 0)])

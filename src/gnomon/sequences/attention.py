@@ -133,10 +133,11 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
         told = {**options, "need_weights": True, "average_attn_weights": False}
         with torch.no_grad():
             weights = m.forward(*args[:4], **told)[1]
-        assert weights is not None  # because need_weights is True
+        assert weights is not None  # attention returns weights because need_weights is True
         query = args[0] if args else options["query"]
         tokens = query.detach() if m.batch_first or query.dim() < 3 else query.detach().transpose(0, 1)
-        seen[name] = (weights.detach().reshape(-1, *weights.shape[-3:]), tokens)  # one sequence is a batch of one
+        # add a batch axis if the input was a single sequence
+        seen[name] = (weights.detach().reshape(-1, *weights.shape[-3:]), tokens)
 
     return hook
 

@@ -127,7 +127,8 @@ def _count(module: nn.Module, x: Tensor) -> tuple[int, int]:
         return t
 
     counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.mkldnn_rnn_layer: _fused_operations})
-    with preserve(module), sdpa_kernel(SDPBackend.MATH), counter:  # torch does not count fused kernels
+    # use plain kernels, because torch does not count operations of fused ones
+    with preserve(module), sdpa_kernel(SDPBackend.MATH), counter:
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
             made = run(module, x)
     del made

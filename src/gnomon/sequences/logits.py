@@ -133,7 +133,7 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
         with torch.no_grad():
             weights = m.forward(*args[:4], **{**options, "need_weights": True, "average_attn_weights": False})[1]
             q, k = (t if m.batch_first or t.dim() < 3 else t.transpose(0, 1) for t in (query.detach(), key.detach()))
-            assert weights is not None  # because need_weights is True
+            assert weights is not None  # attention returns weights because need_weights is True
             seen[name] = (_logits(m, q, k), weights.detach().reshape(-1, *weights.shape[-3:]))
 
     return hook

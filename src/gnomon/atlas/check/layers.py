@@ -44,9 +44,8 @@ def check_signal_propagation(trial: TrainingTrial) -> Judgment:
     """
     few = trial.few
     found = signal(trial.before, (few.x, trial.task.loss_targets(few.y)), loss=trial.task.loss)
-    weighted = [layer for layer in found.layers if layer.weighted][
-        :-1
-    ]  # the number of output units is fixed, so they cannot be exchanged
+    # without the output layer, whose width the task fixes
+    weighted = [layer for layer in found.layers if layer.weighted][:-1]
     rates = [_factor([getattr(layer, kind) for layer in weighted]) for kind in ("activation", "gradient")]
     reason = f"Per layer, activations change by the factor {rates[0]:.3g} and gradients by {rates[1]:.3g}."
     values = (Value("activations per layer", rates[0]), Value("gradients per layer", rates[1]))
@@ -84,7 +83,7 @@ def check_scale_invariance(trial: TrainingTrial) -> Judgment:
         for w, g in zip(weights, gradients, strict=True) if g is not None
     ]  # fmt: skip
     worst = max(cosines)
-    # the sum of p products of rounding 6e-8, and the epsilon inside the normalization
+    # tolerance: rounding of p float32 products, and the epsilon inside the normalization
     allowed = 1e-3
     reason = f"Over {len(cosines)} layers the cosine of weights and gradient is at most {worst:.2g}."
     return Judgment(Verdict.HOLDS if worst < allowed else Verdict.REFUTED, reason, (Value("largest cosine", worst),))
@@ -119,7 +118,7 @@ def check_permutation_symmetry(trial: TrainingTrial) -> Judgment:
         words = "This needs a Sequential with two consecutive layers with weights and only activations between them."
         return Judgment(Verdict.INCONCLUSIVE, words)
     reason = f"Reversing the units of {pairs} layers changes the outputs by {worst:.2g} of their size."
-    rounding = 1e-4  # float32 sums in another order, through the layers
+    rounding = 1e-4  # tolerance: float32 sums in another order, accumulated over layers
     verdict = Verdict.HOLDS if worst < rounding else Verdict.REFUTED
     return Judgment(verdict, reason, (Value("largest change", worst), Value("pairs of layers", pairs)))
 
@@ -155,7 +154,7 @@ def check_lipschitz_bound(trial: TrainingTrial) -> Judgment:
     ratio = float((gaps / distances.clamp_min(1e-12)).max())
     reason = f"Outputs differ by at most {ratio:.4g} times the inputs; the product of norms allows {bound:.4g}."
     values = (Value("largest ratio", ratio), Value("product of norms", bound, obtained="upper bound"))
-    rounding = 1e-3  # float32 outputs of inputs that are close to each other
+    rounding = 1e-3  # tolerance: float32 rounding of the outputs of nearly equal inputs
     return Judgment(Verdict.HOLDS if ratio <= bound * (1 + rounding) else Verdict.REFUTED, reason, values)
 
 

@@ -104,7 +104,7 @@ def _run(claim: Claim, settings: Mapping[str, Any], clock: Clock) -> ClaimOutcom
         try:
             with limit:
                 return run(claim, settings, clock=clock)
-        except Exception:  # a value far from the default may be impossible in any way
+        except Exception:  # values far from the default may raise any error
             return None
 
 

@@ -163,7 +163,8 @@ class _HmcState:
         if t + 1 in {warmup // 8, warmup // 4, warmup // 2, 3 * warmup // 4} and len(self._seen) > 4:
             points = torch.cat(list(self._seen)[len(self._seen) // 2 :])
             n = len(points)
-            self.variance = (points.var(0) * n + 1e-3 * 5) / (n + 5)  # shrunk towards a small constant, as in Stan
+            # regularized variance, shrunk towards 1e-3 as in Stan
+            self.variance = (points.var(0) * n + 1e-3 * 5) / (n + 5)
             if self.options.length is None:
                 scale = self.variance.sqrt()
                 self._travel = PathStatistics(points, scale, self._leading((points - points.mean(0)) / scale))

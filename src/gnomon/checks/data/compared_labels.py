@@ -170,7 +170,8 @@ def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed
     votes = leave_one_out_kernel_predictions(both, table, seed=seed, most=EXAMPLES_PER_FIT, fitted=n)
     train, chance = _score(votes[:n], table[:n])
     within, chance_test = None, 1.0
-    if train < GUESSING_Z * chance and n >= m:  # no relation in train: look for one in test
+    # labels are unrelated to inputs in train: test whether they are related in test
+    if train < GUESSING_Z * chance and n >= m:
         within, chance_test = _score(
             leave_one_out_kernel_predictions(both[n:], table[n:], seed=seed, most=EXAMPLES_PER_FIT), table[n:]
         )

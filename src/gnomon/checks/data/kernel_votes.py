@@ -59,7 +59,8 @@ def leave_one_out_kernel_predictions(
     """
     generator = torch.Generator().manual_seed(check_seed(seed))
     n = len(x) if fitted is None else fitted
-    order, x = torch.randperm(n, generator=generator), x.double()  # distances of close rows need double precision
+    # double precision, because distances of close rows cancel in float32
+    order, x = torch.randperm(n, generator=generator), x.double()
     parts = order.tensor_split(-(-n // most))
     few = x[order[:RIDGE_EXAMPLES]]
     scale = float(torch.cdist(few, few).mean()) or 1.0

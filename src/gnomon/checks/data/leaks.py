@@ -107,7 +107,7 @@ class DataLeaks(Result):
             return ()
         inherited = (
             self.p_exact >= SIGNIFICANCE_LEVEL and self.p_near >= SIGNIFICANCE_LEVEL
-        )  # train has as many copies within itself
+        )  # then the copies are a property of the data, not of the split
         row = kinds.LEAKED_TEST
         if inherited:
             row = kinds.REPEATED_IN_TEST if self.rich and self.share >= LARGE_SHARE else kinds.REPEATED_EXAMPLES

@@ -95,6 +95,6 @@ def _value(loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor)
     try:
         with torch.no_grad():
             value = float(loss(outputs, y).double().mean())
-    except Exception:  # a loss that accepts only outputs or targets between 0 and 1
+    except Exception:  # such as a loss that accepts only outputs or targets between 0 and 1
         return None
     return value if value == value and abs(value) != torch.inf else None

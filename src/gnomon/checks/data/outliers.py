@@ -87,5 +87,5 @@ def _cut(column: Float[Tensor, " n"]) -> tuple[float, float, float] | None:
     place = int(factors.argmax())
     if float(factors[place]) < MIN_FACTOR or float(distance[place]) < MIN_Z:
         return None
-    rounding = 1 - 1e-9  # the outlier itself must count
+    rounding = 1 - 1e-9  # slightly below the outlier's distance, so that the outlier itself is beyond it
     return center, rounding * float(distance[place]) * (high - low), float(factors[place])

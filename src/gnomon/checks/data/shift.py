@@ -143,7 +143,8 @@ class DataShift(Result):
     def findings(self) -> tuple[Finding, ...]:
         """Returns a problem if test has a very different distribution, a warning if it differs a little."""
         found = []
-        if self.inputs_shifted and not self.classes_shifted:  # different class frequencies also shift the inputs
+        # otherwise the class frequencies already explain the shift of the inputs
+        if self.inputs_shifted and not self.classes_shifted:
             evidence = Value("pairs distinguished", self.auc), Value("p-value", self.p_value)
             row = kinds.TRAIN_TEST_SHIFT if self.auc >= LARGE_AUC else kinds.SMALL_SHIFT
             found.append(Finding(row, "test", {"auc": self.auc}, evidence, SIGNIFICANCE_LEVEL))

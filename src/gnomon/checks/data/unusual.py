@@ -116,7 +116,8 @@ def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
     classes = None
     if y is not None and are_classes(y):
         classes = torch.unique(y.long(), return_inverse=True)[1]
-    elif y is not None and y.is_floating_point():  # targets get the same weight as all inputs together
+    # real targets: append them to the rows with the weight of all inputs together
+    elif y is not None and y.is_floating_point():
         table = y.float().reshape(len(y), -1)
         scale = rows.std(0, correction=0).norm() / table.std(0, correction=0).norm().clamp_min(1e-12)
         rows = torch.cat([rows, (table - table.mean(0)) * scale], 1)

@@ -52,7 +52,7 @@ def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
         if any(_cancels(loss, f, y, axis) for axis in {1, f.dim() - 1} if f.dim() > 1 and f.shape[axis] > 1):
             return "softmax"
         return "sigmoid" if _flattens(loss, f, y) else ""
-    except Exception:  # a loss that rejects such outputs, like BCELoss outside [0, 1], applies nothing
+    except Exception:  # a loss that rejects these outputs, like BCELoss outside [0, 1], applies no activation itself
         return ""
 
 
@@ -96,7 +96,7 @@ def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
 
 def _value(loss: Function, f: Tensor, y: Tensor) -> float:
     with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # shapes that broadcast have their own finding
+        warnings.simplefilter("ignore")  # torch warns about broadcasting, for which there is a finding of its own
         return float(loss(f, y))
 
 

@@ -52,7 +52,7 @@ def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
     norms = [model.get_submodule(name) for name in fresh]
     for part in norms:
         assert isinstance(part, BATCH_NORMS)
-        part.momentum = 1.0  # (1): only the last batch counts
+        part.momentum = 1.0  # momentum 1 makes the running statistics those of this batch (1)
         part.train()
     with random_state(0), torch.no_grad():
         run(model, x)

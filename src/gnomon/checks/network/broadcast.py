@@ -36,12 +36,12 @@ def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tenso
     if f.shape == y.shape or f.numel() != y.numel() or len(f) < 2 or not y.is_floating_point():
         return ()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch itself warns about this
+        warnings.simplefilter("ignore")  # torch warns about broadcasting; the finding replaces the warning
         try:
             given, meant = float(loss(f, y)), float(loss(f.reshape(y.shape), y))
-        except Exception:  # a loss that rejects such shapes already raises an error
+        except Exception:  # the loss rejects these shapes itself, so training stops with an error
             return ()
-    if isclose(given, meant, rel_tol=1e-4, abs_tol=1e-12):  # rounding of sums in another order
+    if isclose(given, meant, rel_tol=1e-4, abs_tol=1e-12):  # equal up to the rounding of sums in another order
         return ()
 
     line = "loss_fn(model(x).squeeze(1), y)" if f.dim() > y.dim() else "loss_fn(model(x), y.squeeze(1))"

@@ -99,10 +99,10 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
     n = count(few)
     if n < 3:
         return ()
-    part = slice(n // 2, n)  # not the first examples, which a recurrence over examples does not change
+    part = slice(n // 2, n)  # the second half, because a recurrence over examples leaves the first outputs unchanged
     try:
         alone = _outputs(module, take(few, part), 0)
-    except Exception:  # other checks report a network that needs this batch size
+    except Exception:  # the network only runs with this batch size, which other checks report
         return ()
     apart = relative_output_distance(first[part], alone) if len(alone) == n - n // 2 else 0.0
     if apart <= OUTPUT_TOLERANCE:
@@ -125,7 +125,7 @@ def relative_output_distance(a: Tensor, b: Tensor) -> float:
     spread = float((a - a.mean(0)).abs().max())
     size = max(
         spread, rounding / OUTPUT_TOLERANCE * float(a.abs().max()), 1e-30
-    )  # outputs that hardly vary differ only by rounding
+    )  # at least the rounding error, because outputs that hardly vary differ only by rounding
     return float((a - b).abs().max()) / size  # (1)
 
 

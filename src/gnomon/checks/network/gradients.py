@@ -122,7 +122,7 @@ def gradient_check(
                 vector_to_parameters(w + sign * h * v, leaves)
                 ends.append(objective.measure(model, None)[0])
             slope, difference = float(g @ v), (ends[0] - ends[1]) / (2 * h)
-            rounding = 1e-14 * abs(ends[0]) / h  # both ends have nearly the same size
+            rounding = 1e-14 * abs(ends[0]) / h  # rounding of the difference of two nearly equal losses
             error = max(0.0, abs(slope - difference) - rounding)
             errors[name] = error / max(abs(slope), abs(difference), 1e-300) if error else 0.0  # (1)
         vector_to_parameters(w, leaves)

@@ -169,7 +169,7 @@ def custom_loss_findings(
     ['softmax-before-loss']
     """
     first = first_columns(outputs, targets.shape[1]) if targets.dim() == 2 and outputs.dim() == 2 else None
-    if first is not None:  # targets belong to these columns of concatenated outputs
+    if first is not None:  # outputs are concatenated and the targets belong to the first columns
         loss, outputs = partial(_on_first_columns, loss, outputs[:, targets.shape[1] :].detach()), first
     name = LOSSES.get(getattr(loss, "__name__", type(loss).__name__), "")
     name = name or BY_FUNCTION.get(implicit_activation_of_loss(loss, outputs, targets), "")

@@ -73,7 +73,7 @@ def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
             id(t) for name in TARGET_ARGUMENT_NAMES for t in tensors(x.get(name) if isinstance(x, Mapping) else None)
         }
         for i, t in enumerate(parts):
-            # these are targets; a network that computes its own loss need not use them for its outputs
+            # skip inputs that are targets, because a network may use them only for its own loss
             if id(t) in targets:
                 continue
             found += _part(module, x, i, t, seen[i], first, several=len(parts) > 1)
@@ -99,7 +99,7 @@ def _with_nonzero_weights(module: nn.Module) -> nn.Module:
     with torch.no_grad():
         for name in asleep:
             own[name].fill_(0.1)
-            own[name].view(-1)[::2] *= -1  # equal rows would cancel in a normalization layer
+            own[name].view(-1)[::2] *= -1  # alternate signs, because equal rows would cancel in a normalization layer
     return copy
 
 

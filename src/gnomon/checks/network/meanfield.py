@@ -171,7 +171,8 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     at = _inside(fixed)
     chi = _chi(phi, weight_std, at, 1.0)  # (4)
     slope = weight_std**2 * float(phi.square_slope(_number(at)).detach())
-    shrink = at / _variance(phi, weight_std, bias_std, at)  # equals 1 at a fixed point
+    # 1 at a fixed point; corrects the slopes if the variance was clipped to the allowed range
+    shrink = at / _variance(phi, weight_std, bias_std, at)
     c = _fixed_correlation(phi, weight_std, bias_std, at, chi * shrink)
     turn = _chi(phi, weight_std, at, c) * shrink  # (3)
     return MeanField(activation, weight_std, bias_std, fixed, c, chi, slope, turn, phi)
@@ -226,7 +227,7 @@ def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
         return _variance(phi, w, b, at) / at - 1
 
     start = grows(q)
-    if abs(start) < 1e-10:  # every variance is a fixed point
+    if abs(start) < 1e-10:  # already a fixed point, as is every variance of a critical ReLU network
         return q
     factor, near = 2.0 if start > 0 else 0.5, q
     while ZERO_VARIANCE < near < INFINITE_VARIANCE and grows(factor * near) * start > 0:

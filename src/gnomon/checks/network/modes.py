@@ -61,7 +61,8 @@ def dropout_noise_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     if not drops or count(x) < 8:
         return ()
     with preserve(module, grad=False):
-        for part in module.modules():  # all parts: attention in eval mode uses a path without its inner dropout
+        # all modules in training mode, because attention in eval mode skips its inner dropout
+        for part in module.modules():
             part.training = not isinstance(part, BATCH_NORMS)
         drawn = torch.stack([_outputs(module, x, seed) for seed in range(TRAINING_PASSES)])
     chance = float(drawn.var(0).sum(1).mean())

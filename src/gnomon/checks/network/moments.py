@@ -69,7 +69,8 @@ def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
     with preserve(first, grad=False), capture(first, names) as kept:
         run(first, take(inputs, slice(0, 1)))
-        names = [name for name in names if name in kept]  # attention uses the weights of a layer without calling it
+        # drop layers that were never called: attention uses the weights of its output layer directly
+        names = [name for name in names if name in kept]
     if not names:
         raise InputError("no layer has parameters", accepted="layers with outputs to follow", fix="Pass a network")
     rows = [{name: _moments(h) for name, h in outputs_of_layers(m, inputs, names).items()} for m in checkpoints]

@@ -72,7 +72,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
         return (Finding(kinds.STATISTICS_LOST, lost[0], {}, (missing,), 0.0),)
     if count(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
         return ()
-    model = copy_module(module).eval()  # batch norm writes to its buffers
+    model = copy_module(module).eval()  # a copy, because batch norm in training mode changes its buffers
     with random_state(0), torch.no_grad():
         running = output_tensor(run(model, x)).clone()
         for part in model.modules():

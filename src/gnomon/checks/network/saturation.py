@@ -50,7 +50,7 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
     def look(name: str, ends: tuple[float, float], part: nn.Module, args: Any, out: Any) -> None:
         low, high = ends
-        out = next(iter(tensors(out)))  # for a recurrent layer, the states at all times
+        out = next(iter(tensors(out)))  # recurrent layers return (states at all times, last state): take the first
         edge = END_OF_RANGE_SHARE * (high - low)
         at_end = (out.detach() < low + edge) | (out.detach() > high - edge)
         shares.setdefault(name, float(at_end.double().mean()))

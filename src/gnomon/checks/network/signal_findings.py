@@ -80,7 +80,7 @@ def signal_findings(
     zero = _zero(layers)
     # Embeddings have unused rows and no layer before them, so their weights do not describe the signal.
     weighted = [layer for layer in layers if layer.weighted and layer.finite and not layer.kind.startswith("Embedding")]
-    if not zero:  # later layers are not to blame for the effects of such a layer
+    if not zero:  # otherwise later layers would be blamed for the effects of the zero weights
         findings += _change(weighted, "activation", variance) + _change(weighted, "update", variance) or _narrow(
             weighted
         )
@@ -111,7 +111,7 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
         if layer.zero and all(not g for g in before) and not (not before and _varies_after(layers, i)):
             last = not any(
                 other.weighted for other in layers[i + 1 :]
-            )  # the layer itself has a gradient and will leave zero
+            )  # the layer itself has a gradient, so one step makes its weights nonzero
             row = network.ZERO_LAST_LAYER if last else network.ZERO_WEIGHTS
             findings.append(Finding(row, layer.name, {"layer": layer.kind}))
     return findings
@@ -137,7 +137,7 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
     group = max(1, len(logs) // 3)
     reached = (
         max(logs[-group:]) if total < 0 else min(logs[-group:])
-    )  # a signal that passes through other paths has not vanished
+    )  # the signal has not vanished if it reaches the end by another path
     trend = reached - median(logs[:group])
     if (
         abs(total) <= log(MAX_SQUARE_RATIO)
@@ -147,7 +147,7 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
         return []
     at = max(range(len(steps)), key=lambda i: steps[i] * (1 if total > 0 else -1))
     alone = abs(steps[at]) > abs(total) / 2 and len(steps) > 1
-    # A gradient changes in the later one of two consecutive layers.
+    # Between two layers, the gradient changes in the later layer, the signal in the one after the first.
     name = order[at if backwards else at + 1].name if alone else ""
     values = {"total": exp(total), "factor": exp(steps[at] if alone else total / len(steps)), "layers": len(order)}
     evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_SQUARE_RATIO)]
@@ -181,7 +181,8 @@ def _narrow(layers: list[LayerSignal]) -> list[Finding]:
         if not before or layer.activation is None or not passed or layer.activation > before / MAX_SQUARE_RATIO:
             continue
         reached = [other.gradient * other.size for other in layers[:i] if other.gradient is not None]
-        if reached and max(reached) < passed * layer.size / MAX_SQUARE_RATIO:  # no path around the layer
+        # no skip connection carries the gradient around the layer
+        if reached and max(reached) < passed * layer.size / MAX_SQUARE_RATIO:
             share = max(layer.activation / before, SMALLEST_POSITIVE)
             evidence = Value("share of the signal", share), Value("accepted share", 1 / MAX_SQUARE_RATIO)
             return [Finding(network.NARROW_LAYER, layer.name, {"layer": layer.kind, "share": share}, evidence)]
@@ -192,7 +193,7 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     """Returns a finding for the first layer with too many dead units."""
     first = next(
         (i for i, layer in enumerate(layers) if layer.weighted), 0
-    )  # before the first layer with weights, units are columns of the data
+    )  # before the first layer with weights, constant units are constant columns of the data
     for i, layer in enumerate(layers[first:], start=first):
         # An embedding of something that all examples share, such as the token type, is constant without harm.
         counted = layer.units > 1 and layer.kind != "Flatten" and not layer.zero
@@ -204,9 +205,9 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
             min(MAX_DEAD_SHARE_OF_SIMILAR_INPUTS, MAX_DEAD_SHARE + 2 * layer.units**-0.5) if alike else MAX_DEAD_SHARE
         )
         if layer.dead is not None and layer.dead > accepted and counted:
-            fed = layer.weighted or "Norm" in layer.kind  # such a layer is constant if its input is constant
+            fed = layer.weighted or "Norm" in layer.kind  # layers without weights are constant whenever their input is
             if layer.dead == 1 and fed and _varies_after(layers, i):
-                continue  # what this layer gets is the same for all examples by design, such as a token that is learned
+                continue  # by design, the input of this layer is the same for all examples, such as a learned token
             whole = network.CONSTANT_LAYER if fed else network.DEAD_LAYER
             values = {"share": layer.dead, "units": layer.units, "layer": layer.kind}
             evidence = Value("share of dead units", layer.dead), Value("accepted share", accepted)

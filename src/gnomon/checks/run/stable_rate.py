@@ -30,7 +30,8 @@ def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Find
     values = {"lr": lr, "limit": limit, "half": 0.5 * limit}
     if lr > limit:
         return (Finding(kinds.ABOVE_STABLE, "optimizer", {**values, "ratio": lr / limit}, evidence),)
-    pace = lr / (1 - momentum) / (limit / (1 + momentum))  # momentum accumulates 1 / (1 - beta) steps
+    # momentum beta multiplies the effective rate by 1 / (1 - beta)
+    pace = lr / (1 - momentum) / (limit / (1 + momentum))
     if pace >= SMALL_SHARE:
         return ()
     row = kinds.FAR_BELOW_STABLE if pace < TINY_SHARE else kinds.LEARNING_RATE_SMALL

@@ -85,7 +85,8 @@ def learning_rate_findings(
     smaller = {c: g for c, g in falls.items() if c < 1 and isfinite(g)}
     larger = {c: g for c, g in falls.items() if c > 1 and isfinite(g)}
     factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
-    settled = reached is not None and reached >= best  # only the first steps were bad, which momentum can cause
+    # the loss recovered: only the first steps were bad, which momentum can cause
+    settled = reached is not None and reached >= best
     rose = reached is not None and max(own, reached) < -MIN_LOSS_DECREASE * start and best > 0
     if (
         not isfinite(own) or rose or (best > MIN_LOSS_DECREASE * start and own < TOO_LARGE_RATIO * best and not settled)

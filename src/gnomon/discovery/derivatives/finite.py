@@ -37,7 +37,7 @@ class FiniteDifferences(AbstractDerivative):
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         accuracy = integer("accuracy", self.accuracy, least=1)
         half = (order + 1) // 2 + (accuracy + 1) // 2 - 1
-        wide = order + accuracy  # points of the one-sided formulas
+        wide = order + accuracy  # number of points in the one-sided formulas near the ends
         moved = np.moveaxis(u, axis, 0)
         n = len(moved)
         check_points(n, max(wide, 2 * half + 1), order)

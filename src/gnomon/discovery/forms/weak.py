@@ -153,7 +153,7 @@ class _Bumps:
         """Returns the matrix in blocks of neighboring centers, each with the points at which it is not zero."""
         if order not in self._made:
             window, found = self.window(order), []
-            count = max(1, round(len(self.centers) * self.half / self.n))  # pieces about two windows wide
+            count = max(1, round(len(self.centers) * self.half / self.n))  # blocks about two windows wide
             for centers in np.array_split(self.centers, count):
                 first, last = int(centers[0]) - self.half, int(centers[-1]) + self.half + 1
                 matrix = np.zeros((len(centers), last - first))
@@ -196,7 +196,7 @@ def _twice(degree: int, order: int) -> tuple[np.ndarray, float]:
 
 def _test(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
     """Returns (-1)^|k| <D^k psi, values> for all test functions psi, axis by axis."""  # (2)
-    if np.iscomplexobj(values):  # bumps are real: two real products cost half of a complex one
+    if np.iscomplexobj(values):  # test functions are real, and two real products cost half of a complex one
         both = np.stack([values.real, values.imag])
         return _contract(both, bumps, by) @ np.array([1.0, 1j])
     return _contract(values[None], bumps, by)[:, 0]

@@ -42,10 +42,11 @@ def _log_softmax(f: Tensor) -> Tensor:
 
 def _remover(functions: frozenset[Any], name: str) -> Callable[[TrialRun, Finding, Subject], tuple[Change, ...]]:
     def remove(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-        if "given" in finding.values:  # NLLLoss: the outputs need a logarithm
+        if "given" in finding.values:  # the finding is about NLLLoss, whose outputs need a logarithm instead
             return ()
         found = without_call(trial.module, subject.probe.some(PROBE_EXAMPLES).x, functions)
-        if found is None and functions is SOFTMAX:  # softmax by hand: its logarithm is as good as the logits
+        # a hand-written softmax cannot be removed; the logarithm of its outputs equals the logits up to a constant
+        if found is None and functions is SOFTMAX:
             found = _Then(trial.module, _log_of_probabilities)
         if found is None:
             return ()

@@ -168,7 +168,8 @@ def _try(
         found = compare((before, change.trial), (state.run, after))
         return found if found.is_proven else _early(found, compare, (before, change.trial), budget, seed)
     except (GnomonError, RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
-        return f"failed ({error_sentence(error)})"  # the fix does not suit this module; the finding keeps its advice
+        # the fix does not work for this module; the finding keeps its advice in words
+        return f"failed ({error_sentence(error)})"
 
 
 def _compare(

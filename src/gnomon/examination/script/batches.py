@@ -138,5 +138,5 @@ def _labels(batch: Any) -> list[int] | None:
 def _length(loader: DataLoader[Any]) -> int | None:
     try:
         return len(loader)
-    except TypeError:  # a data set without a length
+    except TypeError:  # the data set has no length
         return None

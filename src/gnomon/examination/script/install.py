@@ -121,7 +121,7 @@ def _after_forward(recorder: LoopRecorder, module: nn.Module, inputs: Any, outpu
     recorder.hook_calls += 1
     try:
         recorder.after_forward(module, inputs, output)
-    except Exception as error:  # whatever the script's objects do, training goes on
+    except Exception as error:  # no error of the recorder may stop the user's training
         recorder.failures.setdefault("forward", f"{type(error).__name__}: {error}"[:200])
 
 
@@ -150,7 +150,7 @@ def _patch_gradients(patches: Patches, recorder: LoopRecorder) -> None:
                     recorder.look_at_clock()
                 return original(tensors, *more, **options)
             recorder.safely("backward", recorder.before_backward, tensors)
-            inside[0] = True  # checkpointed layers call backward inside of backward
+            inside[0] = True  # count nested calls once: checkpointed layers call backward inside backward
             try:
                 result = original(tensors, *more, **options)
             finally:

@@ -86,7 +86,7 @@ def run_script(script: str, arguments: Sequence[str], *, module: bool = False) -
             with open(path, "rb") as file:
                 code = compile(file.read(), path, "exec", dont_inherit=True)
             exec(code, main.__dict__)
-    except BaseException as error:  # the report is written first; then the exception goes on
+    except BaseException as error:  # caught so that the report is written first; raised again afterwards
         error.__traceback__ = without_frames_of_gnomon(error.__traceback__)
         return Ending(error)
     return Ending()

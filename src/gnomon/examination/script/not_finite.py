@@ -50,7 +50,7 @@ class Trail:
         if self.models > MAX_MODELS_KEPT:
             self.clear()
         elif self.models == 1:
-            self.inputs = inputs  # of later models they may come from this one
+            self.inputs = inputs  # only the first model's inputs: later inputs may be outputs of this model
 
     def clear(self) -> None:
         """Forgets all calls."""

@@ -89,7 +89,7 @@ class LoopRecorder:
         began = self.clock()
         try:
             function(*arguments)
-        except Exception as error:  # whatever the script's objects do, training goes on
+        except Exception as error:  # no error of the recorder may stop the user's training
             self.failures.setdefault(name, f"{type(error).__name__}: {error}"[:200])
         self.spent += self.clock() - began
 
@@ -234,7 +234,7 @@ class LoopRecorder:
             gradient = None if probe is None else probe.grad
             mark = (0, 0) if gradient is None else (id(gradient), gradient._version)
             new = gradient is not None and (mark != seen.mark or seen.cleared is None)
-            if new and not self.inside_step:  # a step with a closure uses its gradients itself
+            if new and not self.inside_step:  # optimizer.step(closure) computes and uses gradients itself
                 seen.pending.append(self.backwards)
             seen.mark = mark
 

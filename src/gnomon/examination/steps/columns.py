@@ -80,7 +80,7 @@ class ColumnsStep(AbstractStep):
     essential = True
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        if len(subject.train) < MIN_EXAMPLES:  # the spread of a column, or a missing class, may be chance
+        if len(subject.train) < MIN_EXAMPLES:  # with few examples, small spreads and missing classes may be chance
             answer = f"{len(subject.train)} training examples are too few to judge columns, targets and labels."
             return StepResult(Content(answer), DataChecks(), "unsure")
         allowed = max(MAX_TIME_FACTOR * context.seconds, MIN_SECONDS)
@@ -190,7 +190,7 @@ def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding,
 
 def _labels(subject: Subject) -> Tensor:
     y = subject.train.labels()
-    assert y is not None  # checked when the subject was made
+    assert y is not None  # the subject was built from data with targets
     return y.long() if subject.task.classes else y
 
 

@@ -158,7 +158,7 @@ def _mistakes(f: Tensor, y: Tensor, which: str, subject: Subject) -> tuple[str, 
     rest = (
         " The other examples shown are right but have the lowest confidence." if count < min(n, SHOWN_EXAMPLES) else ""
     )
-    if int(times.max()) < 2:  # no mistake occurs more often than another
+    if int(times.max()) < 2:  # a plot needs a mistake that occurs at least twice
         return f"{head}.{rest}", ()
     bars = Bars("times", names, times[order].double())
     words = "The most frequent mistakes, written as 'label taken for answer'."

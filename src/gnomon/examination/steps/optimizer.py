@@ -86,7 +86,8 @@ class OptimizerStep(AbstractStep):
             Value(f"decrease of the loss with lr={lr * c:.3g}", g, id=f"fall-at-{lr * c:.3g}")
             for c, g in sorted(falls.items())
         )
-        rose = not findings and not any(fall >= 0 for fall in falls.values())  # NaN counts as a rise
+        # a NaN loss fails the comparison, and so counts as a rise
+        rose = not findings and not any(fall >= 0 for fall in falls.values())
         good = f"In {steps} steps no other learning rate does much better than {lr:.3g}."
         if rose:
             tried = f"from {lr * min(falls):.3g} to {lr * max(falls):.3g}"
@@ -105,7 +106,8 @@ class OptimizerStep(AbstractStep):
         content = Content(
             findings[0].message if findings else good, findings, values, (plot,), (definition,), stated=findings[:1]
         )
-        one_side = factors == SMALLER_RATE_FACTORS and not findings  # larger rates were not tried
+        # only smaller rates were tried, so larger ones may still be better
+        one_side = factors == SMALLER_RATE_FACTORS and not findings
         unsure = one_side or rose
         runs, facts = ShortRuns(tuple(sorted(falls.items()))), {"learning_rates_tried": not findings and not unsure}
         return StepResult(content, runs, "unsure" if unsure else "answered", facts)

@@ -66,9 +66,8 @@ class SplitStep(AbstractStep):
         apart = data_shift(subject.train, subject.test, seed=context.seed)
         labels, other = LabelComparison(), _row_findings(subject, seed=context.seed)
         left = allowed - (share - context.seconds)
-        alike = (
-            not copies.findings and not apart.inputs_shifted and not apart.augmented
-        )  # augmented examples are harder
+        # augmentation makes training examples harder, which is not label noise
+        alike = not copies.findings and not apart.inputs_shifted and not apart.augmented
         if (
             alike
             and slower * (LABEL_SECONDS + LABEL_SECONDS_PER_NUMBER * each * (MAX_TRAIN_EXAMPLES + MAX_TEST_EXAMPLES))

@@ -143,7 +143,7 @@ def _watchers(subject: Subject, cost: StepCost, context: StepContext) -> dict[st
     """Returns trackers of kernel and curvature on so few examples that one measurement takes 1/50 of the time."""
     each = (
         2 * max(1, subject.task.outputs) + 3 * HESSIAN_PRODUCTS
-    )  # passes for an example: one per output, three per product
+    )  # passes per example: one per output of the kernel, three per Hessian product
     affordable = (context.seconds / 50 - 3 * HESSIAN_PRODUCTS * cost.fixed) / (each * cost.each)
     if affordable < min(TRACKED_EXAMPLE_COUNTS):
         return {}
@@ -274,7 +274,8 @@ def _losses(run: Run, products: StepProducts) -> Plot:
     if run.test_loss is not None:
         marks.append(Scatter("measured, test", steps, run.test_loss[1:], 1))
     words = f"Measured while {run.optimizer.name} trained the network."
-    same = as_gradient_descent(run.optimizer) is not None  # otherwise 'Theory against measurement' compares them
+    # for other optimizers, the section 'Theory against measurement' makes the comparison
+    same = as_gradient_descent(run.optimizer) is not None
     if same and predicted is not None and lr is not None and len(steps):
         there = predicted.times / lr
         inside = (there > float(steps[0]) / PREDICTION_START_FACTOR) & (there <= float(steps[-1]) * 1.01)
@@ -328,5 +329,5 @@ def _plot_tracked(run: Run) -> list[Plot]:
         words,
         id="curvature-during-training",
     )
-    changed = any(value == value for value in drift.y)  # a linear network cannot change its features
+    changed = any(value == value for value in drift.y)  # drift is NaN for linear networks, whose features cannot change
     return [kernel, fit, curvature] if changed else [fit, curvature]

@@ -128,7 +128,7 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
 def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[Finding, ...]:
     module = subject.module
     if not subject.trainable:
-        return ()  # the section on the network reports this
+        return ()  # the section on the network reports this error
     matter = parts_that_change_outputs(module, few.x, parts_without_gradient(module, reached))
     held = parameters_in_optimizer(module, subject.optimizer)
     return untrained_parameter_findings(module, reached, matter=matter, held=held)

@@ -21,7 +21,7 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     torch.Size([3, 2])
     """
     parts: list[AbstractTransform] = []
-    features = integer("features", features, least=2)  # at least one fixed and one changing coordinate
+    features = integer("features", features, least=2)  # a coupling map needs one fixed and one changing coordinate
     for i in range(integer("layers", layers)):
         stays = alternating_mask(features, i)
         kept = int(stays.sum())

@@ -133,7 +133,7 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
         index = (value[..., None] >= inner).sum(-1, keepdim=True)
         both = torch.cat([index, index + 1], -1)
     near = both[..., None, :].expand(*both.shape[:-1], 2, 2)
-    # An integer times a float would be rounded to float32, for any dtype of the options.
+    # Convert integers first, because integer tensor times float gives float32 whatever the dtype of the options.
     ends = MIN_BIN_SHARE * near.to(options) + share * (sums.expand(*near.shape[:-1], k + 1).gather(-1, near) / total)
     (x, x1), (y, y1) = (part.unbind(-1) for part in ends.unbind(-2))
     slopes = pad(options[..., 2 * k :], (1, 1)).expand(*both.shape[:-1], k + 1).gather(-1, both)
@@ -168,6 +168,6 @@ class SplineCoupling(AbstractCoupling):
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         given = x[:, self.kept]
         options = torch.cat([self.own.expand(len(x), -1, -1), self.options(given)], 1)
-        # (1), fixed and changing coordinates in one pass
+        # equation (1) for fixed and changing coordinates in one call
         z, logs = spline(torch.cat([given, x[:, self.changing]], 1), options, bound=self.bound)
         return z[:, self.order], logs.sum(1)

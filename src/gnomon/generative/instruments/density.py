@@ -175,7 +175,7 @@ def _both_ways(model: Any) -> tuple[Callable[[Tensor], tuple[Tensor, Tensor]], C
     if hasattr(model, "inverse") and hasattr(model, "forward") and hasattr(model, "transforms"):
         return model.inverse, lambda z: model.forward(z)[0]
     made = distribution_of(model)
-    maps = getattr(made, "transform", None)  # zuko's flows keep their map from examples to noise there
+    maps = getattr(made, "transform", None)  # zuko's flows store their map from examples to noise in this attribute
     if maps is None or not hasattr(maps, "inv") or not hasattr(maps, "log_abs_det_jacobian"):
         return None
 

@@ -104,7 +104,8 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
     n, m = len(b), len(a)
     reached = 0
     for part in b.split(max(1, DISTANCES_PER_TILE // max(n, m))):
-        radius = torch.cdist(part, b).kthvalue(k + 1, dim=1).values  # the nearest neighbor is the point itself
+        # k + 1, because the nearest neighbor of a point is the point itself
+        radius = torch.cdist(part, b).kthvalue(k + 1, dim=1).values
         reached += int((torch.cdist(part, a).amin(1) <= radius).sum())
     share, expected = reached / n, 1 - comb(n - 1, k) / comb(n + m - 1, k)  # (1) (2)
     return SampleCoverage(share, expected, max(expected * (1 - expected) / n, 1 / n**2) ** 0.5, k)

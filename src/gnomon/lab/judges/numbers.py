@@ -85,7 +85,7 @@ def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True
     if not p.size:
         return None
     small, large = (o, p) if above else (p, o)
-    # for negative p, swap and negate the bounds
+    # if the bound p is negative, swap and negate both ends
     small, large = np.where(p > 0, small, -large), np.where(p > 0, large, -small)
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.nanmax(np.where(large > 0, small / large, np.inf)))

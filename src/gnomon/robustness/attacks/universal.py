@@ -93,7 +93,8 @@ def universal_perturbation(
     generator = torch.Generator().manual_seed(check_seed(seed))
     with AttackedModel(module).attacked() as victim:
         decided, v = victim.all_scores(x).argmax(1), torch.zeros_like(x[:1])
-        whole = Threat(threat.eps, threat.norm, -torch.inf, torch.inf)  # the perturbation itself has no bounds
+        # no bounds: these apply to perturbed inputs, not to the perturbation itself
+        whole = Threat(threat.eps, threat.norm, -torch.inf, torch.inf)
         for k in range(steps):
             pick = torch.randperm(len(x), generator=generator)[:BATCH_SIZE]
             moved = (x[pick] + v).clamp(threat.low, threat.high)

@@ -199,7 +199,8 @@ def _propagate(graph: Graph, blocks: list[_Block]) -> float:
                 i
             ].norm  # (2)
         else:
-            known[i] = sum(before) if len(before) > 1 else inf  # a sum or a join of branches
+            # constants of branches that are summed or concatenated add up
+            known[i] = sum(before) if len(before) > 1 else inf
     return known[len(graph.steps) - 1]
 
 
@@ -261,7 +262,7 @@ def _affordable(graph: Graph, points: Tensor, rounds: int) -> tuple[Tensor, int]
         weight = getattr(step.layer, "weight", None)
         if isinstance(weight, Tensor) and weight.dim() > 1:
             work += weight.numel() * value[0].numel() / weight.shape[0]
-    each = 4 * POWER_ITERATIONS * work  # forward, and two backward passes of a power iteration
+    each = 4 * POWER_ITERATIONS * work  # each power iteration runs a forward pass and two backward passes
     kept = points[: max(1, int(MAX_MULTIPLICATIONS / (each * (rounds + 1))))]
     return kept, min(rounds, max(1, int(MAX_MULTIPLICATIONS / (each * len(kept)))))
 

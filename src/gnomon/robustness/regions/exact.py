@@ -219,7 +219,7 @@ def regions_in_plane(
             if step.kind in ("relu", "max"):
                 cells = _all_cut(graph, step, cells, embed, size)
         middles = torch.stack([cell.mean(0) for cell in cells])
-        # differences that do not decide a max-pool cut cells without being a border
+        # merge cells with equal patterns, because some cuts of max-pool inputs are no borders
         known, which = pattern_hashes(graph, (embed(part) for part in middles.split(size))).unique(return_inverse=True)
         grid = torch.linspace(-radius, radius, side, dtype=torch.float64)
         points = torch.cartesian_prod(grid, grid).flip(1)

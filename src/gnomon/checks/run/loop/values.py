@@ -62,9 +62,9 @@ def _exploding(facts: LoopFacts) -> list[Finding]:
 def _trend(facts: LoopFacts) -> list[Finding]:
     losses = [loss for _, loss in facts.losses if isfinite(loss)]
     if len(losses) < MIN_LOSSES or not facts.steps or len([o for o in facts.optimizers if o.steps]) > 1:
-        return []  # several optimizers play a game, whose losses need not fall
+        return []  # several optimizers, as in a GAN, have losses that need not fall
     if min(losses) < 0 < max(losses):
-        return []  # losses of both signs, as in reinforcement learning, have no known direction
+        return []  # losses of both signs, as in reinforcement learning, need not fall
     tenth = len(losses) // 10
     first, last = losses[:tenth], losses[-tenth:]
     values = {"first": mean(first), "last": mean(last), "steps": facts.steps, "lr": facts.rate}
