@@ -7,7 +7,7 @@ import pytest
 from tests.house.allowances import PLAIN_ENGLISH
 from tests.house.tree import ROOT
 from tools.plain_english.count import MARKERS, breaches, is_participle
-from tools.plain_english.draw import draw, readable_items
+from tools.plain_english.draw import draw, readable_items, sentences
 
 
 @cache
@@ -106,6 +106,32 @@ def test_draws_are_reproducible_and_differ_by_seed():
     first, again, other = draw(items, 1), draw(items, 1), draw(items, 2)
     assert first == again != other
     assert {name: len(set(drawn)) for name, drawn in first.items()} == {"names": 40, "comments": 40}
+
+
+PAGE = """# A page
+
+`fit` needs a [loss](loss.md), e.g. **cross-entropy**, and Python 3.11. Is it
+slow? No, it is fast!
+
+| call | effect |
+|---|---|
+| `stop` | The training ends at once. |
+| `go` | start |
+
+```python
+Some(code).that_is.no_sentence.
+```
+
+- A list item is a sentence too.
+"""
+
+
+def test_sentences_are_drawn_as_users_see_them():
+    assert list(sentences(PAGE)) == [
+        "`fit` needs a loss, e.g. cross-entropy, and Python 3.11.",
+        "call: `stop`; effect: The training ends at once.",
+        "A list item is a sentence too.",
+    ]
 
 
 @pytest.mark.full

@@ -7,7 +7,8 @@ An item is shown the way a reader of the project meets it, so that a misundersta
 - A docstring is shown up to the end of its first paragraph, with the name of what it describes.
 - A comment is shown whole, also if it spans several lines, with the line of code that it belongs to.
 - A sentence for users is shown whole: an error with what it expects and its fix, a finding with its fix, the sentences
-  of README and of the pages. Values in a message stand as ``{expression}``. Markup and fragments are left out.
+  of README and of the pages with their code in backticks. A row of a table that has a sentence is shown with the heads
+  of its columns. Values in a message stand as ``{expression}``. Markup, code blocks and fragments are left out.
 """
 
 import ast
@@ -19,11 +20,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.plain_english.messages import messages
-from tools.plain_english.source import DIRECTIVE, pages, python_files, without_code
+from tools.plain_english.source import DIRECTIVE, pages, python_files
 
-__all__ = ["draw", "readable_items"]
+__all__ = ["draw", "readable_items", "sentences"]
 
-SENTENCE = re.compile(r"[A-Z0-9'\"][^.!?\n]{15,}?[.!?](?=\s|$)")
+CODE_BLOCK = re.compile(r"^ *```.*?^ *```|^ {4,}\S[^\n]*$|^(?:>>>|\.\.\.)[^\n]*$", re.MULTILINE | re.DOTALL)
+MARKUP = re.compile(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|<[^>`\n]*>|(?<!`)\[(?=[^\]]*\]\()|\*\*")
+END_OF_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)\s+(?=[A-Z0-9'\"`(\[])")
+SENTENCE = re.compile(r"[A-Z0-9'\"`(].{15,}[.!?][)\"']?")
 FEWEST_WORDS_IN_COMMENT = 4  # shorter comments are labels such as "(n, k)" or a number of an equation
 LONGEST_VALUE = 60  # characters of the value of a constant
 
@@ -119,6 +123,28 @@ def page_sentences(root: Path) -> Iterator[str]:
     for path in pages(root):
         place = path.relative_to(root).as_posix()
         if not place.startswith(("docs/design", "docs/contributing", "CONTRIBUTING")):
-            words = without_code(path.read_text(encoding="utf-8"))
-            for paragraph in re.split(r"\n\s*\n|\n(?=[-|#])", words):
-                yield from (f"{place}: {match[0]}" for match in SENTENCE.finditer(" ".join(paragraph.split())))
+            yield from (f"{place}: {text}" for text in sentences(path.read_text(encoding="utf-8")))
+
+
+def sentences(page: str) -> Iterator[str]:
+    """Sentences of a Markdown page as its readers see them, with code in backticks; rows of tables with their heads.
+
+    >>> list(sentences("`fit` needs a [loss](loss.md) and Python 3.11. It takes\\na minute, e.g. on a laptop."))
+    ['`fit` needs a loss and Python 3.11.', 'It takes a minute, e.g. on a laptop.']
+    >>> list(sentences("| call | effect |\\n|---|---|\\n| `stop` | The training ends at once. |"))
+    ['call: `stop`; effect: The training ends at once.']
+    """
+    words = MARKUP.sub("", CODE_BLOCK.sub("\n\n", page))
+    heads: list[str] = []
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-|#*+>]|\d+\.)\s*)", words):
+        text = " ".join(paragraph.split())
+        if text.startswith("|"):
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", text.strip("|"))]
+            if not heads:
+                heads = cells
+            elif any(SENTENCE.fullmatch(part) for cell in cells for part in END_OF_SENTENCE.split(cell)):
+                yield "; ".join(f"{head}: {cell}" for head, cell in zip(heads, cells, strict=False) if cell)
+            continue
+        heads = []
+        text = re.sub(r"^(?:[-#*+>]+|\d+\.)\s+", "", text)
+        yield from (part for part in END_OF_SENTENCE.split(text) if SENTENCE.fullmatch(part))
