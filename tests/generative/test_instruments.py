@@ -304,7 +304,7 @@ def test_style_is_the_covariance_of_features_and_can_be_transferred():
 
 
 def test_bad_input_is_one_sentence():
-    with pytest.raises(InputError, match="3 numbers on one side and 2"):
+    with pytest.raises(InputError, match="3 numbers in the first set and 2"):
         mmd_test(torch.randn(5, 3), torch.randn(5, 2))
     with pytest.raises(InputError, match="x contains 1 example"):
         energy_test(torch.randn(1, 3), torch.randn(5, 3))

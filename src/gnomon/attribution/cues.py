@@ -64,7 +64,11 @@ def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueCo
     a, b = (as_targets(v, len(inputs)).long() for v in (shapes, textures))
     if bool((a == b).any()):
         fix = "Pass only images whose shape and texture are of different classes"
-        raise InputError("some images have shape and texture of the same class", accepted="cues that disagree", fix=fix)
+        raise InputError(
+            "some images have shape and texture of the same class",
+            accepted="shape and texture of different classes",
+            fix=fix,
+        )
     decided = predicted_classes(outputs(module, inputs)).cpu()
     return CueConflict(*(int(v.sum()) for v in (decided == a, decided == b, (decided != a) & (decided != b))))  # (1)
 
@@ -129,7 +133,7 @@ def analogy_score(embedding: Tensor, quadruples: Any) -> float:
     index = torch.as_tensor(quadruples).reshape(-1, 4).long()
     if table.dim() != 2 or not len(index) or int(index.max()) >= len(table) or int(index.min()) < 0:
         fix = "Pass rows (words, size) and row numbers (a, b, c, d)"
-        raise InputError("the quadruples do not match the rows", accepted="four row numbers each", fix=fix)
+        raise InputError("the quadruples do not match the rows", accepted="four row numbers in each quadruple", fix=fix)
     unit = table / table.norm(dim=1, keepdim=True).clamp(min=1e-30)
     a, b, c, d = index.T
     near = (unit[b] - unit[a] + unit[c]) @ unit.T

@@ -132,7 +132,7 @@ def information_plane(module: nn.Module, data: Any, *, bins: int = 30) -> Inform
         raise InputError(
             f"there are {len(inputs)} inputs and {len(classes)} classes",
             accepted="pairs",
-            fix="Give each input a class",
+            fix="Pass one class for each input",
         )
     cells = integer("bins", bins)
     kept = outputs_of_layers(module, inputs, used_layers(module, inputs))
@@ -220,5 +220,7 @@ def bottleneck_curve(joint: Any, betas: Any, *, iterations: int = 5000, seed: in
 def _rows(values: Any) -> np.ndarray:
     array = np.asarray(values.detach().cpu() if isinstance(values, Tensor) else values, dtype=np.float64)
     if not np.isfinite(array).all():
-        raise InputError("some samples are not finite", accepted="finite samples", fix="Drop those samples")
+        raise InputError(
+            "some samples are not finite", accepted="finite samples", fix="Remove the samples that are not finite"
+        )
     return array.reshape(len(array), -1)

@@ -67,7 +67,9 @@ def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> Label
     labels, n = as_tensor(labels), len(flat)
     if n != len(labels) or n * (n - 1) // 2 < bins:
         found = f"there are {n} features and {len(labels)} labels for {bins} bins"
-        raise InputError(found, accepted="one label per row, and one or more pairs per bin", fix="Pass more points")
+        raise InputError(
+            found, accepted="one label per row, and one or more pairs per bin", fix="Pass more rows, or fewer bins"
+        )
     i, j = torch.triu_indices(n, n, 1, device=flat.device)
     check_finite_inputs(flat)
     distance, order = torch.cdist(flat, flat)[i, j].sort()

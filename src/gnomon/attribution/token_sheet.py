@@ -100,7 +100,9 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
         raise InputError(f"x is {tokens.dtype} of {tokens.dim()} axes", accepted="integer tokens (n, length)", fix=fix)
     if words is not None and len(words) <= int(tokens.max()):
         found = f"there are {len(words)} words and a token {int(tokens.max())}"
-        raise InputError(found, accepted="a word for each token", fix="Pass one word for each number, in order")
+        raise InputError(
+            found, accepted="a word for each token", fix="Pass words with one entry for each token number, in order"
+        )
     method = _method(module, tokens)
     attribution = method(module, tokens, None)
     names = [[words[i] if words is not None else str(i) for i in row] for row in tokens.tolist()]

@@ -81,7 +81,7 @@ def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
     """
     n, delta = integer("n", n), number("delta", delta, above=0, below=1)
     if not ways >= 1:
-        raise InputError(f"ways is {ways}", accepted="at least one labeling", fix="Pass sauer(n, dimension)")
+        raise InputError(f"ways is {ways}", accepted="at least one labeling", fix="Pass sauer_bound(n, dimension)")
     return sqrt(32 * (log(ways) + log(8 / delta)) / n)  # (2)
 
 

@@ -58,7 +58,7 @@ class LayerCushions(Result):
         """The result in one sentence."""
         worst = min(range(len(self.layer)), key=lambda i: self.layer[i] * self.interlayer[i])
         return (
-            f"Layer '{self.names[worst]}' survives noise worst: its layer cushion is {self.layer[worst]:.3g}, its "
+            f"Layer '{self.names[worst]}' tolerates noise least: its layer cushion is {self.layer[worst]:.3g}, its "
             f"interlayer cushion (to the output) {self.interlayer[worst]:.3g}."
         )
 

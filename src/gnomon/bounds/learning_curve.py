@@ -143,7 +143,9 @@ def learning_curve(
         found = f"the kernel has {n} rows and y {len(targets)}"
         raise InputError(found, accepted=f"at least {MIN_ROWS} rows and a target for each", fix="Pass more examples")
     if not bool(k.isfinite().all()) or not bool(targets.isfinite().all()):
-        raise NotFiniteError("the kernel or y is not finite", accepted="finite numbers", fix="Drop those rows")
+        raise NotFiniteError(
+            "the kernel or y is not finite", accepted="finite numbers", fix="Remove the rows that are not finite"
+        )
     chosen = 1e-3 * float(k.diagonal().mean()) if ridge is None else number("ridge", ridge, above=0)
     wanted = [n // 2**j for j in range(12) if n // 2**j >= MIN_ROWS][::-1] if sizes is None else list(sizes)
     asked = [integer("sizes", size) for size in wanted]

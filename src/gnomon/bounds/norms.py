@@ -104,7 +104,9 @@ def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[Laye
             )
         )
     if not found:
-        raise InputError("no layer is Linear or Conv", accepted="layers with weights", fix="Pass a module with layers")
+        raise InputError(
+            "no layer is Linear or Conv", accepted="layers with weights", fix="Pass a module with Linear or Conv layers"
+        )
     return tuple(found)
 
 

@@ -74,7 +74,11 @@ def ridge_stability(
     a, delta = number("decay", decay, above=0), 1 - number("confidence", confidence, above=0, below=1)
     k, target, n = kernel.double(), y.double().reshape(-1), len(kernel)
     if len(target) != n or n < 2:
-        raise InputError(f"the kernel has {n} rows and y {len(target)}", accepted="a target per row", fix="Pass both")
+        raise InputError(
+            f"the kernel has {n} rows and y {len(target)}",
+            accepted="a target per row",
+            fix="Pass y with one target for each row of the kernel",
+        )
     inverse = torch.linalg.inv(k + n * a * torch.eye(n, dtype=k.dtype))
     alpha = inverse @ target
     fitted = (k @ alpha - target).square()

@@ -88,7 +88,9 @@ def fit_with_constraints(
         unknown = [f"{target}[{term}]" for target, term in weights if target not in places or term not in group]
         if unknown:
             found = f"{', '.join(unknown)} is not a coefficient of these equations"
-            raise InputError(found, accepted="constraints on coefficients", fix="Name targets and terms as given")
+            raise InputError(
+                found, accepted="constraints on coefficients", fix="Write targets and terms exactly as in the equations"
+            )
     named = [{(places[a], group[b]): w for (a, b), w in weights.items()} for weights, _ in relations]
     chosen = {(e, group[name]) for e, equation in enumerate(equations) for name in equation.terms}
     while more := {key for keys in named if chosen & set(keys) for key in keys} - chosen:
@@ -109,7 +111,11 @@ class _Solver:
     ) -> None:
         self.start = np.linalg.lstsq(rows, right, rcond=None)[0] if len(rows) else np.zeros(len(kept))
         if len(rows) and np.abs(rows @ self.start - right).max() > 1e-9 * max(1.0, float(np.abs(right).max())):
-            raise InputError("the constraints contradict each other", accepted="one solution", fix="Leave one out")
+            raise InputError(
+                "the constraints contradict each other",
+                accepted="constraints with a solution",
+                fix="Remove one of the constraints",
+            )
         self.free = null_space(rows) if len(rows) else np.eye(len(kept))
         count, p = systems[0].count, len(kept)
         kind = np.result_type(*(s.columns for s in systems), *(s.target for s in systems))

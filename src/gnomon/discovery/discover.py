@@ -147,7 +147,7 @@ def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
         vector = np.abs(right[-1])
         involved = [name for name, v in zip(names, vector, strict=True) if v > 0.05 * vector.max()]
         found = f"on these data the terms {', '.join(involved)} depend on each other"
-        fix = "Leave one of them out with Library(only=...), or take data with more variety"
+        fix = "Leave one of them out with Library(only=...), or use data with more variation"
         raise InputError(found, accepted="independent terms", fix=fix)
 
 

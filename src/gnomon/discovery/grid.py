@@ -86,7 +86,9 @@ def read(
     gaps = dx if isinstance(dx, tuple | list) else (dx,) * space
     if len(gaps) != space:
         fix = f"Pass dx as a tuple of {space} steps"
-        raise InputError(f"dx has {len(gaps)} steps and u {space} axes of space", accepted="a step for each", fix=fix)
+        raise InputError(
+            f"dx has {len(gaps)} steps and u {space} axes of space", accepted="a step for each axis of space", fix=fix
+        )
     letters = "xyz"[:space]
     steps = {letter: step(gap, n, f"d{letter}") for letter, gap, n in zip(letters, gaps, shape, strict=False)}
     steps["t"] = step(dt, shape[-1], "dt")
@@ -123,12 +125,14 @@ def _array(values: Any, name: str) -> np.ndarray:
             f"'{name}' holds no numbers ({array.dtype})", accepted="fields of numbers", fix="Pass an array"
         )
     if not array.size:
-        raise InputError(f"'{name}' is empty", accepted="a field with points", fix="Pass an array with values")
+        raise InputError(
+            f"'{name}' is empty", accepted="a field with points", fix="Pass an array with at least one value"
+        )
     bad = ~np.isfinite(array)
     if bad.any():
         place = tuple(int(i) for i in np.argwhere(bad)[0])
         found = f"{int(bad.sum())} values of '{name}' are NaN or infinite, the first at {place}"
-        raise NotFiniteError(found, accepted="finite data", fix="Cut those times out, or fill the gaps")
+        raise NotFiniteError(found, accepted="finite data", fix="Remove these times, or fill the gaps")
     return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)
 
 
@@ -141,6 +145,6 @@ def _align(values: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
         np.broadcast_to(spread, shape)
     except ValueError as reason:
         found = f"'{name}' has the shape {values.shape} and the fields {shape}"
-        fix = "Give it at all points, or at all points of space"
+        fix = "Pass its values at all points, or at all points of space"
         raise InputError(found, accepted="a value at each point", fix=fix) from reason
     return spread

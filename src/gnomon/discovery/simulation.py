@@ -104,7 +104,9 @@ def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation
     True
     """
     if data is None:
-        raise InputError("the data were not kept", accepted="data to start from", fix="Call discover again")
+        raise InputError(
+            "this Discovery was loaded without its data", accepted="data to start from", fix="Call discover again"
+        )
     if any(e.target != f"{name}_t" for e, name in zip(equations, data.fields, strict=True)):
         fix = "Write it as a system with the velocity as a second field"
         raise InputError(f"the equation is for {equations[0].target}", accepted="first order in time", fix=fix)

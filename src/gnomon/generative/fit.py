@@ -76,7 +76,9 @@ def fit(
         )
     whole = source(data).whole().x
     if not isinstance(whole, Tensor):
-        raise InputError("an example is several tensors", accepted="one tensor of examples", fix="Pass one of them")
+        raise InputError(
+            "an example is several tensors", accepted="one tensor of examples", fix="Pass one tensor per example"
+        )
     x = model.points(whole, least=2)
     if model.continuous:
         check_continuous(whole)

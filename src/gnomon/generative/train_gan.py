@@ -129,7 +129,9 @@ def train_gan(
         raise out_of_range("rule", "Alternating() or Extragradient()", rule)
     whole = source(data).whole().x
     if not isinstance(whole, Tensor):
-        raise InputError("an example is several tensors", accepted="one tensor of examples", fix="Pass one of them")
+        raise InputError(
+            "an example is several tensors", accepted="one tensor of examples", fix="Pass one tensor per example"
+        )
     start = clock()
     late = deadline(clock, start, budget)
     with torch.inference_mode(False), torch.enable_grad(), random_state(check_seed(seed)):

@@ -77,7 +77,11 @@ def filter_response(layer: Any, graph: Any, *, normalized: bool = True) -> Filte
         for u in vectors.T:
             out = layer(u.to(kind)[:, None])
             if not isinstance(out, Tensor) or out.numel() != len(u):
-                raise InputError("the layer changes the shape", accepted="outputs (nodes, 1)", fix="Use one channel")
+                raise InputError(
+                    "the layer changes the shape",
+                    accepted="outputs (nodes, 1)",
+                    fix="Pass a layer with one input and one output channel",
+                )
             made = out.detach().double().reshape(-1).cpu()
             response.append(float(u @ made))  # (1)
             leak.append(float((made - response[-1] * u).norm() / made.norm().clamp(min=1e-300)) if made.any() else 0.0)

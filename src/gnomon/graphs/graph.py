@@ -33,7 +33,9 @@ def adjacency(graph: Any, *, nodes: int | None = None) -> Tensor:
         graph = graph.edge_index
     if not isinstance(graph, Tensor) or graph.dim() != 2:
         found = f"the graph is a {type(graph).__name__}"
-        raise InputError(found, accepted="an adjacency matrix or an edge list (2, edges)", fix="Pass a tensor")
+        raise InputError(
+            found, accepted="an adjacency matrix or an edge list (2, edges)", fix="Pass one of these as a tensor"
+        )
     if not graph.is_floating_point() and len(graph) == 2 and (graph.shape[1] != 2 or int(graph.max()) > 1):
         size = max(int(graph.max()) + 1 if graph.numel() else 0, nodes or 0)
         matrix = torch.zeros(size, size, dtype=torch.float64)
@@ -42,7 +44,7 @@ def adjacency(graph: Any, *, nodes: int | None = None) -> Tensor:
         matrix = (graph.to_dense() if graph.layout is not torch.strided else graph).detach().cpu().double()
         if matrix.shape[0] != matrix.shape[1]:
             found = f"the matrix has shape {tuple(matrix.shape)}"
-            raise InputError(found, accepted="a square matrix", fix="Pass a square matrix")
+            raise InputError(found, accepted="a square adjacency matrix", fix="Pass one row and one column per node")
     matrix = torch.maximum(matrix, matrix.T)
     return matrix - matrix.diag().diag()
 

@@ -105,7 +105,9 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
         out = call_on_graph(module, seen, graph)
         if not isinstance(out, Tensor) or out.shape[0] != len(x):
             raise InputError(
-                "the output does not have one row per node", accepted="(nodes, outputs)", fix="Return all nodes"
+                "the output does not have one row per node",
+                accepted="(nodes, outputs)",
+                fix="Return one output row for each node",
             )
         flat = out.reshape(len(x), -1)
         values = (flat * torch.randn_like(flat[0])).sum(1)

@@ -102,7 +102,11 @@ def _values(f: Callable[[Tensor], Any], x: Tensor) -> Tensor:
     else:
         out = f(x)
     if not isinstance(out, Tensor) or len(out) != len(x):
-        raise InputError("a function does not return one row for each point", accepted="(n, ...)", fix="Return rows")
+        raise InputError(
+            "a function does not return one row for each point",
+            accepted="outputs (n, ...)",
+            fix="Return one row for each of the n points",
+        )
     if not bool(out.isfinite().all()):
         found, fix = "a function is NaN or infinite in the box", "Pass a smaller box, or look for NaN in the weights"
         raise NotFiniteError(found, accepted="finite values", fix=fix)

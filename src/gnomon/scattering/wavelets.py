@@ -100,5 +100,5 @@ def _tight(filters: np.ndarray) -> np.ndarray:
     kept = ((energy + np.roll(np.flip(energy, axes), 1, axes)) / 2).sum(0)
     if kept.min() < MIN_KEPT_SHARE * kept.max():
         found = f"some frequencies pass with only {kept.min() / kept.max():.1g} of the energy of others"
-        raise InputError(found, accepted="filters that see every frequency", fix="Take more angles L, or another J")
+        raise InputError(found, accepted="filters that pass every frequency", fix="Take more angles L, or another J")
     return np.asarray(filters / np.sqrt(kept))  # (1)

@@ -54,7 +54,7 @@ class AttentionAlignment(Result):
         looks = f"Head {i} of '{name}'" if name else f"Head {i}"
         share = f"{self.shares[name][i]:.0%} of queries"
         place = f"the expected place ({self.patterns[name][i]})"
-        return f"{looks} looks at {place} in {share} (chance: {self.chance:.0%})."
+        return f"{looks} attends to {place} in {share} (chance: {self.chance:.0%})."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the alignment of each head as a bar."""

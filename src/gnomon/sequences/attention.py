@@ -116,7 +116,9 @@ def attention_maps(module: nn.Module, data: Any) -> AttentionMaps:
     names = tuple(name for name, _ in found if name in seen)
     if not names:
         raise InputError(
-            "forward never calls an attention layer", accepted="at least one call", fix="Pass other inputs"
+            "forward never calls an attention layer",
+            accepted="at least one call",
+            fix="Pass inputs for which forward calls attention",
         )
     maps = tuple(seen[n][0] for n in names)
     return AttentionMaps(

@@ -116,7 +116,11 @@ def gate_statistics(module: nn.Module, data: Any, *, lag: int | None = None) -> 
                 hook.remove()
         rows = [row for name, m in found if name in seen for row in _layer(name, m, seen[name])]
     if not rows:
-        raise InputError("forward never calls a gated layer", accepted="at least one call", fix="Pass other inputs")
+        raise InputError(
+            "forward never calls a gated layer",
+            accepted="at least one call",
+            fix="Pass inputs for which forward calls the LSTM or GRU",
+        )
     return GateStatistics(tuple(r[0] for r in rows), tuple(r[1] for r in rows), tuple(r[2] for r in rows), asked)
 
 

@@ -113,7 +113,9 @@ def logit_scale(module: nn.Module, data: Any) -> LogitScale:
     names = [name for name, _ in found if name in seen]
     if not names:
         raise InputError(
-            "forward never calls an attention layer", accepted="at least one call", fix="Pass other inputs"
+            "forward never calls an attention layer",
+            accepted="at least one call",
+            fix="Pass inputs for which forward calls attention",
         )
     return LogitScale(
         tuple(names),

@@ -95,7 +95,9 @@ def state_spectrum(module: Any) -> StateSpectrum:
         return _record([("matrix", torch.linalg.eigvals(module.detach().to(torch.complex128)), True)])
     if not isinstance(module, nn.Module):
         raise InputError(
-            f"the model is a {type(module).__name__}", accepted="a module or a matrix", fix="Pass one of these"
+            f"the model is a {type(module).__name__}",
+            accepted="a module or a matrix",
+            fix="Pass a module with recurrent layers, or a square matrix",
         )
     rows = []
     for name, m in module.named_modules():

@@ -108,7 +108,9 @@ def sample_group(group: GroupAction, low: float, high: float, count: int = 16, *
     flow, count = group.flow, integer("count", count, least=2)
     if flow is None:
         found = f"'{group.name}' has no flow"
-        raise InputError(found, accepted="a continuous group", fix="Use rotations(), translations() or generated(A)")
+        raise InputError(
+            found, accepted="a continuous group", fix="Use rotations(), translations() or one_parameter_group(A)"
+        )
     generator = torch.Generator().manual_seed(check_seed(seed))
     strengths = (low + (high - low) * torch.rand(count, generator=generator, dtype=torch.float64)).tolist()
     moves = tuple(_at(flow, t) for t in strengths)

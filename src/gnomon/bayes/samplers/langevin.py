@@ -56,7 +56,7 @@ class Langevin(Record, AbstractSampler):
         if self.friction is not None:
             number("friction", self.friction, above=0)
             if self.adjusted:
-                raise InputError("only the overdamped dynamics is adjusted. Pass friction=None")
+                raise InputError("adjusted=True needs overdamped dynamics. Pass friction=None")
 
     @property
     def title(self) -> str:

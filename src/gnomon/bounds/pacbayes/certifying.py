@@ -83,7 +83,7 @@ def certify(
 ) -> Certificate:
     """Bounds how often a network like ``module`` is wrong on new examples, with the given confidence; equation (1).
 
-    The module is not changed. Its current weights are used only with ``prior=GivenPrior()``, because a certificate must
+    The module is not changed. Its current weights are used only with ``prior=OwnWeightsPrior()``, because a certificate must
     start from weights that are independent of the examples. The certificate is for ``certificate.posterior``, a
     distribution over the weights.
 

@@ -71,7 +71,9 @@ def input_conditioning(data: Any) -> InputConditioning:
     deviation = rows.std(0, correction=0)
     moving = deviation > 1e-12 * rows.abs().amax(0).clamp_min(1e-300)
     if not bool(moving.any()):
-        raise InputError("all columns are constant", accepted="inputs that vary", fix="Pass other inputs")
+        raise InputError(
+            "all columns are constant", accepted="inputs that vary", fix="Pass inputs with columns that vary"
+        )
     kept = rows[:, moving]
     standard = (kept - kept.mean(0)) / deviation[moving]
     return InputConditioning(_condition(kept), _condition(standard), rows.shape[1], int((~moving).sum()))

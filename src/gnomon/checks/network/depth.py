@@ -139,7 +139,9 @@ def _chain(module: nn.Module, x: Any) -> tuple[list[str], Tensor]:
         best = chain if len(chain) > len(best) else best
     if len(best) < 2:
         found = "no two consecutive blocks keep the shape"
-        raise InputError(found, accepted="residual blocks of one width", fix="Pass the part that holds the blocks")
+        raise InputError(
+            found, accepted="residual blocks of one width", fix="Pass the submodule that contains the residual blocks"
+        )
     return [calls[i][0] for i in best], calls[best[0]][1]
 
 

@@ -72,6 +72,8 @@ def unit_duplicates(module: nn.Module) -> UnitDuplicates:
             duplicates[name] = len(kept) - len(torch.unique(kept, dim=0)) if len(kept) else 0  # (1)
     if not units:
         raise InputError(
-            "the module has no linear or convolutional layer", accepted="layers with units", fix="Pass one"
+            "the module has no linear or convolutional layer",
+            accepted="layers with units",
+            fix="Pass a module with linear or convolutional layers",
         )
     return UnitDuplicates(units, duplicates, empty)

@@ -61,7 +61,9 @@ def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
     {'0': (0.0, 0.0)}
     """
     if len(checkpoints) < 2:
-        raise InputError(f"there are {len(checkpoints)} checkpoints", accepted="at least two", fix="Pass more")
+        raise InputError(
+            f"there are {len(checkpoints)} checkpoints", accepted="at least two", fix="Pass more checkpoints of the run"
+        )
     for one in checkpoints:
         check_weights(one)
     inputs = all_inputs(data, checkpoints[0])
@@ -72,7 +74,11 @@ def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
         # drop layers that were never called: attention uses the weights of its output layer directly
         names = [name for name in names if name in kept]
     if not names:
-        raise InputError("no layer has parameters", accepted="layers with outputs to follow", fix="Pass a network")
+        raise InputError(
+            "no layer has parameters",
+            accepted="layers with outputs to follow",
+            fix="Pass a network with layers that have parameters",
+        )
     rows = [{name: _moments(h) for name, h in outputs_of_layers(m, inputs, names).items()} for m in checkpoints]
     means, deviations = {}, {}
     for name in names:

@@ -94,7 +94,11 @@ def signal_scales(module: nn.Module, data: Any) -> SignalScales:
             fix = "Use signal(module, x), which measures any network"
             raise InputError(f"'{name}' is a {type(part).__name__}", accepted="only linear layers and ReLU", fix=fix)
     if not names:
-        raise InputError("no linear layer is followed by nn.ReLU", accepted="a relu network", fix="Use signal instead")
+        raise InputError(
+            "no linear layer is followed by nn.ReLU",
+            accepted="a ReLU network",
+            fix="Use signal(module, x), which measures any network",
+        )
     kept = outputs_of_layers(module, inputs, names)
     measured = tuple(float(kept[name].double().square().mean()) for name in names)
     return SignalScales(tuple(names), tuple(predicted), measured)

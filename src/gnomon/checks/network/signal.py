@@ -122,7 +122,9 @@ def signal(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int 
         for inputs, loss_of in _batches(as_input_source(data, module), module, loss, generator):
             sums.add(f, inputs, loss_of)
     if not sums.layers:
-        raise InputError("no layer was called", accepted="a module with layers", fix="Pass the module that computes")
+        raise InputError(
+            "no layer was called", accepted="a module with layers", fix="Pass the module whose forward calls the layers"
+        )
     gradients = {key: g / sums.examples for key, g in sums.gradients.items()} if sums.differentiable else None
     layers = tuple(layer.result(gradients) for layer in sums.layers.values())
     square = None if sums.squares is None else sums.squares / sums.examples

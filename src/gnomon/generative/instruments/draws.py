@@ -74,7 +74,7 @@ def as_points(x: Any, name: str, *, least: int = 2) -> Tensor:
 def alike(x: Tensor, y: Tensor) -> None:
     """Raises an error if the examples of two sets have different sizes."""
     if x.shape[1] != y.shape[1]:
-        found = f"an example has {x.shape[1]} numbers on one side and {y.shape[1]} on the other"
+        found = f"an example has {x.shape[1]} numbers in the first set and {y.shape[1]} in the second"
         raise InputError(found, accepted="examples of one shape", fix="Pass both in the same shape")
 
 

@@ -146,7 +146,11 @@ def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int 
     x, y = _both(x, y)
     count, n = integer("bins", bins), min(len(x), len(y))
     if n < 10 * count:
-        raise InputError(f"each set has {n} examples", accepted=f"10 in each of {count} bins", fix="Pass more")
+        raise InputError(
+            f"each set has {n} examples",
+            accepted=f"10 in each of {count} bins",
+            fix="Pass more examples, or fewer bins",
+        )
     with torch.no_grad():
         logits = torch.cat([_logits(discriminator, part[:n]).double() for part in (x, y)])
     order = logits.argsort()

@@ -36,7 +36,7 @@ def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: f
     'holds'
     """
     if within and not because:
-        raise InputError("within needs because, which says where the allowed bias comes from")
+        raise InputError("within is given without because: explain in because why this bias is allowed")
 
     def judge(predicted: Any, observed: Any) -> Judgment:
         o = as_repetitions(observed)

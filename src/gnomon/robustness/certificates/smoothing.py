@@ -54,7 +54,7 @@ class SmoothedRadii(Result):
         middle = float(known.median()) if len(known) else 0.0
         share, sure = self.proven(0.0), f"{self.confidence:.1%} confidence for each"
         return (
-            f"Under noise of standard deviation {self.sigma:g} the majority vote is right and proven for {share:.1%}, "
+            f"Under noise of standard deviation {self.sigma:g} the majority vote is correct and certified for {share:.1%}, "
             f"half to {middle:.3g} ({sure})."
         )
 

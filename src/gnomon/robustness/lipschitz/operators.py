@@ -85,7 +85,7 @@ def _check_affine(function: Callable[[Tensor], Tensor], zero: Tensor) -> None:
     x, z = torch.randn((2, *zero.shape), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     sides = function(x + z) - function(x), function(z) - function(zero)
     if not all(bool(side.isfinite().all()) for side in sides):
-        raise NotFiniteError("the outputs are not finite", accepted="finite weights", fix="Look for NaN in them")
+        raise NotFiniteError("the outputs are not finite", accepted="finite weights", fix="Look for NaN in the weights")
     gap, size = float((sides[0] - sides[1]).norm()), float(sides[0].norm() + sides[1].norm())
     if gap > AFFINE_TOLERANCE * size:
         found, fix = f"f(x + z) - f(x) differs from f(z) - f(0) by {gap / size:.0%}", "Use lipschitz_bounds"
