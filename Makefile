@@ -6,8 +6,9 @@ WORKERS ?= 2
 
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
-# One thread per test worker, so that the workers do not fight over the cores.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+# One thread per test worker, so that the workers do not fight over the cores. A file runs in one worker, so that what its
+# tests share is computed once.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo atlas playground test test-full test-processors test-lowest lint docs tutorials bench mutate release clean
@@ -30,10 +31,10 @@ PROCESSORS := ATEN_CPU_CAPABILITY=default ATEN_CPU_CAPABILITY=avx2 MKL_CBWR=COMP
 
 test-processors: .venv/.dev ## the tests under settings that imitate other processors, and on one thread and two
 	@for setting in $(PROCESSORS); do \
-		echo "== $$setting"; env OMP_NUM_THREADS=1 $$setting $(BIN)/python -m pytest -n $(WORKERS) || exit 1; done
+		echo "== $$setting"; env OMP_NUM_THREADS=1 $$setting $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile || exit 1; done
 
 test-lowest: .venv-lowest/.dev ## the same tests with the lowest versions that pyproject.toml allows, in .venv-lowest
-	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n $(WORKERS)
+	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n $(WORKERS) --dist loadfile
 
 atlas: .venv/.base ## every claim of the atlas at smoke scale
 	$(BIN)/gnomon atlas run --jobs $(WORKERS)

@@ -67,11 +67,13 @@ def test_a_change_that_changes_nothing_survives(toy):
     assert {(record["line"], record["outcome"]) for record in records[-2:]} == {(7, "survived"), (11, "survived")}
 
 
+@pytest.mark.full
 def test_a_function_with_the_name_of_its_file_is_found_by_its_tests(toy):
     _, records = mutate(toy, "--no-op", package="like")
     assert records[-1]["outcome"] == "survived"
 
 
+@pytest.mark.full
 def test_a_file_of_tests_that_cannot_be_imported_a_second_time_is_no_catch(toy):
     path = toy / "tests/part/test_areas.py"
     once = f"from pathlib import Path\n\nwith Path({str(toy / 'once')!r}).open('x'):\n    pass\n"
@@ -80,6 +82,7 @@ def test_a_file_of_tests_that_cannot_be_imported_a_second_time_is_no_catch(toy):
     assert {record["line"]: record["outcome"] for record in records} == {7: "caught", 11: "broken"}
 
 
+@pytest.mark.full
 def test_a_test_that_fails_without_the_error_as_well_is_no_catch(toy):
     path = toy / "tests/part/test_areas.py"
     path.write_text(
@@ -89,6 +92,7 @@ def test_a_test_that_fails_without_the_error_as_well_is_no_catch(toy):
     assert {record["line"]: record["outcome"] for record in records} == {7: "caught", 11: "broken"}
 
 
+@pytest.mark.full
 def test_tests_that_fail_on_the_clean_tree_catch_nothing(toy):
     path = toy / "tests/part/test_areas.py"
     path.write_text(path.read_text() + "\n\ndef test_wrong():\n    assert perimeter(1, 1) == 5\n")
@@ -97,6 +101,7 @@ def test_tests_that_fail_on_the_clean_tree_catch_nothing(toy):
     assert {record["line"]: record["outcome"] for record in records} == {7: "caught", 11: "survived"}
 
 
+@pytest.mark.full
 def test_mutants_known_to_be_equivalent_are_counted_apart(toy):
     known = toy / "tools/mutate/equivalent.toml"
     _, records = mutate(toy)
@@ -123,6 +128,7 @@ def test_constants_defaults_and_class_members_are_planted_in_the_running_process
     assert [record["outcome"] for record in more] == ["caught"] * len(more) and len(more) > len(records) + 1
 
 
+@pytest.mark.full
 def test_a_default_that_only_an_example_reads_is_caught(toy):
     """Reading a field executes no line of the package: the examples and tests of the file are run in any case."""
     (toy / "src/toy/part/areas.py").write_text(
@@ -133,6 +139,7 @@ def test_a_default_that_only_an_example_reads_is_caught(toy):
     assert [record["outcome"] for record in records] == ["caught"]
 
 
+@pytest.mark.full
 def test_a_planted_error_is_taken_out_and_never_has_the_time_of_another(toy):
     shadow = Shadow(toy, toy / "build/mutate/worker-0")
     shadow.refresh()
@@ -146,6 +153,7 @@ def test_a_planted_error_is_taken_out_and_never_has_the_time_of_another(toy):
     assert len(times) == 4 and clean // 10**9 not in times
 
 
+@pytest.mark.full
 def test_only_the_tests_of_a_folder_are_used(toy):
     _, records = mutate(toy, "--tests", "tests/like")
     assert [(record["outcome"], record["tests"]) for record in records] == [("survived", 0)] * 2

@@ -48,8 +48,9 @@ def breaches(root: Path) -> dict[str, list[str]]:
     """Every place that a reader would stumble over, by kind."""
     found: dict[str, list[str]] = {name: [] for name in MARKERS}
     patterns = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in MARKERS.items()}
+    any_marker = re.compile("|".join(f"(?:{pattern})" for pattern in MARKERS.values()), re.IGNORECASE)
     for text in texts(root):
-        for name, pattern in patterns.items():
+        for name, pattern in patterns.items() if any_marker.search(text.words) else ():
             found[name] += [f"{text.place}: '{match[0]}'" for match in pattern.finditer(text.words)]
     found["functions named by a bare participle"] = [
         f"{place}: {name}" for place, name in function_names(root) if is_participle(name.strip("_"))

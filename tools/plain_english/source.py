@@ -6,6 +6,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 __all__ = ["Text", "constants", "function_names", "pages", "python_files", "texts"]
@@ -33,6 +34,12 @@ def python_files(root: Path) -> Iterator[Path]:
         )
 
 
+@cache
+def parse(path: Path) -> ast.Module:
+    """The syntax tree of a file; each file is read once per process."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def pages(root: Path) -> Iterator[Path]:
     """Markdown pages that users and contributors read."""
     yield from (path for name in ("README.md", "CONTRIBUTING.md") if (path := root / name).exists())
@@ -43,7 +50,7 @@ def texts(root: Path) -> Iterator[Text]:
     """All docstrings, comments, strings with several words, and pages of a project folder."""
     for path in python_files(root):
         place, source = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
-        tree = ast.parse(source)
+        tree = parse(path)
         docstrings: set[int] = set()
         notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
@@ -90,7 +97,7 @@ def function_names(root: Path) -> Iterator[tuple[str, str]]:
     """Place and name of every function and method of the package, outside the claims."""
     for path in python_files(root):
         if "claims" not in path.relative_to(root).parts:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in ast.walk(parse(path)):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     yield f"{path.relative_to(root).as_posix()}:{node.lineno}", node.name
 
@@ -100,7 +107,7 @@ def constants(root: Path) -> Iterator[tuple[str, str, bool, bool]]:
     for path in python_files(root):
         if "claims" in path.relative_to(root).parts:
             continue
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in parse(path).body:
             if isinstance(node, ast.Assign):
                 targets, value = node.targets, node.value
             elif isinstance(node, ast.AnnAssign) and node.value is not None:

@@ -13,7 +13,15 @@ import torch
 
 from gnomon.core.typing import Covariance, Variance
 
-__all__ = ["ALIGNED_TOLERANCE_IN_EPS", "angle", "cosine", "norm_and_angle", "sqrt_with_zero_gradient", "sine"]
+__all__ = [
+    "ALIGNED_TOLERANCE_IN_EPS",
+    "angle",
+    "cosine",
+    "norm_and_angle",
+    "sqrt_with_zero_gradient",
+    "sine",
+    "where_both_positive",
+]
 
 ALIGNED_TOLERANCE_IN_EPS = 32
 """Correlations within this many roundings of +-1 count as exact."""
@@ -56,10 +64,34 @@ def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
     tensor(1., dtype=torch.float64)
     """
     raw = c * torch.where(a > 0, a, torch.inf).rsqrt() * torch.where(b > 0, b, torch.inf).rsqrt()
-    aligned = raw.abs() >= 1 - ALIGNED_TOLERANCE_IN_EPS * torch.finfo(raw.dtype).eps
+    smallest_aligned = 1 - ALIGNED_TOLERANCE_IN_EPS * torch.finfo(raw.dtype).eps
     if not raw.requires_grad:
-        return torch.where(aligned, raw.sign(), raw)
+        return _snap_to_one(raw, smallest_aligned)
+    aligned = raw.abs() >= smallest_aligned
     return raw + torch.where(aligned, raw.sign() - raw, 0).detach()
+
+
+def _snap_to_one(raw: Covariance, smallest_aligned: float) -> Covariance:
+    """Replaces cosines of at least ``smallest_aligned`` in size by +-1; most arrays have none, and stay as they are."""
+    if raw.numel() and not raw.is_meta:
+        low, high = torch.aminmax(raw)
+        if -smallest_aligned < low and high < smallest_aligned:
+            return raw
+    return torch.where(raw.abs() >= smallest_aligned, raw.sign(), raw)
+
+
+def where_both_positive(a: Variance, b: Variance, value: Covariance, otherwise: Covariance) -> Covariance:
+    """Returns ``value`` if both variances are positive, else ``otherwise``.
+
+    Cost: elementwise; nothing but two passes over the variances if all of them are positive.
+
+    >>> one = torch.ones(())
+    >>> where_both_positive(one, 0 * one, 2 * one, 3 * one)
+    tensor(3.)
+    """
+    if bool((a > 0).all()) and bool((b > 0).all()):
+        return value
+    return torch.where((a > 0) & (b > 0), value, otherwise)
 
 
 def sine(cos: Covariance) -> Covariance:
@@ -72,7 +104,7 @@ def sine(cos: Covariance) -> Covariance:
     tensor([1., 0.])
     """
     if not cos.requires_grad:
-        return ((1 - cos) * (1 + cos)).sqrt()
+        return (1 - cos).mul_(1 + cos).sqrt_()
     aligned = cos.abs() == 1
     inner = torch.where(aligned, 0, cos)
     return torch.where(aligned, 0, ((1 - inner) * (1 + inner)).sqrt())

@@ -37,6 +37,10 @@ class AbstractDual(ABC):
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi'(u) phi'(v)]; equation (2), with torch's convention at corners of phi."""
 
+    def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
+        """Returns (1) and (2); override it if both share work."""
+        return self.dual(a, b, c), self.dual_derivative(a, b, c)
+
     @abstractmethod
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[u phi'(u) v phi'(v)]; equation (3)."""

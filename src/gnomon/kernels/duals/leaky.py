@@ -22,7 +22,7 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.expectations.polar import angle, cosine, norm_and_angle, sqrt_with_zero_gradient
+from gnomon.expectations.polar import angle, cosine, norm_and_angle, sqrt_with_zero_gradient, where_both_positive
 from gnomon.kernels.duals.base import AbstractDual
 
 
@@ -34,17 +34,18 @@ class LeakyReLU(AbstractDual):
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)], equation (1)."""
-        odd, even = self._weights()
-        p = norm_and_angle(a, b, c)
-        folded = (2 / pi) * (p.sine + (pi / 2 - p.angle) * p.cosine)
-        return p.norm * (odd * p.cosine + even * folded)  # (1)
+        return self.dual_and_derivative(a, b, c)[0]
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi'(u) phi'(v)], equation (2); with zero variances, the product of E[phi'] and torch's phi'(0)."""
+        return self._derivative(a, b, angle(cosine(a, b, c)))
+
+    def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
+        """Returns both from one angle; equations (1) and (2)."""
         odd, even = self._weights()
-        t = angle(cosine(a, b, c))
-        still = self._mean_derivative(a) * self._mean_derivative(b)
-        return torch.where((a > 0) & (b > 0), odd + even * (1 - t * (2 / pi)), still)  # (2)
+        p = norm_and_angle(a, b, c)
+        folded = (2 / pi) * (p.sine + (pi / 2 - p.angle) * p.cosine)
+        return p.norm * (odd * p.cosine + even * folded), self._derivative(a, b, p.angle)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns the dual, because u phi'(u) = phi(u)."""
@@ -62,6 +63,12 @@ class LeakyReLU(AbstractDual):
     def _weights(self) -> tuple[float, float]:
         """Returns the squared weights of x and of |x|."""
         return ((1 + self.slope) / 2) ** 2, ((1 - self.slope) / 2) ** 2
+
+    def _derivative(self, a: Variance, b: Variance, t: Covariance) -> Covariance:
+        """Returns equation (2) from the angle."""
+        odd, even = self._weights()
+        still = self._mean_derivative(a) * self._mean_derivative(b)
+        return where_both_positive(a, b, odd + even * (1 - t * (2 / pi)), still)  # (2)
 
     def _mean_derivative(self, a: Variance) -> Variance:
         return torch.where(a > 0, torch.full_like(a, (1 + self.slope) / 2), self.slope)

@@ -21,7 +21,7 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.expectations.polar import angle, cosine, norm_and_angle, sqrt_with_zero_gradient
+from gnomon.expectations.polar import angle, cosine, norm_and_angle, sqrt_with_zero_gradient, where_both_positive
 from gnomon.kernels.duals.base import AbstractDual
 
 
@@ -31,13 +31,18 @@ class ReLU(AbstractDual):
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)]: the arc-cosine kernel of degree one; equation (1)."""
-        p = norm_and_angle(a, b, c)
-        return p.norm * ((p.sine + (pi - p.angle) * p.cosine) / (2 * pi))  # (1)
+        return self.dual_and_derivative(a, b, c)[0]
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi'(u) phi'(v)]: the arc-cosine kernel of degree zero; equation (2)."""
-        t = angle(cosine(a, b, c))
-        return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
+        return where_both_positive(a, b, (pi - angle(cosine(a, b, c))) / (2 * pi), torch.zeros(()).to(a))  # (2)
+
+    def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
+        """Returns both from one angle; equations (1) and (2)."""
+        p = norm_and_angle(a, b, c)
+        slope = (pi - p.angle).mul_(1 / (2 * pi))
+        dual = torch.addcmul(p.sine * (1 / (2 * pi)), slope, p.cosine).mul_(p.norm)  # (1)
+        return dual, where_both_positive(a, b, slope, torch.zeros(()).to(a))  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns the dual, because u phi'(u) = phi(u)."""

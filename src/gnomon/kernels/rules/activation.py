@@ -43,10 +43,9 @@ class ActivationRule(AbstractRule):
         if context.batch == 1 and not (context.full and self.rank):
             return KernelPair(self.dual.variance(x.nngp))
         a, b = context.sides(self.rank)
-        nngp = self.dual.dual(a, b, x.nngp)  # (1)
         if not context.tangent or (x.ntk is None and not self.trainable):
-            return KernelPair(nngp)
-        slope = self.dual.dual_derivative(a, b, x.nngp)
+            return KernelPair(self.dual.dual(a, b, x.nngp))  # (1)
+        nngp, slope = self.dual.dual_and_derivative(a, b, x.nngp)
         ntk = None if x.ntk is None else x.ntk * slope
         for t in self.trainable:  # (2)
             match t.kind:

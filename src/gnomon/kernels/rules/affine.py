@@ -94,7 +94,7 @@ class ConvRule(AbstractRule):
         for axis in range(rank):
             dims = (context.batch + axis, context.batch + rank + axis) if context.full else (context.batch + axis,)
             array = self._taps(array, axis, dims)
-        return array / prod(self.op.window.kernel)
+        return array.mul_(1 / prod(self.op.window.kernel)) if prod(self.op.window.kernel) > 1 else array
 
     def _taps(self, array: Tensor, axis: int, dims: tuple[int, ...]) -> Tensor:
         window = self.op.window
@@ -107,6 +107,7 @@ class ConvRule(AbstractRule):
             place = [slice(None)] * array.dim()
             for dim in dims:
                 place[dim] = slice(tap * dilation, tap * dilation + last, stride)
-            total = array[tuple(place)] if total is None else total + array[tuple(place)]
+            part = array[tuple(place)]
+            total = part if total is None else total + part if tap == 1 else total.add_(part)
         assert total is not None  # kernels have at least one tap
         return total
