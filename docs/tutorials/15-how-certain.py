@@ -13,7 +13,6 @@ from torch import nn
 
 import gnomon
 from gnomon.bayes import HMC, deep_ensemble, laplace, module_posterior, predictive, sample
-from gnomon.tangent import linearize
 from gnomon.training import Adam
 
 draw = torch.Generator().manual_seed(0)
@@ -32,11 +31,10 @@ posterior = module_posterior(trained, (x, y), prior_std=1.5, noise=0.2)
 
 ensemble = deep_ensemble(make, (x, y), members=8, noise=0.2, optimizer=Adam(0.02), steps=500)
 approximation = laplace(trained, (x, y), noise=0.2, prior_precision=1 / 1.5**2)
-linear = module_posterior(linearize(trained), (x, y), prior_std=1.5, noise=0.2)
 draws = sample(posterior, posterior.start, method=HMC(most=32), draws=40, warmup=120)
 predictions = {
     "ensemble of 8": ensemble.predictive(grid),
-    "Laplace": predictive(linear, approximation.sample(200), grid),
+    "Laplace": predictive(posterior, approximation.sample(200), grid),
     "HMC": predictive(posterior, draws, grid, most=320),
 }
 colors = {"ensemble of 8": "C1", "Laplace": "C2", "HMC": "C0"}
@@ -71,7 +69,8 @@ plt.show()
 # - **HMC** walks through this cloud like a ball on a frictionless surface (`gnomon.bayes.sample`). With enough steps it
 #   is exact ([claim](claim:hamiltonian-monte-carlo)).
 # - **Laplace** takes one trained network and replaces the cloud by the Gaussian that fits the curvature there
-#   (`gnomon.bayes.laplace`). Its predictions use the network's tangent, `gnomon.tangent.linearize`.
+#   (`gnomon.bayes.laplace`). The Gaussian describes the linearized network, so `gnomon.bayes.predictive` uses the
+#   network's tangent for these draws.
 # - **An ensemble** trains eight networks from eight starting points and looks at their disagreement
 #   (`gnomon.bayes.deep_ensemble`). It never mentions Bayes.
 #
@@ -171,8 +170,8 @@ print(f"R-hat of the function: median {float(ratio.median()):.2f}, worst {float(
 #     2.85 instead of 1.5, so the width at 3.5 grows from 1.73 to 2.84. At −1 it hardly moves (0.10 to 0.11). Data fix
 #     the band where they are; elsewhere you see your prior.
 #
-# **Exercise 3.** A popular mistake: put the draws of Laplace into the network itself, `predictive(posterior, ...)`
-# instead of `predictive(linear, ...)`. What is the width at −1?
+# **Exercise 3.** A popular mistake: put the draws of Laplace into the network itself. `function_values` above does
+# that: take `function_values(approximation.sample(200).values, torch.tensor([[-1.0]])).std()`. What is the width?
 #
 # ??? success "Answer"
 #     2.50 instead of 0.10, twelve times the noise in the middle of the data. The Gaussian is a statement about the

@@ -1,5 +1,6 @@
 """Laplace's approximation: the evidence against its integral, ranks, and what does not fit."""
 
+from dataclasses import replace
 from importlib import import_module
 from math import exp, log, pi
 
@@ -10,8 +11,11 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
 from torch import nn
 
-from gnomon.bayes import deep_ensemble, laplace
+from gnomon import train
+from gnomon.bayes import deep_ensemble, laplace, module_posterior, predictive
+from gnomon.bayes.linearized import linearized_outputs
 from gnomon.core import BudgetError
+from gnomon.training import Adam
 
 module = import_module("gnomon.bayes.laplace")
 
@@ -122,3 +126,49 @@ def test_an_ensemble_has_five_members_with_seeds_of_their_own_and_reports_its_pr
     )
     alone = deep_ensemble(lambda: nn.Linear(1, 1), (x, x[:, 0]), steps=2, seed=4, members=2)
     assert torch.equal(alone.models[0].weight, found.models[1].weight)
+
+
+def wave(classes=False):
+    """A small trained network, its posterior, and inputs at and beyond its data."""
+    x = torch.linspace(-2, 1.6, 24)[:, None].double()
+    y = (x[:, 0] > 0).long() if classes else torch.sin(2.5 * x[:, 0])
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 2 if classes else 1)).double()
+    net = train(net, (x, y), optimizer=Adam(0.02), steps=300).model
+    noise = 1.0 if classes else 0.2
+    return net, module_posterior(net, (x, y), noise=noise), laplace(net, (x, y), noise=noise, prior_precision=0.5), x
+
+
+def test_draws_of_laplace_predict_with_the_linearized_network():
+    """The variance is J (G + d I)^-1 J^T in closed form; in the network itself it is ten times as large at the data."""
+    net, posterior, found, x = wave()
+    rows = torch.stack([torch.cat([g.flatten() for g in torch.autograd.grad(net(row).sum(), net.parameters())])
+                        for row in x[:, None]])  # fmt: skip
+    covariance = (found.vectors / (found.eigenvalues + 0.5)) @ found.vectors.T
+    exact = ((rows @ covariance) * rows).sum(1)
+    draws = found.sample(2000)
+    told = predictive(posterior, draws, x, most=2000)
+    np.testing.assert_allclose(told.epistemic, exact, rtol=0.2)  # 6 standard errors of a variance of 2000 draws
+    np.testing.assert_allclose(told.mean, net(x).detach(), atol=6 * float(exact.max() / 2000) ** 0.5)
+    nonlinear = predictive(posterior, replace(draws, center=None), x, most=2000)
+    assert float(nonlinear.epistemic.mean()) > 10 * float(told.epistemic.mean())
+
+
+def test_linearized_outputs_are_the_network_at_its_center_and_linear_in_the_draws():
+    _, posterior, found, x = wave(classes=True)
+    step = torch.randn(len(found.center), generator=torch.Generator().manual_seed(3)).double()
+    vectors = torch.stack([found.center + t * step for t in (0.0, 1e-5, 1.0)])
+    at, near, far = linearized_outputs(posterior, found.center, vectors, x)
+    np.testing.assert_allclose(at, posterior.outputs(found.center, x).detach(), rtol=1e-12)
+    np.testing.assert_allclose(near, posterior.outputs(vectors[1], x).detach(), atol=1e-8)
+    np.testing.assert_allclose(far - at, 1e5 * (near - at), rtol=1e-5, atol=1e-6)
+    told = predictive(posterior, found.sample(50), x)
+    assert told.classes and torch.allclose(told.mean.sum(1), torch.ones(24).double())
+
+
+def test_examples_in_several_passes_have_the_same_outputs(monkeypatch):
+    _, posterior, found, x = wave()
+    vectors = found.sample(3).values[0]
+    whole = linearized_outputs(posterior, found.center, vectors, x)
+    monkeypatch.setattr(import_module("gnomon.bayes.linearized"), "EXAMPLES_PER_PASS", 7)
+    np.testing.assert_allclose(linearized_outputs(posterior, found.center, vectors, x), whole, rtol=1e-9)

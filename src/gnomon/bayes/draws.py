@@ -29,7 +29,8 @@ class PosteriorDraws(Result):
 
     ``accepted`` is the mean probability of acceptance (1 for samplers without rejection), ``divergences`` counts paths
     whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included. ``stopped``
-    is "finished" or "interrupted".
+    is "finished" or "interrupted". ``center`` is the point at which the module is linearized before it takes the draws;
+    only draws of a Laplace approximation have one.
 
     >>> draws = PosteriorDraws(torch.randn(4, 500, 2, generator=torch.Generator().manual_seed(0)), "exact", 1.0, 0, 0,
     ...     0)
@@ -45,6 +46,7 @@ class PosteriorDraws(Result):
     warmup: int
     names: tuple[str, ...] = ()
     stopped: str = "finished"
+    center: Float[Tensor, " d"] | None = field(default=None, repr=False, metadata=HIDDEN)
 
     @property
     def mean(self) -> Float[Tensor, " d"]:

@@ -95,7 +95,10 @@ class Laplace(Result):
 
     @names_call
     def sample(self, draws: int = 100, *, seed: int = 0) -> PosteriorDraws:
-        """Returns independent draws of the parameters, for `gnomon.bayes.predictive`."""
+        """Returns independent draws of the parameters, for `gnomon.bayes.predictive`.
+
+        They belong to the network linearized at ``center``; in the network itself they predict far worse.
+        """
         draws = integer("draws", draws)
         needed = 3 * 8 * draws * len(self.center)
         if needed > SHARE_OF_FREE_MEMORY * free_bytes():
@@ -110,7 +113,7 @@ class Laplace(Result):
             along = z @ self.vectors
             across = (z - along @ self.vectors.T) / self.prior_precision**0.5
             moved = (along * narrow) @ self.vectors.T + (across if len(narrow) < len(self.center) else 0)
-        return PosteriorDraws((self.center + moved)[None], "Laplace", 1.0, 0, 0, 0)
+        return PosteriorDraws((self.center + moved)[None], "Laplace", 1.0, 0, 0, 0, center=self.center)
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the log evidence over the prior precision."""

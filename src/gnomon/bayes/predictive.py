@@ -9,8 +9,11 @@ For classes: probabilities p = mean_i p_i (a single logit gives two columns), an
            epistemic                  aleatoric
 
 Draws from the posterior have equal weights; weighting them by their density, as sometimes printed, counts it twice.
+Draws of a Laplace approximation belong to the network linearized at the trained parameters w*, so there
 
-Hypotheses: draws of the posterior. Reference: [depeweg2018decomposition].
+    f(w; x) = f(w*; x) + J(w*; x) (w - w*)                                                                 (3)
+
+Hypotheses: draws of the posterior. Reference: [depeweg2018decomposition]; [immer2021improving] for (3).
 """
 
 from dataclasses import dataclass, field
@@ -21,6 +24,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.bayes.draws import PosteriorDraws
+from gnomon.bayes.linearized import linearized_outputs
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_type, integer
@@ -65,14 +69,16 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
 
         f(x) = mean_i f(w_i; x)                                                                            (1)
 
+    For draws of `gnomon.bayes.laplace`, f(w; x) is linearized at the trained parameters.
+
     Args:
         posterior: the posterior that was sampled.
         draws: the result of `gnomon.bayes.sample` or `gnomon.bayes.Laplace.sample`.
         data: inputs as the module takes them.
         most: maximum number of draws used, evenly spaced over the chains.
 
-    Hypotheses: draws of the posterior. Reference: [depeweg2018decomposition].
-    Cost: one forward pass for each draw used.
+    Hypotheses: draws of the posterior. Reference: [depeweg2018decomposition]; [immer2021improving] for Laplace.
+    Cost: one forward pass for each draw used; one backward pass for draws of a Laplace approximation.
 
     >>> from torch import nn
     >>> from gnomon.bayes import laplace, module_posterior
@@ -93,8 +99,11 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
         fix = "Pass what sample(posterior, posterior.start) returns"
         raise InputError(found, accepted="at least two draws of all parameters", fix=fix)
     vectors = vectors[:: max(1, len(vectors) // integer("most", most))]
-    with torch.no_grad():
-        outputs = torch.stack([posterior.outputs(w, inputs) for w in vectors]).double()
+    if draws.center is not None:
+        outputs = linearized_outputs(posterior, draws.center, vectors, inputs)  # (3)
+    else:
+        with torch.no_grad():
+            outputs = torch.stack([posterior.outputs(w, inputs) for w in vectors]).double()
     classes = posterior.binary or isinstance(posterior.objective.loss, CrossEntropy)
     return from_outputs(outputs, posterior.noise, classes)
 
