@@ -3,6 +3,8 @@
 import json
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from gnomon.atlas.catalog import CatalogEntry, catalog
@@ -150,10 +152,10 @@ def _slider(i: int, name: str, grid: dict[str, Any]) -> str:
 def _statement(claim: Claim, prose: Prose | None) -> str:
     symbols = ""
     if prose is not None:
-        rows = "".join(
-            f"<dt>{formula_html(tex, display='inline')}</dt><dd>{inline_html(meaning)}</dd>"
-            for tex, meaning in prose.symbols
-        )
+        rows = ""
+        for meaning, pairs in groupby(prose.symbols, key=itemgetter(1)):
+            names = ", ".join(formula_html(tex, display="inline") for tex, _ in pairs)
+            rows += f"<dt>{names}</dt><dd>{inline_html(meaning)}</dd>"
         symbols = f"<dl class=symbols>{rows}</dl>"
     broken = {claim.breaks: " <span class=aside>(the control breaks this one)</span>"}
     premises = "".join(f"<li>{escape(p.statement)}{broken.get(p.statement, '')}</li>" for p in claim.premises)

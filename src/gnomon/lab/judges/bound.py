@@ -43,7 +43,7 @@ def bounded_by(
         share = reached_share(p, o, above=side == "above")
         loose = tight > 0 and not (share or 0.0) >= tight
         reason = _reason(side, broken, int(p.size), share)
-        reason += f" The claim says that {tight:g} of it is reached." if loose else ""
+        reason = f"{reason.rstrip('.')}, but the claim says that {tight:g} of it is reached." if loose else reason
         values = (Value("cases", int(p.size)), Value("broken", broken))
         return Judgment(
             decide(not broken and not loose, True), reason, values, measured_against_predicted(p, o), True, share

@@ -48,7 +48,7 @@ def equals(
         finite = bool(np.isfinite(scale))
         tolerance = within if within is not None else (rounding or 0) * unit * scale if finite else 0.0
         error = float(np.abs(o - p).max(initial=0)) if finite else 0.0 if np.array_equal(p, o) else np.inf
-        why = because or f"{rounding:g} roundings of {dtype}"
+        why = because or (f"{rounding:g} roundings of {dtype}" if rounding else "exact")
         reason = f"Largest difference from the prediction: {error:.3g}; allowed: {tolerance:.3g} ({why})."
         values = (Value("largest difference", error), Value("allowed", float(tolerance), obtained="upper bound"))
         return Judgment(decide(error <= tolerance, True), reason, values, measured_against_predicted(p, o))  # (1)

@@ -13,6 +13,9 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.robustness import regions_on_line
 
+SHIFT = 1.0
+"""Added to the first unit of a fold and taken off after it, so that rounding at zero makes no further piece."""
+
 
 def predicted(widths, depths):
     """Returns the number of pieces by equation (1) for each width and depth."""
@@ -33,6 +36,8 @@ def pieces(folding, widths, depths, seed):
                     with torch.no_grad():
                         linear.weight.copy_((torch.ones(1, 1) if level == 0 else folded).expand(m, -1))
                         linear.bias.copy_(-(torch.arange(m) + (0.5 if level == depth - 1 else 0.0)) / m)
+                        linear.bias.sub_(m * SHIFT if level else 0.0)
+                        linear.bias[0].add_(SHIFT if level < depth - 1 else 0.0)
                 layers += [linear, torch.nn.ReLU()]
             net = torch.nn.Sequential(*layers, torch.nn.Linear(m, 1).double())
             found.append(float(regions_on_line(net, torch.zeros(1), torch.ones(1)).count))

@@ -49,5 +49,6 @@ CLAIM = Claim(
     premises=(Premise("the function has a bounded second derivative"),),
     parameters={"widths": (8, 16, 32, 64)},
     full={"widths": (8, 16, 32, 64, 128, 256)},
+    grid={"widths": ((8, 16, 32, 64), (12, 24, 48, 96), (16, 32, 64, 128), (24, 48, 96, 192), (32, 64, 128, 256))},
     judge=bounded_by("above", rounding=1e4, tight=MIN_SHARE_OF_BOUND),
 )

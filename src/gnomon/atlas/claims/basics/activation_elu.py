@@ -37,7 +37,12 @@ CLAIM = Claim(
     equation=r"\mathrm{elu}'(0^+) = 1, \quad \mathrm{elu}'(0^-) = \alpha",
     axes=("alpha (right, then left slope for each)", "slope at zero"),
     source=Source("theorem", "clevert2016fast"),
-    premises=(Premise("slopes are taken at zero"),),
+    premises=(
+        Premise("slopes are taken at zero"),
+        Premise(
+            "half the step times alpha stays below the rounding allowed", lambda alphas: STEP_SIZE * max(alphas) <= 4e-6
+        ),
+    ),
     parameters={"alphas": (0.5, 1.0, 2.0)},
     judge=equals(
         within=2e-6, because="half the step times the second derivative alpha <= 2, and rounding over the step"

@@ -49,8 +49,13 @@ CLAIM = Claim(
     premises=(
         Premise("the points are uniform in the cube"),
         Premise("some bins stay empty", lambda n, b, dimensions: n < 5 * b ** min(dimensions)),
+        Premise(
+            "at least ten pairs of points share a bin in all repetitions, so that the number of pairs can be estimated",
+            lambda n, b, dimensions, repetitions: repetitions * n**2 >= 20 * b ** max(dimensions),
+        ),
     ),
     parameters={"n": 1000, "b": 4, "dimensions": (4, 5, 6, 8), "repetitions": 40},
+    grid={"b": (2, 3, 4, 5, 6, 7)},
     full={"n": 10_000, "b": 4, "dimensions": (6, 7, 8, 9, 10), "repetitions": 100},
     judge=mean_equals(confidence=0.9999, resolution=0.01),
 )

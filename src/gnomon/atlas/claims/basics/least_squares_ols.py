@@ -55,8 +55,13 @@ CLAIM = Claim(
     equation=r"w = (X X^T)^{-1} X y, \quad X \in R^{d \times n}",
     axes=("coefficient", "value of the coefficient"),
     source=Source("theorem", "efron2004least"),
-    premises=(Premise("the loss has no penalty"), Premise("X has full rank")),
+    premises=(
+        Premise("the loss has no penalty"),
+        Premise("X has full rank"),
+        Premise("descent has converged", lambda steps: 12 * 0.046 * steps * 0.954**steps < 1e-3),
+    ),
     parameters={"steps": 300},
+    grid={"steps": (75, 150, 220, 300, 450, 600, 900)},
     full={"steps": 3000},
     judge=equals(
         within=1e-3, because="k = 470 and m = 0.91 give 0.954 per step: 12 x 300 (1 - 0.954) x 0.954^300 = 1e-4"

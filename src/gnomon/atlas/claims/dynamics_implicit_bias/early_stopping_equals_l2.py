@@ -46,7 +46,11 @@ CLAIM = Claim(
     equation=r"(1 - e^{-s}) - \frac{s}{s + 1} \le 0.2036, \quad s = \lambda / \alpha, \ \alpha = 1 / (r t)",
     axes=("mode with curvature x time s, then the maximum", "weight of descent - weight of ridge"),
     source=Source("derived", "ali2019continuous"),
-    premises=(Premise("descent starts at zero"), Premise("the loss is quadratic")),
+    premises=(
+        Premise("descent starts at zero"),
+        Premise("the loss is quadratic"),
+        Premise("steps are short: 0.28 / t is below 0.001", lambda steps: 0.28 / steps < 1e-3),
+    ),
     parameters={"d": 60, "steps": 1000},
     full={"d": 200, "steps": 10_000},
     judge=equals(within=1e-3, because="(1 - s/t)^t is within 0.28/t of e^-s, and the maximum of a grid within 7e-4"),

@@ -57,7 +57,14 @@ CLAIM = Claim(
     equation=r"w_\infty = w_0 + X^T (X X^T)^{-1} (y - X w_0)",
     axes=("start (without penalty, then with penalty)", "norm of the final weights"),
     source=Source("derived"),
-    premises=(Premise("there are more weights than examples", lambda n, weights: weights > n),),
+    premises=(
+        Premise("there are more weights than examples", lambda n, weights: weights > n),
+        Premise(
+            "training is long enough for the penalty to erase the start",
+            lambda n, weights, penalty, steps: weights < 1e-6 * (1 + penalty / (n**0.5 + weights**0.5) ** 2) ** steps,
+        ),
+    ),
+    grid={"penalty": (1.2, 3.8, 5.0, 7.5, 15.0)},
     parameters={"n": 8, "weights": 40, "starts": 3, "penalty": 5.0, "steps": 400},
     full={"n": 20, "weights": 200, "starts": 10, "penalty": 10.0, "steps": 1000},
     judge=equals(within=1e-6, because="the influence of the start decays by 5/90 per step, over 400 steps"),

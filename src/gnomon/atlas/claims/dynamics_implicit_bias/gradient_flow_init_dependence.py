@@ -46,7 +46,14 @@ CLAIM = Claim(
     equation=r"w_0 < w_u \Rightarrow w_\infty < w_u, \quad h'(w_u) = 0, \ h''(w_u) < 0",
     axes=("tilt of the double well", "boundary between the two basins"),
     source=Source("derived"),
-    premises=(Premise("the steps are small and have no momentum"),),
+    premises=(
+        Premise("the steps are small and have no momentum"),
+        Premise(
+            "runs are long enough to leave the boundary: a distance of 1e-6 grows to 1",
+            lambda steps: 1e-6 * 1.0328**steps > 1,  # 1 + 0.05 (1 - 3 w^2) at the largest tilt
+        ),
+    ),
+    grid={"steps": (150, 450, 600, 900, 1800)},
     parameters={"tilts": 20, "steps": 600},
     full={"tilts": 200, "steps": 3000},
     judge=equals(within=1e-6, because="25 halvings of the interval [-1, 1] end at 6e-8"),

@@ -50,6 +50,10 @@ CLAIM = Claim(
     premises=(
         Premise("each step is a multiple of the gradient"),
         Premise("more unknowns than equations", lambda rows, columns: columns > rows),
+        Premise(
+            "descent has converged in the slowest mode of a random matrix",
+            lambda rows, columns, steps: steps * (columns**0.5 - rows**0.5) ** 2 / (rows * columns) > np.log(1e7),
+        ),
     ),
     parameters={"rows": 5, "columns": 40, "steps": 1000},
     full={"rows": 10, "columns": 200, "steps": 3000},

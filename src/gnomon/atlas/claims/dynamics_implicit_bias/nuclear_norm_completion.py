@@ -51,7 +51,9 @@ CLAIM = Claim(
     axes=("matrix", "distance to the true matrix"),
     source=Source("theorem", "candes2009exact"),
     premises=(
-        Premise("enough entries are seen", lambda n, share: share * n > 4),
+        Premise(
+            "enough entries are seen: at least 2.5 log n in each row", lambda n, share: share * n > 2.5 * np.log(n)
+        ),
         Premise("no entry of the singular vectors is much larger than the others"),
     ),
     parameters={"sets": 5, "n": 15, "share": 0.65, "few": 0.1, "steps": 250},

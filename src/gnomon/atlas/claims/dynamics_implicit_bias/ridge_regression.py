@@ -56,7 +56,14 @@ CLAIM = Claim(
     equation=r"w(\alpha) = (X^T X + \alpha I)^{-1} X^T y",
     axes=("weight for each penalty, then order of errors and norms", "weight; 1 if in order"),
     source=Source("derived", "hoerl1970ridge"),
-    premises=(Premise("the squared errors are summed, not averaged"),),
+    premises=(
+        Premise("the squared errors are summed, not averaged"),
+        Premise(
+            "descent has converged: examples outnumber dimensions, and steps suffice for the slowest mode",
+            lambda n, d, steps: n > d and steps * ((n**0.5 - d**0.5) / (n**0.5 + d**0.5)) ** 2 > np.log(1e8),
+        ),
+    ),
+    grid={"n": (10, 20, 30, 40, 60, 120)},
     parameters={"n": 40, "d": 5, "penalties": (0.1, 1.0, 10.0, 100.0), "steps": 300},
     full={"n": 500, "d": 50, "steps": 1000},
     judge=equals(within=1e-8, because="the remaining error of the slowest mode, with rate 1/5 or more over 300 steps"),

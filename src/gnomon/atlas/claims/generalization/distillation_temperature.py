@@ -42,7 +42,7 @@ CLAIM = Claim(
     equation=r"\partial\ell/\partial G = (G - F)/(kT^2)",
     axes=("class", "gradient x k T^2"),
     source=Source("theorem", "hinton2015distilling"),
-    premises=(Premise("the temperature is high", lambda t: t >= 50), Premise("logits are centered")),
+    premises=(Premise("the temperature is high: 750 or more", lambda t: t >= 750), Premise("logits are centered")),
     parameters={"classes": 10, "t": 1000.0},
     judge=equals(within=0.005, because="the next order is |G|^2 / (2 T), about 9 / 2000 at the largest logits"),
     remark="Often printed with the opposite sign, and called a difference of logits at every temperature.",

@@ -42,7 +42,10 @@ CLAIM = Claim(
     equation=r"\gamma_0 = 2, \gamma_1 = \pi/2, \gamma_k = (-1)^{k/2+1} 2/(k^2-1) \text{ (even)}, 0 \text{ (odd)}",
     axes=("frequency k", "factor of the Fourier coefficient"),
     source=Source("theorem", "bach2017breaking", "Appendix D"),
-    premises=(Premise("the activation is ReLU"),),
+    premises=(
+        Premise("the activation is ReLU"),
+        Premise("sums over the circle are fine enough", lambda points: (2 * np.pi / points) ** 2 / 6 <= 1e-5),
+    ),
     parameters={"frequencies": 9, "points": 1200},
     full={"points": 6000},
     judge=equals(within=1e-5, because="sums over 1200 points have an error of (2 pi / 1200)^2 / 6 at the kinks"),

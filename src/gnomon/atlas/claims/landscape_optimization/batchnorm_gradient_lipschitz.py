@@ -52,8 +52,12 @@ CLAIM = Claim(
     r" - \tfrac1m \langle g, \hat y \rangle^2)",
     axes=("feature", "squared norm of the gradient"),
     source=Source("theorem", "santurkar2018how", "Theorem 4.1"),
-    premises=(Premise("the layer normalizes by its own batch"),),
+    premises=(
+        Premise("the layer normalizes by its own batch"),
+        Premise("a batch has three or more values: two become 1 and -1, with gradient zero", lambda m: m >= 3),
+    ),
     parameters={"m": 16, "d": 4},
+    grid={"m": (2, 4, 8, 16, 32, 64), "d": (2, 3, 4, 5, 8)},
     full={"m": 500, "d": 50},
     judge=equals(rounding=10_000),
 )

@@ -61,8 +61,12 @@ CLAIM = Claim(
     r" - \frac{\gamma}{m \sigma^2} \langle g, \hat y \rangle \|d\|^2",
     axes=("random batch", "curvature along the gradient"),
     source=Source("theorem", "santurkar2018how", "Theorem 4.2"),
-    premises=(Premise("the standard deviation is computed from the values"),),
+    premises=(
+        Premise("the standard deviation is computed from the values"),
+        Premise("a batch has three or more values: two become 1 and -1, with gradient zero", lambda m: m >= 3),
+    ),
     parameters={"m": 16, "repeats": 20},
+    grid={"m": (2, 4, 8, 16, 32, 64)},
     full={"m": 500, "repeats": 200},
     judge=equals(rounding=10_000),
     remark="The further term lowers the curvature only if <g, yhat> > 0, that is if smaller values lower the loss.",

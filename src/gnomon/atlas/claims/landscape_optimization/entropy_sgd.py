@@ -49,7 +49,14 @@ CLAIM = Claim(
     equation=r"1/\gamma > s_w^2 s_n^2 (R^2 - 1) / (s_w^2 - R^2 s_n^2)",
     axes=("one pair of wells", "reach 1/g at which the preference changes"),
     source=Source("derived", "chaudhari2017entropy"),
-    premises=(Premise("the average is over exp(-L)"), Premise("the wells are far apart", lambda wide: wide < 2)),
+    premises=(
+        Premise("the average is over exp(-L)"),
+        Premise("the wells are far apart", lambda wide: wide < 2),
+        Premise(
+            "the wide well is more than R times as wide as the narrow one",
+            lambda wide: wide > np.exp(EXTRA_DEPTH) * NARROW_WIDTH,
+        ),
+    ),
     parameters={"wide": 1.0},
     judge=equals(rounding=1e6),  # the wells overlap by exp(-12^2 / (2 (1 + 1/g))); sums over the grid are exact
 )

@@ -45,7 +45,11 @@ CLAIM = Claim(
     equation=r"V = \frac{\eta \sigma^2}{2 \lambda - \eta \lambda^2}",
     axes=("direction with curvature 0.5, 1, 2, 3", "variance of the final position"),
     source=Source("derived", "mandt2017stochastic"),
-    premises=(Premise("the learning rate is constant"), Premise("the noise of different steps is independent")),
+    premises=(
+        Premise("the learning rate is constant"),
+        Premise("the noise of different steps is independent"),
+        Premise("the learning rate is below 2 / curvature", lambda lr: lr * CURVATURES.max() < 2),
+    ),
     parameters={"lr": 0.3, "runs": 20_000, "steps": 60},
     full={"runs": 200_000, "steps": 200},
     judge=mean_equals(confidence=0.9999, resolution=0.1),

@@ -55,6 +55,7 @@ CLAIM = Claim(
     premises=(Premise("the activation is 1-Lipschitz"),),
     parameters={"width": 20, "depth": 3, "pairs": 2000},
     full={"width": 100, "depth": 5, "pairs": 10_000},
+    grid={"width": (5, 10, 20, 30, 60), "depth": (1, 2, 3, 4)},
     judge=bounded_by("above", rounding=1e6, tight=0.8),  # differences of inputs 1e-3 apart lose digits
     remark="Random weights of both signs reach about a quarter of the bound.",
 )

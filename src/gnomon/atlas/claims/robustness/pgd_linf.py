@@ -46,7 +46,10 @@ CLAIM = Claim(
     equation=r"\eta \leftarrow \mathrm{clip}(\eta + \alpha\, \mathrm{sgn} \nabla \ell, -\epsilon, \epsilon)",
     axes=("coordinate", "move"),
     source=Source("theorem", "madry2018towards"),
-    premises=(Premise("the projection clips every entry"),),
+    premises=(
+        Premise("the projection clips every entry"),
+        Premise("the start lies inside the box", lambda eps: eps >= 0.2),
+    ),
     parameters={"d": 10, "eps": 0.3, "step": 0.07},
     full={"d": 1000, "eps": 0.3, "step": 0.01},
     judge=equals(rounding=100),

@@ -36,7 +36,13 @@ CLAIM = Claim(
     equation=r"\mathrm{rank}(Q K^\top) = d, \quad \mathrm{rank}(\mathrm{softmax}(Q K^\top)) = T",
     axes=("logits, then attention weights", "rank"),
     source=Source("derived"),
-    premises=(Premise("the weights are the softmax of the logits"),),
+    premises=(
+        Premise("the weights are the softmax of the logits"),
+        Premise(
+            "the head size is at least 2 (for 1, rounding hides the rank) and at most T",
+            lambda times, size: 2 <= size <= times,
+        ),
+    ),
     parameters={"times": 20, "size": 2},
     judge=equals(rounding=0),
 )

@@ -38,7 +38,8 @@ CLAIM = Claim(
     equation=r"p(t)\cdot p(t') = \sum_k \cos(\omega_k (t - t'))",
     axes=("pair of positions", "inner product of the encodings"),
     source=Source("theorem", "vaswani2017attention"),
-    premises=(Premise("sine and cosine come in pairs of one frequency"),),
+    premises=(Premise("sine and cosine come in pairs of one frequency", lambda channels: channels % 2 == 0),),
     parameters={"times": 12, "channels": 8},
+    grid={"times": (3, 6, 12, 18, 36), "channels": (4, 6, 7, 8, 12, 16)},
     judge=equals(within=1e-10, because="sums of cosines"),
 )

@@ -52,7 +52,13 @@ CLAIM = Claim(
     equation=r"\| |\hat x_s| - |\hat x| \| \propto s\, \omega \|x\|",
     axes=("one family of wave packets", "power of the frequency"),
     source=Source("theorem", "mallat2012group", "Section 1"),
-    premises=(Premise("the representation is the modulus of the Fourier transform"),),
+    premises=(
+        Premise("the representation is the modulus of the Fourier transform"),
+        Premise(
+            "the dilation moves spectra by less than two of their widths",
+            lambda width, warp, frequencies: 2 * np.pi * width * warp * max(frequencies) < 2,
+        ),
+    ),
     parameters={
         "length": 8192,
         "frequencies": (0.0078125, 0.015625, 0.03125, 0.0625, 0.125, 0.25),

@@ -42,7 +42,13 @@ CLAIM = Claim(
     equation=r"\int |\hat\psi(a \omega)|^2\, da / a = C \;\forall \omega, \quad \sigma_t \sigma_\omega \ge 1/2",
     axes=("frequency, then product of spreads", "sum over scales; product"),
     source=Source("theorem", "mallat2009wavelet", "Theorem 4.4"),
-    premises=(Premise("the wavelet has mean zero"),),
+    premises=(
+        Premise("the wavelet has mean zero"),
+        Premise(
+            "the scales reach far enough to cover the spectrum at each frequency",
+            lambda frequencies: min(frequencies) * 2 ** (59 / 16) > 3,
+        ),
+    ),
     parameters={"frequencies": (0.5, 1.0, 1.7)},
     judge=equals(within=2e-3, because="finite differences with steps of 0.02 and scales in 13 octaves"),
 )

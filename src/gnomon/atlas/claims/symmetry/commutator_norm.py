@@ -70,7 +70,11 @@ CLAIM = Claim(
     equation=r"\|[W, L_\tau]\| = O(\|\nabla\tau\|)",
     axes=("strength t of the deformation", "norm of the commutator"),
     source=Source("theorem", "mallat2016understanding"),
-    premises=(Premise("the layer is a convolution"),),
+    premises=(
+        Premise("the layer is a convolution"),
+        Premise("signals have a frequency besides zero: n is at least 8", lambda n: n >= 8),
+    ),
+    grid={"n": (4, 8, 16, 32, 48, 64)},
     parameters={"n": 32, "strengths": (0.01, 0.02, 0.04, 0.08)},
     judge=rate_is(next_order=1.0, label="strength"),
 )
