@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import links
 from mkdocs.plugins import event_priority
 
 from gnomon.atlas.catalog import catalog
@@ -23,6 +24,8 @@ BOOST = 0.8
 """Factor of the search score: below guides, above the reference."""
 PAGES_PER_LINE = 100
 """A line of progress is logged after this number of pages."""
+CALL = re.compile(r"<code>(gnomon\.[\w.]+)((?:\([^<]*\))?)</code>")
+"""A function in the text of a page; code on several lines is in another element."""
 MOVED = (
     '<!doctype html><meta charset="utf-8"><title>Moved</title><meta http-equiv="refresh" content="0; url=../{}.html">'
 )
@@ -34,6 +37,8 @@ def on_post_build(config: Any, **_: object) -> None:
     site = Path(config["site_dir"])
     build_site(site / "atlas", home="../index.html", progress=_progress)
     for name in catalog():
+        page = site / "atlas" / f"{name}.html"
+        page.write_text(with_links(page.read_text(encoding="utf-8")), encoding="utf-8")
         path = site / "atlas" / "claims" / f"{name}.html"
         path.parent.mkdir(exist_ok=True)
         path.write_text(MOVED.format(name), encoding="utf-8")
@@ -55,6 +60,16 @@ def with_atlas(docs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for name, title, text in rows
     ]
     return [entry for entry in docs if not entry["location"].startswith("atlas/")] + found
+
+
+def with_links(html: str) -> str:
+    """A page of the atlas whose functions lead to their pages of the reference."""
+    return CALL.sub(_link, html)
+
+
+def _link(match: re.Match[str]) -> str:
+    page = links.pages().get(match[1])
+    return match[0] if page is None else f'<a href="../{page.removesuffix(".md")}.html">{match[0]}</a>'
 
 
 def _text(name: str) -> str:

@@ -89,9 +89,8 @@ def on_post_page(output: str, **_: object) -> str:
 
 @event_priority(-200)  # after the index of the search is written, and made a script for pages from disk
 def on_post_build(config: Any, **_: object) -> None:
-    """Called when the pages are written: the playground is copied beside them, and the search finds claims."""
+    """Called when the pages are written: the playground is copied beside them."""
     shutil.copy(PLAYGROUND, Path(config["site_dir"]) / PLAYGROUND.name)
-    search.add_claims(Path(config["site_dir"]))
 
 
 def _mathml(tex: str, display: str) -> str:

@@ -4,7 +4,8 @@
 # Does my network learn features, or does it only combine the random ones it started with?
 #
 # Below, the same network learns the same data six times. Only one number differs: a factor $\alpha$ on its output.
-# From left to right the test error triples, and ends on a line that was computed without training.
+# From left to right the test error triples. At the right end it meets the dashed line, which was computed from the
+# network at its start, before any training.
 
 # %%
 import matplotlib.pyplot as plt
@@ -38,8 +39,9 @@ ax.legend(loc="lower right")
 
 # %% [markdown]
 # The data have 20 inputs, but the target is the product of the first two: $y = x_0 x_1$. The other 18 are
-# distractors. A network that finds the two relevant directions needs few examples. A network with fixed random
-# features does not.
+# distractors. A network that finds the two relevant directions gets by with few examples. A network with fixed random
+# features needs many. (In the code, `times` are learning rate times steps, and `f0` is zero because every run starts
+# at output zero.)
 #
 # ## The knob
 #
@@ -47,15 +49,17 @@ ax.legend(loc="lower right")
 #
 # $$F = \alpha\,\bigl(f(w) - f(w_0)\bigr)$$
 #
-# with the learning rate divided by $\alpha^2$, so that all runs learn equally fast. If $\alpha$ is 100, a tiny change
-# of the weights changes $F$ enough to fit the data. The weights stay where they were, and so does everything the
+# with the learning rate divided by $\alpha^2$, so that all runs learn equally fast: $\alpha$ makes the gradient larger
+# once, and the effect of each step once more. If $\alpha$ is 100, a tiny change of the weights changes $F$ enough to
+# fit the data. The weights stay where they were, and so does everything the
 # hidden layer computes. This is **lazy training**. If $\alpha$ is small, the weights must travel far: **rich**
 # training, or feature learning. `gnomon.tangent.scale_output` builds $F$, and `gnomon.tangent.scale_sweep` makes the
 # sweep above.
 #
 # !!! question "Predict before you run"
-#     The tangent kernel is made of the gradients at $w$. By how much will it change during training at $\alpha =
-#     100$: by 50 %, 5 % or 0.5 %? By how much more at $\alpha = 10$?
+#     The tangent kernel $K(x, x') = \nabla f(x) \cdot \nabla f(x')$ says how much a step on $x'$ changes the output
+#     at $x$. By how much will it change during training at $\alpha = 100$: by 50 %, 5 % or 0.5 %? And at $\alpha =
+#     10$? (The table also counts hidden units that end on the other side of their ReLU's kink.)
 
 # %%
 print("alpha   kernel changed by   units that switched")
@@ -125,8 +129,8 @@ fig.colorbar(shown, ax=axes, label="output", shrink=0.8)
 # Both ends of the knob have a theory. At the lazy end, training is kernel regression with the tangent kernel at the
 # start, so the error is known beforehand: 41.0 % predicted, 41.0 % measured at $\alpha = 100$
 # ([claim](claim:lazy-dynamics-theorem)). The change of the kernel falls as $1/\alpha$ from $\alpha = 10$ on, and
-# faster before ([claim](claim:ntk-change-exponent)). At the rich end the right picture is a cloud of neurons that
-# moves as a whole, and there is no such closed form ([claim](claim:mean-field-flow)).
+# faster before ([claim](claim:ntk-change-exponent)). At the rich end theory follows the distribution of all neurons
+# while they move, but has no such closed form ([claim](claim:mean-field-flow)).
 #
 # Width acts like the knob: with the usual scaling, [wider networks are lazier](claim:kappa-width-rate). That is why
 # [tutorial 2](02-predict-the-curve.md) needed 4,096 units. And richer is not always better: with a kernel that fits
@@ -146,8 +150,8 @@ fig.colorbar(shown, ax=axes, label="output", shrink=0.8)
 # **Exercise 2.** Run the sweep with `alphas=(0.1,)`. What goes wrong, and what fixes it?
 #
 # ??? success "Answer"
-#     The explained variance is -0.19: worse than a constant. The kernel grows so much that the learning rate becomes
-#     too large. With `lr / 10` and ten times the steps the error is 12.9 %, about as at 0.3 (12.7 %): beyond some
+#     The explained variance (1 minus the test error) is poor and not repeatable: -0.19 on one computer, worse than a
+#     constant, and 0.50 on another. The kernel grows so much that the learning rate becomes too large. With `lr / 10` and ten times the steps the error is 12.9 %, about as at 0.3 (12.7 %): beyond some
 #     point, richer brings nothing more here.
 #
 # **Exercise 3.** Print `gnomon.tangent.laziness(network, rich.module, x)`, and the same for `lazy.module`. How far

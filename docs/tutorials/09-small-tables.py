@@ -59,11 +59,12 @@ plt.show()
 # $$f(x) = T(x, X)\,\bigl(T(X, X) + r\bigr)^{-1} y .$$
 #
 # $T(x, x')$ says how much a training step on $x'$ changes the output at $x$. It is called the neural tangent kernel
-# (NTK). The ridge $r$ is the only trace of regularization. "Fitting" is one linear system with as many unknowns as
+# (NTK). So nobody trains here, but the result is that of training. The ridge $r$ adds some regularization, to allow
+# for noise in $y$. "Fitting" is one linear system with as many unknowns as
 # rows: a fraction of a second here. No learning rate, no epochs, no random seed.
 #
-# `gnomon.estimators.NTKClassifier` chooses depth and ridge from the data by leave-one-out errors, which one
-# eigendecomposition gives for all rows. It tells you what it chose:
+# `gnomon.estimators.NTKClassifier` chooses depth and ridge by leave-one-out errors: how wrong is the fit on each row if
+# that row is left out? For a kernel one eigendecomposition gives the answer for all rows. It tells you what it chose:
 
 # %%
 X, y = load_wine(return_X_y=True)

@@ -32,3 +32,9 @@ def test_the_search_has_every_page_of_the_atlas_once(hook):
 
 def test_the_hook_runs_after_the_index_is_written(hook):
     assert hook["on_post_build"].mkdocs_priority < -100
+
+
+def test_functions_lead_to_the_reference(hook):
+    shown = hook["with_links"]("<code>gnomon.checks.unit_activity(module, x)</code> <code>gnomon.nothing</code>")
+    call = "<code>gnomon.checks.unit_activity(module, x)</code>"
+    assert shown == f'<a href="../reference/checks/unit_activity.html">{call}</a> <code>gnomon.nothing</code>'
