@@ -91,6 +91,10 @@ def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
         )
     given = all_inputs(data, module)
     h = (given if isinstance(given, Tensor) else torch.as_tensor(given)).double().flatten(1)
+    width = next(part.in_features for _, part in parts if isinstance(part, nn.Linear))
+    if h.shape[1] != width:
+        found = f"the inputs have {h.shape[1]} numbers each, and the first Linear layer takes {width}"
+        raise InputError(found, accepted="inputs that fit the module", fix="Pass the inputs that the module takes")
     layers, masks, before, after, names = [], [], [], [], []
     with torch.no_grad():
         for name, part in parts:

@@ -29,6 +29,7 @@ from gnomon.core.losses import AbstractLoss, CrossEntropy
 from gnomon.core.metrics import checked_margins, student_quantile
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training.evaluate import Loss, Objective
@@ -117,7 +118,7 @@ def margin_distribution(module: nn.Module, data: Any) -> MarginDistribution:
             inputs, labels = _real(batch.x), batch.y
             if labels is None or labels.is_floating_point() or labels.dim() != 1:
                 raise InputError("the targets are not classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
-            m = checked_margins(output_rows(module(inputs), len(inputs)), labels)
+            m = checked_margins(output_rows(run(module, inputs), len(inputs)), labels)
             (g,) = torch.autograd.grad(m.sum(), inputs)
             margins.append(m.detach())
             distances.append(m.detach() / g.flatten(1).norm(dim=1).clamp_min(1e-30))  # (1)
@@ -166,7 +167,7 @@ def noise_sensitivity(
         n = len(objective)
         for given, target in objective.batches(EXAMPLES_PER_PASS):
             inputs = _real(given)
-            f = output_rows(module(inputs), len(inputs))
+            f = output_rows(run(module, inputs), len(inputs))
             share, value = len(inputs) / n, float(objective.loss.value(f, target).detach())
             plain += share * value
             for i in range(m):

@@ -26,6 +26,7 @@ from gnomon.core.inputs.checks import check_weights, integer
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Histogram, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.robustness.distances import _real
@@ -131,7 +132,7 @@ def linear_map(module: nn.Module, data: Any) -> LinearMap:
         with torch.no_grad():
             z = inputs.flip(0)
             zero = torch.zeros_like(inputs)
-            f = [output_rows(module(part), len(inputs)) for part in (inputs + z, inputs, z, zero)]
+            f = [output_rows(run(module, part), len(inputs)) for part in (inputs + z, inputs, z, zero)]
         bent = float((f[0] - f[1] - f[2] + f[3]).norm() / f[0].norm().clamp_min(1e-30))
         if bent > AFFINE_TOLERANCE:
             fix = "Pass a network of linear layers alone, or use jacobian_spectrum"
@@ -146,7 +147,7 @@ def linear_map(module: nn.Module, data: Any) -> LinearMap:
 
 def _jacobian(module: nn.Module, x: Tensor) -> Float[Tensor, "n k d"]:
     """Returns the Jacobian df / dx of each example, with one backward pass per output."""
-    f = output_rows(module(x), len(x))
+    f = output_rows(run(module, x), len(x))
     rows = [torch.autograd.grad(f[:, a].sum(), x, retain_graph=True, materialize_grads=True, allow_unused=True)[0]
             for a in range(f.shape[1])]  # fmt: skip
     return torch.stack([row.flatten(1) for row in rows], 1)

@@ -121,6 +121,7 @@ def bits_per_example(x: Inputs) -> float:
     """
     bits = 0.0
     for t in tensors(x):
+        t = torch.view_as_real(t) if t.is_complex() else t
         flat = t.detach().cpu().reshape(len(t), -1)
         chosen = flat[:, torch.linspace(0, flat.shape[1] - 1, min(200, flat.shape[1])).long()]
         distinct = 1 + (chosen.sort(0).values.diff(dim=0) != 0).sum(0)

@@ -93,6 +93,8 @@ def output_bounds(
         raise InputError(
             "the inputs are several tensors", accepted="one tensor", fix="Wrap the module in one that takes it"
         )
+    if x.is_complex():
+        raise InputError("the inputs are complex", accepted="one tensor of real numbers", fix="Pass x.real")
     check_bounds(x, Threat.of(eps, norm, bounds))
     most = integer("most", most, least=0)
     with preserve(module):
