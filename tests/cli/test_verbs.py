@@ -236,6 +236,14 @@ def test_arrays_as_keras_has_them(here, monkeypatch, capsys):
         assert f"uint8 inputs were scaled to [0, 1] and {axis}" in told
 
 
+@pytest.mark.parametrize("x", ["x", "X"])
+def test_test_arrays_beside_x_and_y_are_used(here, x):
+    images, labels = np.zeros((8, 3), np.float32), np.arange(8) % 2
+    np.savez("both.npz", **{x: images, "y": labels, f"{x}_test": images[:3] + 1, "y_test": labels[:3]})
+    given = sources.data("both.npz", None, 0)
+    assert len(given.train[0]) == 8 and given.test[0].tolist() == [[1.0] * 3] * 3 and not given.notes
+
+
 def test_what_fails_is_chosen_by_kind_or_level(here, monkeypatch, capsys):
     np.savez("large.npz", x=np.load("d.npz")["x"] * 1000, y=np.load("d.npz")["y"])
     words = ("examine", "m.py:build", "--data", "large.npz", *QUICK, "--fail-on")

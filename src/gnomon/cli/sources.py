@@ -26,8 +26,15 @@ from gnomon.data import digits, image_folder
 from gnomon.training import SGD, Adam
 from gnomon.training.optimizers import AbstractOptimizer
 
-PAIRS = (("x_train", "y_train", "x_test", "y_test"), ("X_train", "y_train", "X_test", "y_test"), ("x", "y", "", ""),
-         ("X", "y", "", ""), ("data", "target", "", ""), ("inputs", "targets", "", ""))  # fmt: skip
+PAIRS = (
+    ("x_train", "y_train", "x_test", "y_test"),
+    ("X_train", "y_train", "X_test", "y_test"),
+    ("x", "y", "x_test", "y_test"),
+    ("X", "y", "X_test", "y_test"),
+    ("data", "target", "", ""),
+    ("inputs", "targets", "", ""),
+)
+"""Names of arrays in an npz file: inputs and targets of training and test; the first row that is there counts."""
 HELD_OUT = 0.2
 KINDS = (
     "data.npz, data.csv --target column, data.parquet --target column, a folder with one subfolder of images per "
