@@ -45,6 +45,7 @@ CASES = {  # statement: kind, mutated statement
     "y = torch.exp(a - b)": ("dropped function", "y = (a - b)"),
     "y = x.clamp(min=0)": ("dropped function", "y = x"),
     "y = max(0, x)": ("dropped function", "y = x"),
+    "y = max(x, 4)": ("constant", "y = max(x, 5)"),
     "y = x.max()": ("max for min", "y = x.min()"),
     "y = x.mean(0) ": ("max for min", "y = x.sum(0) "),
     "y = 'é' + f(a -  # why\n    b)": ("operator", "y = 'é' + f(a +  # why\n    b)"),
@@ -83,12 +84,20 @@ LEFT_OUT = [
     "y = x[0]",
     "eps = 1e-12",
     "y = [0.0] * n",
+    "y = largest_size_up_to(sizes, 0.5 * context.seconds / each)",
+    "if 2 * cost > left_seconds:\n    y = x",
+    "EXAMPLE_COUNTS = (8, 16, 32)",
 ]
 
 
 @pytest.mark.parametrize("text", LEFT_OUT)
 def test_text_types_plots_and_memory_are_left_alone(text, tmp_path):
     assert mutants_of(text, tmp_path)[1] == []
+
+
+def test_the_maximum_of_two_numbers_has_no_axis(tmp_path):
+    _, found = mutants_of("y = max(a, 1.0)\n", tmp_path)
+    assert "wrong axis" not in {m.kind for m in found}
 
 
 def test_an_identity_survives_changes_elsewhere_in_the_file(tmp_path):

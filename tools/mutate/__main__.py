@@ -16,7 +16,7 @@ from tools.mutate.reach import Reach
 from tools.mutate.results import Results, equivalents, is_equivalent, table
 from tools.mutate.server import Server
 from tools.mutate.shadow import Shadow
-from tools.mutate.stages import Stages
+from tools.mutate.stages import MOST_SECONDS, Stages
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if todo:
             reach = Reach.load(root, work, workers=options.workers, only=tuple(options.tests))
-            stages = Stages(root, package.name, reach, results, Shadow(root, work / "copy"))
+            stages = Stages(root, package.name, reach, results, Shadow(root, work / "copy"), options.seconds)
             _serve(root, lambda server: stages.run(server, todo), options.workers, options.tests)
     except KeyboardInterrupt:
         print("\nInterrupted; the same command continues.")
@@ -109,6 +109,12 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=300, help="number of mutants")
     parser.add_argument("--by-lines", action="store_true", help="share mutants by eligible lines, not equally")
     parser.add_argument("--workers", type=int, default=2, help="processes at a time")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=MOST_SECONDS,
+        help="clean seconds of tests for each mutant; fewer may miss some",
+    )
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     parser.add_argument("--only", action="append", default=[], metavar="FILE:LINE", help="run all mutants of one line")
     parser.add_argument("--id", action="append", default=[], help="run one mutant again")

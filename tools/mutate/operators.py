@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from tools.mutate.syntax import (
     JOINERS,
-    REDUCERS,
     SEQUENCES,
     Place,
     argument,
@@ -18,6 +17,7 @@ from tools.mutate.syntax import (
     is_position,
     is_probability,
     literal,
+    reduces_or_joins,
 )
 from tools.mutate.text import Edit
 
@@ -116,7 +116,7 @@ def _axis(place: Place) -> Iterator[Edit]:
     match node:
         case ast.Attribute(attr="T" | "mT", value=value):
             yield source.edit(node, source[value])
-        case ast.Call(args=args) if called(node) in REDUCERS | JOINERS:
+        case ast.Call(args=args) if reduces_or_joins(node):
             place_of_axis = 1 if called(node) in JOINERS or is_function(node) else 0
             if len(args) > place_of_axis and literal(args[place_of_axis]) in OTHER_AXIS:
                 yield source.edit(args[place_of_axis], OTHER_AXIS[int(literal(args[place_of_axis]) or 0)])

@@ -14,6 +14,7 @@ EXCLUDED_FILES = re.compile(
     r"|^core/(machine/|clock\.py|memory\.py|typing\.py|results/(drawing|svg|ticks|plot)\.py)"  # timing, memory, drawing
     r"|^core/results/(record|result)\.py$"  # how records and results are printed
     r"|^examination/(cost|timed|pictures|writers)\.py$"
+    r"|^playground/fixtures\.py$"  # settings at which two implementations are compared
     r"|(^|/)(ready|cost|progress)\.py$"  # estimates of waiting time, memory and seconds
 )
 """Files left out by default, as paths inside the package."""
@@ -32,6 +33,12 @@ PERFORMANCE_NAMES = re.compile(
     re.IGNORECASE,
 )
 """Variables and constants that change only speed or memory; their assignments are left out."""
+
+SIZE_LADDERS = re.compile(r"^(SIZES|LADDER|EXAMPLES|PRODUCTS|.*EXAMPLE_COUNTS|.*_SIZES)$")
+"""Tuples of sizes from which the time left chooses one; a different size on the ladder is as good."""
+
+TIMING_NAMES = re.compile(r"(^|_)(seconds|clock|deadline|TIME_SHARE|TIMING|TIMED)(_|$)")
+"""Names of times; an expression that computes or compares one is left out, because tests may not depend on speed."""
 
 MESSAGE_NAMES = re.compile(r"^(what|cure|said|words)$")
 """Variables that hold parts of an error message; their assignments are left out."""
@@ -87,6 +94,10 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_left_out(node: ast.AST) -> bool:
     match node:
+        case ast.Compare() | ast.BinOp() if _mentions_time(node):
+            return True
+        case ast.Call(func=ast.Name(id="min" | "max" | "int" | "largest_size_up_to")) if _mentions_time(node):
+            return True
         case ast.Import() | ast.ImportFrom() | ast.Raise() | ast.Assert() | ast.JoinedStr():
             return True
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -95,8 +106,9 @@ def _is_left_out(node: ast.AST) -> bool:
             return any(_name(base) in {"Protocol", "TypedDict", "Enum", "NamedTuple"} for base in bases)
         case ast.If(test=test):
             return _name(test) == "TYPE_CHECKING"
-        case ast.Assign(targets=targets):
-            return any(_is_uninteresting(target) for target in targets)
+        case ast.Assign(targets=targets, value=value):
+            ladder = isinstance(value, ast.Tuple) and any(SIZE_LADDERS.match(_name(target)) for target in targets)
+            return ladder or any(_is_uninteresting(target) for target in targets)
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
             return _is_uninteresting(target)
         case ast.keyword(arg=arg):
@@ -104,6 +116,13 @@ def _is_left_out(node: ast.AST) -> bool:
         case ast.Call(func=func):
             return bool(TEXT_CALLS.match(_name(func)))
     return False
+
+
+def _mentions_time(node: ast.expr) -> bool:
+    """Whether a time on the clock enters an expression."""
+    return any(
+        TIMING_NAMES.search(_name(part)) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)
+    )
 
 
 def _is_uninteresting(target: ast.expr) -> bool:

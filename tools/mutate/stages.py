@@ -14,7 +14,7 @@ from tools.mutate.results import Results
 from tools.mutate.server import Job, Server, Verdict
 from tools.mutate.shadow import Shadow
 
-__all__ = ["Stages"]
+__all__ = ["MOST_SECONDS", "Stages"]
 
 MOST_SECONDS = 60.0
 """Clean seconds of tests that one mutant is given; tests of its own subpackage come first."""
@@ -35,6 +35,7 @@ class Stages:
     reach: Reach
     results: Results
     copy: Shadow
+    most_seconds: float = MOST_SECONDS
     clean: dict[str, bool] = field(default_factory=dict)
     """Whether a test passes in a child without an error."""
 
@@ -66,7 +67,7 @@ class Stages:
         chosen, total = list[str](), 0.0
         for test in order:
             total += self.reach.seconds[test]
-            if total > MOST_SECONDS and chosen:
+            if total > self.most_seconds and chosen:
                 break
             chosen.append(test)
         return Job(tuple(chosen), sum(self.reach.seconds[test] for test in chosen), mutant)

@@ -47,6 +47,12 @@ def is_function(node: ast.Call) -> bool:
     return isinstance(node.func, ast.Name)
 
 
+def reduces_or_joins(node: ast.Call) -> bool:
+    """Whether a call reduces or joins along an axis; Python's own max(a, 1) and sum(a, 0) have none."""
+    builtin = isinstance(node.func, ast.Name) and node.func.id in {"max", "min", "sum", "all", "any"}
+    return called(node) in REDUCERS | JOINERS and not builtin
+
+
 def argument(node: ast.Call) -> ast.expr | None:
     """What the call is applied to: x of `torch.f(x)`, `f(x)` and `x.f()`."""
     if is_function(node):
@@ -94,7 +100,7 @@ def is_position(place: Place) -> bool:
     if isinstance(parent, ast.Tuple) and isinstance(place.parents[parent], ast.Subscript | ast.Call | ast.keyword):
         return True
     if isinstance(parent, ast.Call):
-        return literal(node) is not None and called(parent) in REDUCERS | JOINERS | RESHAPERS
+        return literal(node) is not None and (reduces_or_joins(parent) or called(parent) in RESHAPERS)
     skipped = {"dim", "axis", "dims", "axes", "correction", "ddof", "start_dim", "seed", "dim0", "dim1"}
     return isinstance(parent, ast.Slice | ast.Subscript) or (isinstance(parent, ast.keyword) and parent.arg in skipped)
 
