@@ -72,7 +72,7 @@ class SeenOptimizer:
         for p in parameters[len(self.parameters) :]:
             self.parameters.append(weakref.ref(p))
             self.sizes.append(p.numel())
-            self.missing.append(self.sampled)
+            self.missing.append(self.sampled - 1)  # all samples before this one
             self.zero.append(0)
 
     def look_for_change(self) -> None:

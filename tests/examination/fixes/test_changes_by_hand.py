@@ -1,0 +1,157 @@
+"""What the fixes change, against numbers worked out by hand."""
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.core.inputs.source import source
+from gnomon.core.results import Finding
+from gnomon.examination.fixes.descent import code_of, higher_rate, lower_rate
+from gnomon.examination.fixes.examples import ChosenExamples, _without
+from gnomon.examination.fixes.layers import initialize
+from gnomon.examination.fixes.scale import (
+    MappedSource,
+    StandardizedInputs,
+    match_test_scale,
+    standardize_inputs,
+    standardize_targets,
+    statistics,
+)
+from gnomon.examination.fixes.score import score_network
+from gnomon.examination.fixes.trial import TrialRun, recorded_steps
+from gnomon.examination.fixes.tried import format_score
+from gnomon.examination.subject import subject
+from gnomon.findings import data as kinds
+from gnomon.training import SGD, Adam
+from gnomon.training.plan import BatchPlan
+
+FINDING = Finding(kinds.DRIFTED_COLUMNS)
+X = torch.tensor([[1.0, 4.0], [3.0, 8.0], [5.0, 6.0], [3.0, 6.0]])
+
+
+def planned(net, train, test, *, optimizer=None, steps=8):
+    """A subject and a trial of it."""
+    network = subject(net, train, test, seed=0)
+    rule = SGD(0.1) if optimizer is None else optimizer
+    return network, TrialRun(net, network.train, source(test), network.loss, rule, BatchPlan(2), steps)
+
+
+def test_statistics_are_those_of_columns_channels_and_all_numbers():
+    (mean, std), none = statistics((X, torch.arange(4)))
+    assert mean.tolist() == [3.0, 6.0] and std.tolist() == pytest.approx([2**0.5, 2**0.5]) and none is None
+    images = torch.stack([torch.full((2, 2), 1.0), torch.tensor([[3.0, 5.0], [3.0, 5.0]])])[None]
+    ((mean, std),) = statistics(images)
+    assert mean.flatten().tolist() == [1.0, 4.0] and std.flatten().tolist() == [1.0, 1.0] and mean.shape == (2, 1, 1)
+    ((mean, std),) = statistics(torch.tensor([1.0, 3.0, 5.0, 7.0]))
+    assert (float(mean), float(std)) == (4.0, pytest.approx(5**0.5))
+    ((mean, std),) = statistics(torch.tensor([[[1.0, 5.0], [3.0, 5.0]], [[1.0, 5.0], [3.0, 5.0]]]))
+    assert mean.tolist() == [2.0, 5.0] and std.tolist() == [1.0, 1.0]
+
+
+class _Given(nn.Module):
+    def forward(self, a, b, plain):
+        return a, b, plain
+
+
+def test_inputs_are_standardized_inside_of_the_network():
+    network, trial = planned(nn.Linear(2, 1), (X, X[:, :1]), (X, X[:, :1]))
+    (change,) = standardize_inputs(trial, FINDING, network)
+    change.trial.module.module = nn.Identity()
+    z = change.trial.module(X)
+    assert torch.allclose(z.mean(0), torch.zeros(2), atol=1e-6) and torch.allclose(
+        z.std(0, correction=0), torch.ones(2)
+    )
+    two = StandardizedInputs(_Given(), [None, (torch.tensor([1.0]), torch.tensor([4.0]))])
+    a, b, plain = two(torch.tensor([7.0]), torch.tensor([9.0]), plain=3)
+    assert (a.item(), b.item(), plain) == (7.0, 2.0, 3)
+
+
+def test_targets_are_standardized_by_those_of_train():
+    y = torch.tensor([[1.0], [3.0]])
+    network, trial = planned(nn.Linear(2, 1), (X[:2], y), (X[:2], torch.tensor([[4.0], [2.0]])))
+    (change,) = standardize_targets(trial, FINDING, network)
+    root = 2**-0.5  # the standard deviation with divisor n - 1 is the root of 2
+    assert change.trial.train.labels().flatten().tolist() == pytest.approx([-root, root])
+    assert change.trial.test.labels().flatten().tolist() == pytest.approx([2 * root, 0.0])
+    assert standardize_targets(*_classes()) == ()
+
+
+def _classes():
+    network, trial = planned(nn.Linear(2, 2), (X, torch.tensor([0, 1, 0, 1])), (X, torch.tensor([0, 1, 0, 1])))
+    return trial, FINDING, network
+
+
+def test_test_inputs_get_the_scale_of_train():
+    network, trial = planned(nn.Linear(2, 1), (X, X[:, :1]), (10 * X + 7, X[:, :1]))
+    (change,) = match_test_scale(trial, FINDING, network)
+    moved = change.trial.test.whole().x
+    assert torch.allclose(moved, X, atol=1e-5)
+    named = MappedSource(source({"x": X, "y": X[:, :1]}), targets=lambda y: y - 1)
+    assert named.labels().flatten().tolist() == [0.0, 2.0, 4.0, 2.0]
+
+
+def test_examples_are_left_out_up_to_less_than_half():
+    trial, _, _ = _classes()
+    (change,) = _without(trial, torch.tensor([2]), "fewer", "")
+    assert change.trial.train.labels().tolist() == [0, 1, 1] and len(change.trial.train) == 3
+    assert _without(trial, torch.tensor([0, 1]), "half", "") == () == _without(trial, torch.tensor([]), "none", "")
+    chosen = ChosenExamples(trial.train, torch.tensor([3, 0, 1]))
+    assert torch.equal(chosen.at(torch.tensor([1, 0])).x, X[[0, 3]])
+    assert [len(batch.x) for batch in chosen.batches(2)] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("named", "rates"), [(0.0, [0.2, 0.02, 0.002]), (0.5, [0.5, 0.2, 0.02, 0.002]), (2.0, [0.2, 0.02, 0.002]),
+                         (1e-6, [0.2, 0.02, 0.002])]
+)  # fmt: skip
+def test_lower_rates_are_the_usual_factors_and_the_rate_that_is_named(named, rates):
+    network, trial = planned(nn.Linear(2, 1), (X, X[:, :1]), (X, X[:, :1]), optimizer=SGD(2.0))
+    finding = Finding(kinds.DRIFTED_COLUMNS, values={"other": named})
+    changes = lower_rate(trial, finding, network)
+    assert [change.trial.optimizer.lr for change in changes] == pytest.approx(rates)
+
+
+def test_higher_rates_are_ten_to_ten_thousand_times_as_large():
+    network, trial = planned(nn.Linear(2, 1), (X, X[:, :1]), (X, X[:, :1]), optimizer=SGD(2.0))
+    found = [change.trial.optimizer.lr for change in higher_rate(trial, Finding(kinds.DRIFTED_COLUMNS), network)]
+    assert found[:4] == pytest.approx([20.0, 200.0, 2000.0, 20000.0])
+    assert code_of(Adam(0.25)) == "torch.optim.Adam(model.parameters(), lr=0.25)"
+
+
+@pytest.mark.parametrize(("bias", "weight", "count"), [(2.0, 0.5, 1), (2.0, 50.0, 2), (0.01, 0.5, 2)])
+def test_large_biases_are_removed_if_the_weights_are_usual(bias, weight, count):
+    net = nn.Linear(4, 3)
+    with torch.no_grad():
+        net.weight.fill_(weight)
+        net.bias.copy_(torch.tensor([-bias, bias, bias]))
+    network, trial = planned(
+        net, (torch.ones(4, 4), torch.tensor([0, 1, 2, 0])), (torch.ones(4, 4), torch.zeros(4).long())
+    )
+    changes = initialize(trial, FINDING, network)
+    assert len(changes) == count
+    if count == 1:
+        made = changes[0].trial.module
+        assert made.bias.tolist() == [0.0] * 3 and torch.equal(made.weight, net.weight) and net.bias[1] == bias
+
+
+@pytest.mark.parametrize(("steps", "expected"), [(0, [0, 1]), (1, [0, 1]), (3, [0, 1, 2, 3])])
+def test_few_steps_are_all_recorded(steps, expected):
+    assert recorded_steps(steps) == expected
+
+
+def test_recorded_steps_are_even_in_logarithms():
+    found = recorded_steps(1000)
+    assert found == [0, *sorted({round(10 ** (3 * i / 15)) for i in range(16)})]
+
+
+def test_scores_of_regression_and_of_losses_of_batches():
+    y = torch.tensor([[0.0], [2.0], [4.0], [6.0]])
+    net = nn.Linear(2, 1)
+    with torch.no_grad():
+        net.weight.zero_()
+        net.bias.fill_(3.0)
+    network, trial = planned(net, (X, y), (X, y))
+    found = score_network(network, trial, net, examples=10, seed=0)
+    assert sorted(found.values.tolist()) == pytest.approx(sorted([1 - 9 / 5, 1 - 1 / 5] * 2))  # the variance is 5
+    assert found.mean == pytest.approx(0.0) and found.is_share
+    assert format_score(0.004, "accuracy") == "0.4 %" and format_score(-1e-9, "accuracy") == "below 0 %"
