@@ -5,10 +5,11 @@ rows with fewer repetitions.
 """
 
 from evaluation.levels.bounds import BOUNDS
+from evaluation.levels.findings import FINDINGS
 from evaluation.levels.intervals import INTERVALS
 from evaluation.levels.models import MODELS
 from evaluation.levels.p_values import P_VALUES
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = (*P_VALUES, *INTERVALS, *BOUNDS, *MODELS)
+STATEMENTS = (*P_VALUES, *INTERVALS, *BOUNDS, *MODELS, *FINDINGS)

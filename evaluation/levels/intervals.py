@@ -18,10 +18,13 @@ from gnomon.core.metrics import binomial_interval
 from gnomon.decisions import best_temperature
 from gnomon.decisions.calibration import calibration
 from gnomon.discovery import Library, TermSelection, discover_ode
+from gnomon.examination.fixes.prove import combine_seeds
+from gnomon.examination.fixes.score import gain_interval
 from gnomon.generative.instruments.ratio import js_estimate
 from gnomon.lab.judges import at_most, distributed_as, mean_equals, rate_is
 from gnomon.landscape import gradient_noise, local_entropy
 from gnomon.linalg.diagonal import diagonal
+from gnomon.linalg.lanczos import spectral_density
 from gnomon.linalg.operator import DenseOperator
 from gnomon.linalg.trace import automatic_trace, hutch_plus_plus, hutchinson
 from gnomon.symmetry.errors import mean_error_interval
@@ -225,6 +228,37 @@ def _posterior(seed: int) -> Covered:
     return abs(float(net.weight.detach()) - float(w)) <= 1.959964 * float(found.variance()[0]) ** 0.5, None
 
 
+def _gain_classes(seed: int) -> Covered:
+    """A fix that makes 10 % of the answers right and 4 % wrong."""
+    u = np.random.default_rng(seed).random(200)
+    before, after = (u < 0.04) | (u > 0.4), (u >= 0.04) & (u < 0.1) | (u > 0.4) | (u > 0.36) & (u < 0.4)
+    return 0.06 in gain_interval(torch.as_tensor(before).double(), torch.as_tensor(after).double()), None
+
+
+def _gain_numbers(seed: int) -> Covered:
+    """A fix that raises every score by 0.2 on average, with deviation 1."""
+    before, change = _normal(seed, 2, 80)
+    return 0.2 in gain_interval(before, before + 0.2 + change), None
+
+
+def _gain_seeds(seed: int) -> Covered:
+    """Two runs with true gains 0.1 and 0.3 on the same examples."""
+    shared, one, two = _normal(seed, 3, 80)
+    gains = 0.1 + shared + one, 0.3 + shared + two
+    first = gain_interval(torch.zeros_like(one), gains[0])
+    return 0.2 in combine_seeds(first, (float(gains[0].mean()), float(gains[1].mean()))), None
+
+
+def _density(seed: int) -> Covered:
+    """The smoothed density of thirty eigenvalues, which full Lanczos runs estimate without bias."""
+    matrix, grid = MATRIX, torch.tensor([1.0], dtype=torch.float64)
+    found = spectral_density(
+        DenseOperator(matrix), steps=30, starts=10, seed=10 * seed
+    )  # starts have the seeds that follow
+    true = torch.exp(-((grid - torch.linalg.eigvalsh(matrix)) ** 2) / 2).mean() / (2 * torch.pi) ** 0.5
+    return bool((found.smooth(grid, 1.0) - true).abs() <= found.error(grid, 1.0)), None
+
+
 INTERVALS = (
     Statement("linalg.hutchinson", "trace of a 30 x 30 matrix", "interval", 0.95, _hutchinson, 1000, 300),
     Statement(
@@ -263,4 +297,11 @@ INTERVALS = (
     ),
     Statement("discovery.discover_ode", "decay with 2 % noise", "interval", 0.95, _coefficient, 500, 10),
     Statement("bayes.laplace", "a linear model", "interval", 0.95, _posterior, 1000, 20),
+    Statement("examination.gain_interval, classes", "10 % of 200 answers mended, 4 % spoiled", "interval", 0.95, _gain_classes, 1000, 500),
+    Statement("examination.gain_interval, numbers", "a gain of 0.2 on 80 examples", "interval", 0.95, _gain_numbers, 1000, 500),
+    Statement(
+        "examination.combine_seeds", "two runs with other gains, on new examples", "cautious interval", 0.95, _gain_seeds, 1000, 300,
+        "the confidence is over examples; the difference of the runs is added",
+    ),
+    Statement("linalg.spectral_density, error", "30 eigenvalues, 10 starts", "interval", 0.95, _density, 500, 0),
 )  # fmt: skip

@@ -87,7 +87,7 @@ def test_labels_are_easy_in_a_quarter_of_the_modes_and_hard_beyond_half(modes, w
 @pytest.mark.parametrize(("wide", "n", "found"), [(0.821, 10**6, True), (0.819, 10**6, False), (0.5, 100, False)])
 def test_a_network_is_below_its_limit_by_two_points_and_by_more_than_chance(wide, n, found):
     run = SimpleNamespace(test_accuracy=[0.1, 0.8 if n > 100 else 0.4], shortage="")
-    below = limit._below.__wrapped__ if hasattr(limit._below, "__wrapped__") else limit._below
+    below = limit.below_limit_findings
     assert bool(below(run, wide, n, hidden=True)) == found
     if n == 100:  # 0.4 and 0.5 differ by less than the chance of two shares of 100
         chance = NormalDist().inv_cdf(1 - limit.significance_level("below-limit")) * sqrt(2 * 0.25 / 100)

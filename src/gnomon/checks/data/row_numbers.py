@@ -9,6 +9,9 @@ neighbors in train. The nearest training row in this column alone then removes m
 
     saved = 1 - (error of the nearest row) / (error of guessing)                                                 (2)
 
+With d the error of guessing minus that of the nearest row, for each test row, chance saves as much with z = (sum of d)
+/ (root of the sum of d^2) about normal.
+
 Hypotheses: the column was not rounded; test rows lie between training rows.
 Reference: [kapoor2023leakage], L3.1; [kaufman2012leakage].
 """
@@ -33,6 +36,8 @@ MIN_EXAMPLES = 100
 """Minimum number of rows in train and test together."""
 MIN_SAVED = 0.3
 """Share (2) of the errors of guessing from which the column gives the target away."""
+MIN_Z = 3.5
+"""z-score of the saved errors; an unrelated row number exceeds it with probability 2e-4."""
 MIN_BETWEEN = 0.8
 """Share of test rows that lie between training rows; with a split in time there are none."""
 MAX_COLUMNS = 500
@@ -45,7 +50,7 @@ def row_number_findings(
     """Returns a finding for a column that numbers the rows and predicts the target by itself; equations (1) and (2).
 
     ``y`` are classes (n,), or numbers (n,) or (n, 1) if ``classes`` is 0.
-    False alarms: a column of independent numbers does not satisfy (1); an unrelated row number saves nothing in (2).
+    False alarms: 1e-3 for an unrelated row number; a column of independent numbers does not satisfy (1).
     Cost: a sort of each column.
 
     >>> import torch
@@ -69,8 +74,8 @@ def row_number_findings(
         if not _numbers_rows(torch.cat([own, test])):
             continue
         between = float(((test > own.min()) & (test < own.max())).double().mean())
-        saved = _saved_by_nearest(own, y, test, y_test, classes)
-        if between > MIN_BETWEEN and saved > MIN_SAVED:
+        saved, z = _saved_by_nearest(own, y, test, y_test, classes)
+        if between > MIN_BETWEEN and saved > MIN_SAVED and z > MIN_Z:
             values = {"column": names[column] if names else column, "saved": saved, "test": len(test)}
             return (Finding(kinds.ROW_NUMBER, "inputs", values, (Value("errors saved by the column", saved),), 1e-3),)
     return ()
@@ -87,14 +92,16 @@ def _numbers_rows(column: Float[Tensor, " n"]) -> bool:
     return bool(((multiples - multiples.round()).abs() < STEP_TOLERANCE * multiples.round().clamp_min(1)).all())
 
 
-def _saved_by_nearest(own: Tensor, y: Tensor, test: Tensor, y_test: Tensor, classes: int) -> float:
-    """Returns the fraction of the error of guessing that the nearest row number avoids; equation (2)."""
+def _saved_by_nearest(own: Tensor, y: Tensor, test: Tensor, y_test: Tensor, classes: int) -> tuple[float, float]:
+    """Returns the fraction of the error of guessing that the nearest row number avoids, equation (2), and its z."""
     nearest = (test[:, None] - own[None]).abs().argmin(1)
     y, y_test = y.detach().cpu().flatten(), y_test.detach().cpu().flatten()
     if classes:
-        error = float((y[nearest] != y_test).double().mean())
-        guess = float((y_test != y.mode().values).double().mean())
+        error, guess = (y[nearest] != y_test).double(), (y_test != y.mode().values).double()
     else:
-        error = float((y[nearest] - y_test).double().square().mean())
-        guess = float((y_test - y.double().mean()).square().mean())
-    return 1 - error / guess if guess > 0 else 0.0  # (2)
+        error = (y[nearest] - y_test).double().square()
+        guess = (y_test - y.double().mean()).square()
+    d = guess - error
+    if not bool((guess > 0).any()) or not bool((d != 0).any()):
+        return 0.0, 0.0
+    return 1 - float(error.sum() / guess.sum()), float(d.sum() / d.square().sum().sqrt())  # (2)

@@ -262,6 +262,8 @@ def combine_seeds(first: Interval, gains: tuple[float, float]) -> Interval:
 
         half = sqrt(h^2 + (1.96 (g_1 - g_2) / 2)^2)
 
+    The confidence is over the held-out examples, for these two seeds. Two seeds say little about others.
+
     >>> round(combine_seeds(Interval(0.1, 0.3, 0.95), (0.2, 0.2)).low, 6)
     0.1
     """

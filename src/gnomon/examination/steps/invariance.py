@@ -73,7 +73,7 @@ class InvarianceStep(AbstractStep):
         answer = _answer(measured) if subject.task.classes else measured.verdict
         answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if short else answer
         told = run is not None and not short and subject.task.classes
-        findings = _shift(measured, min(subject.probe.x.shape[2:])) if told else ()
+        findings = shift_findings(measured, min(subject.probe.x.shape[2:])) if told else ()
         content = Content(answer, findings, values, measured.plots(), (definition,))
         return StepResult(content, measured, "unsure" if short else "answered")
 
@@ -97,14 +97,23 @@ def _value(motion: ImageMotion, *, classes: bool) -> Value:
     return Value(motion.name, motion.decisions, motion.interval, "estimate", meaning=meaning, id=motion.id)
 
 
-def _shift(measured: Invariance, side: int) -> tuple[Finding, ...]:
-    """Returns a finding if a shift by one pixel changes significantly more decisions than `MAX_CHANGED_DECISIONS`."""
+def shift_findings(measured: Invariance, side: int) -> tuple[Finding, ...]:
+    """Returns a finding if a shift by one pixel changes significantly more decisions than `MAX_CHANGED_DECISIONS`.
+
+    False alarms: 0.005 for all shifts together, by Bonferroni's inequality. ``side`` is the shorter side of the images.
+
+    >>> from gnomon.core.metrics import binomial_interval
+    >>> from gnomon.symmetry.invariance import ImageMotion
+    >>> worse = ImageMotion("one pixel right", 0.4, 0.2, binomial_interval(100, 500), "pixel-right")
+    >>> shift_findings(Invariance((worse,), 500), 28)[0].kind
+    'shifts-change-decisions'
+    """
     shifts = [motion for motion in measured.motions if motion.id.startswith("pixel-")]
     worst = max(shifts, key=lambda motion: motion.decisions)
     chance = binomial_interval(
         round(worst.decisions * measured.examples),
         measured.examples,
-        confidence=1 - 2 * significance_level("invariance"),
+        confidence=1 - 2 * significance_level("invariance") / len(shifts),
     )
     if chance.low <= MAX_CHANGED_DECISIONS:
         return ()

@@ -89,7 +89,8 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
         data: examples, preferably held out.
         neighbors: the number k of neighbors.
 
-    A false alarm needs a coverage six standard errors too low. Hypotheses: independent examples.
+    A false alarm needs a coverage six standard errors too low: less than 1 % of pairs of equal laws with 100 points or
+    more, and 0.2 % of those with 150 points in the plane. Hypotheses: independent examples.
     Reference: [naeem2020reliable].
     Cost: all distances, in tiles.
 
