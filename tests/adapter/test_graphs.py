@@ -9,6 +9,7 @@ from torch.utils.data import DataLoader
 import gnomon
 from gnomon import InputError
 from gnomon.adapter.adapt import adapt, adapt_inputs
+from gnomon.adapter.graph_view import adapt_graphs
 from gnomon.adapter.graphs import attribute_roles, join_graphs, pad_graphs
 from gnomon.adapter.view import original
 from gnomon.checks.network.signal import signal
@@ -159,3 +160,11 @@ def test_the_tangent_kernel_and_signal_of_graphs_agree_with_autograd():
     expected = torch.einsum("iap,jap->ij", jacobian, jacobian) / 3
     torch.testing.assert_close(gnomon.ntk(net, graphs).double(), expected, rtol=1e-6, atol=1e-8)
     assert [layer.name for layer in signal(net, graphs).layers] == ["first", "norm", "second"]
+
+
+def test_one_graph_alone_gives_its_nodes_for_training_and_for_test():
+    known = torch.tensor([True, True, False])
+    graph = Graph(x=torch.eye(3)[:, :2], edge_index=torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 1]),
+                  train_mask=known, test_mask=~known)  # fmt: skip
+    _, train, test = adapt_graphs(Gin(pool=False), graph)
+    assert (train[1].tolist(), test[1].tolist()) == ([0, 1], [1])

@@ -143,3 +143,9 @@ def test_a_mode_that_descent_leaves_larger_than_the_ridge_counts_by_its_size():
         torch.diag(torch.tensor([8.0, 1.0])).double(), torch.ones(2), ridge=0.5, optimizer=SGD(0.475)
     )
     assert found.worst == pytest.approx(0.9**4 - 1 / 9) and found.time == pytest.approx(1.9)
+
+
+def test_gains_of_tiny_steps_keep_their_digits():
+    """Three steps of size lr along a rate a give (1 - (1 - lr a)^3) / a = 3 lr, where 1 - lr a rounds to one."""
+    found = error_decay(SGD(1e-10)).gain(torch.tensor([1e-9, 4e-9]).double(), torch.tensor([3e-10]).double())
+    assert found[0].tolist() == pytest.approx([3e-10, 3e-10], rel=1e-9)

@@ -70,3 +70,9 @@ def test_scales_multiply_weights_and_leave_biases():
     assert found.losses == pytest.approx((1.75**2 / 2, 4.75**2 / 2))
     default = initialization_scale_range(net, (x, y), steps=1, optimizer=SGD(1e-12))
     assert default.scales == (0.1, 0.3, 1.0, 3.0, 10.0)
+
+
+def test_the_steepest_rate_may_be_the_last_that_has_both_sides():
+    rates = tuple(float(i) for i in range(20))
+    losses = (5.0,) * 18 + (1.0, 1.0)  # means over two steps: the largest fall is from steps 16 and 17 to 18 and 19
+    assert LrRange(rates, losses, "finished").steepest == 18.0

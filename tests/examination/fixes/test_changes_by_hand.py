@@ -7,6 +7,7 @@ from torch import nn
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Finding
 from gnomon.examination.fixes.descent import code_of, higher_rate, lower_rate
+from gnomon.examination.fixes.ends import end_in_log_softmax
 from gnomon.examination.fixes.examples import ChosenExamples, _without
 from gnomon.examination.fixes.layers import initialize
 from gnomon.examination.fixes.scale import (
@@ -20,6 +21,7 @@ from gnomon.examination.fixes.scale import (
 from gnomon.examination.fixes.score import score_network
 from gnomon.examination.fixes.trial import TrialRun, recorded_steps
 from gnomon.examination.fixes.tried import format_score
+from gnomon.examination.steps.wiring import _find_unregistered
 from gnomon.examination.subject import subject
 from gnomon.findings import data as kinds
 from gnomon.training import SGD, Adam
@@ -155,3 +157,31 @@ def test_scores_of_regression_and_of_losses_of_batches():
     assert sorted(found.values.tolist()) == pytest.approx(sorted([1 - 9 / 5, 1 - 1 / 5] * 2))  # the variance is 5
     assert found.mean == pytest.approx(0.0) and found.is_share
     assert format_score(0.004, "accuracy") == "0.4 %" and format_score(-1e-9, "accuracy") == "below 0 %"
+
+
+@pytest.mark.parametrize("given", ["probabilities", "numbers"])
+def test_the_ends_of_a_network_become_log_probabilities(given):
+    network, trial = planned(nn.Linear(2, 3), (X, torch.tensor([0, 1, 2, 0])), (X, torch.tensor([0, 1, 2, 0])))
+    (change,) = end_in_log_softmax(trial, Finding(kinds.DRIFTED_COLUMNS, values={"given": given}), network)
+    raw = trial.module(X)
+    expected = raw.clamp(min=1e-30).log() if given == "probabilities" else raw.log_softmax(1)
+    made = change.trial.module(X)
+    assert torch.allclose(made[raw > 0], expected[raw > 0]) if given == "probabilities" else torch.equal(made, expected)
+    assert end_in_log_softmax(trial, FINDING, network) == ()
+
+
+class _Hidden(nn.Module):
+    """A layer in a plain list, which has no parameters of the module."""
+
+    def __init__(self):
+        super().__init__()
+        self.last, self.layers = nn.Linear(3, 2), [nn.Linear(2, 3)]
+
+    def forward(self, x):
+        return self.last(self.layers[0](x))
+
+
+def test_layers_in_a_list_are_found_by_the_gradient_of_the_users_loss():
+    network, _ = planned(_Hidden(), (X, torch.tensor([0, 1, 1, 0])), (X, torch.tensor([0, 1, 1, 0])))
+    (finding,) = _find_unregistered(network, network.examples(network.train.first(4)))
+    assert finding.kind == "layers-not-registered" and finding.values["size"] == 9
