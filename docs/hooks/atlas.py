@@ -16,7 +16,7 @@ from mkdocs.plugins import event_priority
 
 from gnomon.atlas.catalog import catalog
 from gnomon.atlas.pages.build import build_site
-from gnomon.atlas.prose import prose_of_claim
+from gnomon.atlas.prose import explanation_of_claim
 from gnomon.atlas.reading import chapters, reading_paths
 
 LOG = logging.getLogger("mkdocs.hooks.atlas")
@@ -74,7 +74,7 @@ def _link(match: re.Match[str]) -> str:
 
 def _text(name: str) -> str:
     """What the search reads of a claim: the statement, its id, and the explanation without formulas."""
-    claim, prose = catalog()[name].claim, prose_of_claim(name)
+    claim, prose = catalog()[name].claim, explanation_of_claim(name)
     words = [f"{claim.title}.", name, *claim.covers, claim.remark]
     words += [] if prose is None else [prose.why, prose.fails]
     return re.sub(r"\$[^$]*\$|`", " ", " ".join(words))

@@ -13,7 +13,7 @@ from gnomon.attribution import shortcuts
 from gnomon.bounds import generalization_gap
 from gnomon.bounds.capacity import linear_rademacher, min_norm_bound, vc_bound
 from gnomon.bounds.pacbayes.inequalities import (
-    bernstein_mean,
+    bernstein_upper_bound,
     catoni_bound,
     mcallester_bound,
     quadratic_bound,
@@ -58,7 +58,7 @@ def _catoni(seed: int) -> Held:
 
 def _bernstein(seed: int) -> Held:
     seen = np.random.default_rng(seed).random(200) < 0.3
-    stated = bernstein_mean(float(seen.mean()), float(seen.var(ddof=1)), 200, DELTA)
+    stated = bernstein_upper_bound(float(seen.mean()), float(seen.var(ddof=1)), 200, DELTA)
     return stated >= 0.3, (0.3 - float(seen.mean())) / (stated - float(seen.mean()))
 
 
@@ -143,7 +143,7 @@ BOUNDS = (
     Statement("bounds.mcallester_bound", "risk 0.3, KL 0", "bound", 1 - DELTA, _mcallester, 1000, 300),
     Statement("bounds.quadratic_bound", "risk 0.3, KL 0", "bound", 1 - DELTA, _quadratic, 1000, 300),
     Statement("bounds.catoni_bound", "risk 0.3, KL 0", "bound", 1 - DELTA, _catoni, 1000, 300),
-    Statement("bounds.bernstein_mean", "0 or 1 with mean 0.3", "bound", 1 - DELTA, _bernstein, 1000, 500),
+    Statement("bounds.bernstein_upper_bound", "0 or 1 with mean 0.3", "bound", 1 - DELTA, _bernstein, 1000, 500),
     Statement("bounds.generalization_gap (Hoeffding)", "half of the answers wrong", "bound", 1 - DELTA, _hoeffding, 1000, 50),
     Statement("bounds.vc_bound", "thresholds on a line", "bound", 1 - DELTA, _vc, 1000, 500, LOOSE),
     Statement("bounds.Rademacher.gap", "unit vectors, random labels", "bound", 1 - DELTA, _rademacher, 1000, 200, LOOSE),

@@ -20,7 +20,7 @@ from gnomon.decisions.calibration import calibration
 from gnomon.discovery import Library, TermSelection, discover_ode
 from gnomon.examination.fixes.prove import combine_seeds
 from gnomon.examination.fixes.score import gain_interval
-from gnomon.generative.instruments.ratio import js_estimate
+from gnomon.generative.instruments.ratio import jensen_shannon_lower_bound
 from gnomon.lab.judges import at_most, distributed_as, mean_equals, rate_is
 from gnomon.landscape import gradient_noise, local_entropy
 from gnomon.linalg.diagonal import diagonal
@@ -125,7 +125,7 @@ def _js(seed: int) -> Covered:
     p = torch.exp(-((grid - 1) ** 2) / 2) / (2 * np.pi) ** 0.5
     truth = log(2) + float(torch.trapezoid(p * nn.functional.logsigmoid(2 * grid), grid))
     x, y = 1 + _normal(seed, 200, 1), -1 + _normal(seed + 1_000_000_000, 200, 1)
-    return truth in js_estimate(lambda z: 2 * z[:, 0], x, y).interval, None
+    return truth in jensen_shannon_lower_bound(lambda z: 2 * z[:, 0], x, y).interval, None
 
 
 def _entropy(seed: int) -> Covered:
@@ -283,7 +283,7 @@ INTERVALS = (
     Statement("symmetry.equivariance, fixed moves", "mean error over 80 examples", "interval", 0.95, _errors_fixed, 1000, 500),
     Statement("symmetry.equivariance, drawn moves", "mean over 40 moves and 80 examples", "interval", 0.95, _errors_drawn, 1000, 500),
     Statement("training.ablation", "an effect of 0.3 with 5 seeds", "interval", 0.95, _ablation, 1000, 500),
-    Statement("generative.js_estimate", "two normal laws", "interval", 0.95, _js, 1000, 200),
+    Statement("generative.jensen_shannon_lower_bound", "two normal laws", "interval", 0.95, _js, 1000, 200),
     Statement("landscape.local_entropy", "a quadratic loss", "interval", 0.95, _entropy, 500, 20),
     Statement("bounds.linear_rademacher", "8 points, all 256 signs", "interval", 0.95, _rademacher, 1000, 300),
     Statement("decisions.calibration", "a calibrated network", "interval", 0.95, _calibrated, 1000, 100),

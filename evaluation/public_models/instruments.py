@@ -97,7 +97,7 @@ class Check:
     note: str = ""
 
 
-def examples_of(id: str) -> Examples:
+def examples_to_attack(id: str) -> Examples:
     """The model of a case with its first test examples."""
     case = CASES[id]
     torch.manual_seed(0)
@@ -194,7 +194,7 @@ def _last_layer_trace(given: Examples) -> float:
 
 def check(id: str, instrument: str) -> Check:
     """Runs one instrument on one model; an error is the result, not the end."""
-    given = examples_of(id)
+    given = examples_to_attack(id)
     start = time.perf_counter()
     try:
         number, reference = INSTRUMENTS[instrument](given)

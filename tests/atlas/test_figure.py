@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gnomon.atlas.pages import figure
-from gnomon.atlas.pages.figure import ChartView, _Scale, figure_svg, over_parameter
+from gnomon.atlas.pages.figure import ChartView, _Scale, chart_over_parameter, figure_svg
 
 VIEW = ChartView("width", "error")
 
@@ -57,9 +57,9 @@ def test_cases_are_counted_from_one_with_dashes_for_the_theory():
 def test_single_numbers_are_drawn_over_the_parameter():
     points = [{"x": [0], "o": [float(i)], "p": [i], "c": [9]} for i in range(6)]
     grid = {"values": [[1, 2, 3], [10, 20]], "points": points}
-    assert over_parameter(grid, 1) == {"x": [1, 2, 3], "o": [1.0, 3.0, 5.0], "p": [1, 3, 5], "c": [9, 9, 9]}
-    assert over_parameter({"values": [[1]], "points": [{"x": [0, 1], "o": [1, 2]}]}) is None
-    assert figure_svg(over_parameter(grid, 1), VIEW, marked=2).count('class="ring"') == 1
+    assert chart_over_parameter(grid, 1) == {"x": [1, 2, 3], "o": [1.0, 3.0, 5.0], "p": [1, 3, 5], "c": [9, 9, 9]}
+    assert chart_over_parameter({"values": [[1]], "points": [{"x": [0, 1], "o": [1, 2]}]}) is None
+    assert figure_svg(chart_over_parameter(grid, 1), VIEW, marked=2).count('class="ring"') == 1
 
 
 def test_bars_have_lengths_in_proportion():

@@ -8,9 +8,9 @@ import pytest
 
 from gnomon.atlas import catalog
 from gnomon.atlas.grids.chart import chart_of_outcome
-from gnomon.atlas.grids.choose import parameters_by_interest, slider_values, values_that_break
+from gnomon.atlas.grids.choose import parameters_by_interest, slider_values, values_that_violate_premise
 from gnomon.atlas.grids.compute import compute_record, point_of_outcome, settings_of_record
-from gnomon.atlas.grids.records import is_current, records_folder, stored_record
+from gnomon.atlas.grids.records import is_record_current, records_folder, stored_record
 from gnomon.lab import Claim, Premise, Source, equals, in_order, run
 from tests.atlas.test_claims import SLOW
 
@@ -35,7 +35,7 @@ def test_most_claims_have_sliders_in_small_files():
 
 
 def test_every_claim_has_a_record_of_its_present_parameters():
-    stale = [name for name, entry in ENTRIES.items() if not is_current(entry)]
+    stale = [name for name, entry in ENTRIES.items() if not is_record_current(entry)]
     assert len(stale) <= MAX_CLAIMS_WITHOUT_RECORD, f"run `gnomon atlas grids {' '.join(stale)}`"
 
 
@@ -139,7 +139,7 @@ def test_values_lie_around_the_default():
     assert slider_values("name", "relu") == [] == slider_values("flag", True)
     assert all(0 < value < 1 for value in slider_values("keep", 0.9))
     assert parameters_by_interest(claim()) == ["x", "repeats"]
-    assert values_that_break(claim(), "x", {"x": 4.0, "repeats": 3}) == [0.0]
+    assert values_that_violate_premise(claim(), "x", {"x": 4.0, "repeats": 3}) == [0.0]
 
 
 def test_charts_of_orders_have_bars():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.atlas import catalog, scope_coverage
-from gnomon.atlas.coverage import clauses_of_entry, entry_kinds, functions_by_entry
+from gnomon.atlas.coverage import clauses_of_entry, functions_by_entry, scope_ids_by_kind
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_FORMULA = ("pretrained-model-insights-lab",)
@@ -21,7 +21,7 @@ LEDGER = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="
 
 def test_every_statement_is_accounted_for():
     told = scope_coverage()
-    assert list(told.ids) == [i for ids in entry_kinds().values() for i in ids]
+    assert list(told.ids) == [i for ids in scope_ids_by_kind().values() for i in ids]
     assert sum(told.counts.values()) == 510 and told.verdict.endswith(".")
     assert not {name for name, row in LEDGER.items() if "status" in row} & set(catalog())
 
@@ -106,11 +106,11 @@ def test_a_test_without_the_formula_or_the_call_is_seen():
 
 
 def test_claims_cover_only_what_exists():
-    known = {i for ids in entry_kinds().values() for i in ids}
+    known = {i for ids in scope_ids_by_kind().values() for i in ids}
     for entry in catalog().values():
         assert {entry.claim.id, *entry.claim.covers} <= known or entry.claim.covers, entry.claim.id
         assert set(entry.claim.covers) <= known
-        assert entry.kind in entry_kinds()
+        assert entry.kind in scope_ids_by_kind()
 
 
 @pytest.mark.parametrize("name", functions_by_entry())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.atlas import catalog
-from gnomon.atlas.prose import prose_of_claim, read_prose
+from gnomon.atlas.prose import explanation_of_claim, parse_explanation
 from gnomon.core.errors import InputError
 from tests.atlas.symbols import letters, undefined_symbols
 
@@ -40,13 +40,13 @@ eigenvalue; `gnomon.ntk` is another.
 
 def test_the_list_of_claims_without_prose_only_shrinks():
     assert WITHOUT <= set(ENTRIES)
-    finished = [name for name in WITHOUT if prose_of_claim(name) is not None]
+    finished = [name for name in WITHOUT if explanation_of_claim(name) is not None]
     assert not finished, f"remove from tests/atlas/without_prose.txt: {' '.join(sorted(finished))}"
 
 
 @pytest.mark.parametrize("name", [name for name in ENTRIES if name not in WITHOUT])
 def test_an_explanation_is_complete(name):
-    prose = prose_of_claim(name)
+    prose = explanation_of_claim(name)
     assert prose is not None, f"{name} has no Markdown file"
     assert not undefined_symbols(ENTRIES[name].claim.equation, prose.symbols)
     assert [other for other, _ in prose.related if other not in ENTRIES or other == name] == []
@@ -69,7 +69,7 @@ def exists(call):
 
 
 def test_the_sections_are_read():
-    prose = read_prose(TEXT, "a-claim")
+    prose = parse_explanation(TEXT, "a-claim")
     assert prose.symbols == (
         ("n", "number of examples."),
         ("x", "input and target, both numbers."),
@@ -77,7 +77,7 @@ def test_the_sections_are_read():
     )
     assert prose.related == (("softmax", "the same map."),) and prose.why == "Because $n > 1$."
     assert [call for call, _ in prose.measure] == ["gnomon.landscape.sharpness(module, data)"]
-    assert read_prose(TEXT.partition("## Measure")[0], "a-claim").measure == ()
+    assert parse_explanation(TEXT.partition("## Measure")[0], "a-claim").measure == ()
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_the_sections_are_read():
 )
 def test_an_error_says_what_is_missing(changed, message):
     with pytest.raises(InputError, match="a-claim: .*" + re.escape(message)):
-        read_prose(changed, "a-claim")
+        parse_explanation(changed, "a-claim")
 
 
 def test_undefined_symbols_and_missing_functions_are_noticed():

@@ -17,12 +17,12 @@ from gnomon.attribution import (
     top_activating,
     visualize_unit,
 )
-from gnomon.attribution.cues import analogy_score, bag_of_patches_score, cue_conflict
+from gnomon.attribution.cues import analogy_score, cue_conflict, patch_shuffle_accuracy
 from gnomon.attribution.information import discrete_information
 from gnomon.attribution.layers import layer_activations
 from gnomon.attribution.orbits import orbit_curvature
 from gnomon.attribution.probes import intrinsic_dimension
-from gnomon.attribution.similarity import cka, procrustes
+from gnomon.attribution.similarity import cka, procrustes_distance
 from gnomon.attribution.trees import surrogate_tree
 from gnomon.core import InputError
 
@@ -81,8 +81,10 @@ def test_similarity_against_the_definition_with_gram_matrices():
     k, m = (center @ t @ t.T @ center for t in (a, b))
     assert cka(a, b) == pytest.approx(float((k * m).sum() / (k.norm() * m.norm())), rel=1e-10)
     turn = torch.linalg.qr(torch.randn(4, 4, dtype=torch.float64))[0]
-    assert cka(a, 3 * a @ turn) == pytest.approx(1) and procrustes(a, 3 * a @ turn) == pytest.approx(0, abs=1e-10)
-    assert procrustes(a, b) > 0.3
+    assert cka(a, 3 * a @ turn) == pytest.approx(1) and procrustes_distance(a, 3 * a @ turn) == pytest.approx(
+        0, abs=1e-10
+    )
+    assert procrustes_distance(a, b) > 0.3
     net = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
     assert torch.allclose(layer_similarity(net, net, a.float()).cka.diagonal(), torch.ones(2), atol=1e-5)
     with pytest.raises(InputError, match="one row per example"):
@@ -164,9 +166,9 @@ def test_cues_patches_and_analogies():
         return loss
 
     optimizer.step(closure)
-    assert bag_of_patches_score(template, (SPLIT.x_test, SPLIT.y_test)).arrangement > 0.3
+    assert patch_shuffle_accuracy(template, (SPLIT.x_test, SPLIT.y_test)).arrangement > 0.3
     with pytest.raises(InputError, match="do not tile"):
-        bag_of_patches_score(template, (SPLIT.x_test, SPLIT.y_test), patch=3)
+        patch_shuffle_accuracy(template, (SPLIT.x_test, SPLIT.y_test), patch=3)
     words = torch.tensor([[a, b, 1.0] for a in (0.0, 1.0) for b in (0.0, 1.0)])
     assert analogy_score(words, [(0, 1, 2, 3), (0, 2, 1, 3)]) == 1.0
     with pytest.raises(InputError, match="do not match the rows"):

@@ -24,7 +24,7 @@ from gnomon.attribution import (
     top_activating,
     visualize_unit,
 )
-from gnomon.attribution.cues import analogy_score, bag_of_patches_score, cue_conflict
+from gnomon.attribution.cues import analogy_score, cue_conflict, patch_shuffle_accuracy
 from gnomon.attribution.fourier import FourierMask, keep_frequencies
 from gnomon.attribution.gradient import smooth_grad
 from gnomon.attribution.information import discrete_information
@@ -34,7 +34,7 @@ from gnomon.attribution.probes import intrinsic_dimension, pool_positions
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import Faithfulness, SanityCheck, rank_correlation
 from gnomon.attribution.shortcut import FeatureReliance, Shortcuts, separation, shortcuts
-from gnomon.attribution.similarity import procrustes
+from gnomon.attribution.similarity import procrustes_distance
 from gnomon.attribution.trees import surrogate_tree
 
 
@@ -159,7 +159,7 @@ def test_procrustes_is_the_least_distance_over_rotations():
             turn = np.array([[np.cos(angle), -flip * np.sin(angle)], [np.sin(angle), flip * np.cos(angle)]])
             scale = max((u * (v @ turn)).sum(), 0)  # the best size of the turned points
             best = min(best, 1 - scale**2)
-    assert_allclose(procrustes(a, b), best, atol=1e-6)
+    assert_allclose(procrustes_distance(a, b), best, atol=1e-6)
 
 
 def test_a_report_on_a_representation_has_its_four_numbers():
@@ -186,7 +186,7 @@ def test_cues_patches_and_analogies_are_counted():
     assert (found.shape, found.texture, found.neither) == (2, 1, 1) and found.shape_bias == 2 / 3
     images, y = torch.rand(6, 1, 4, 4), torch.arange(6) % 2
     net = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
-    told = bag_of_patches_score(net, (images, y), patch=2, seed=3)
+    told = patch_shuffle_accuracy(net, (images, y), patch=2, seed=3)
     order = torch.rand(6, 4, generator=torch.Generator().manual_seed(3)).argsort(1)
     mixed = torch.zeros_like(images)
     for i in range(6):

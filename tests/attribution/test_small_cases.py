@@ -22,7 +22,7 @@ from gnomon.attribution import (
     sanity_check,
     visualize_unit,
 )
-from gnomon.attribution.cues import bag_of_patches_score
+from gnomon.attribution.cues import patch_shuffle_accuracy
 from gnomon.attribution.gradient import smooth_grad
 from gnomon.attribution.probes import _ridge, intrinsic_dimension
 from gnomon.attribution.record import Attribution
@@ -47,7 +47,11 @@ def adam(x, slope, steps, rate):
     return x
 
 
-OTHERS = {"smooth_grad": smooth_grad, "surrogate_tree": surrogate_tree, "bag_of_patches_score": bag_of_patches_score}
+OTHERS = {
+    "smooth_grad": smooth_grad,
+    "surrogate_tree": surrogate_tree,
+    "patch_shuffle_accuracy": patch_shuffle_accuracy,
+}
 """Functions that are imported from their module."""
 
 
@@ -66,7 +70,7 @@ def test_defaults_of_the_instruments_are_those_of_the_pages():
         "information_plane": {"bins": 30},
         "bottleneck_curve": {"iterations": 5000, "seed": 0},
         "variational_information": {"steps": 500, "seed": 0},
-        "bag_of_patches_score": {"patch": 4, "seed": 0},
+        "patch_shuffle_accuracy": {"patch": 4, "seed": 0},
         "sanity_check": {"draws": 3, "seed": 0, "random_labels": None},
         "deletion_insertion": {"points": 11, "cover": 0.0, "seed": 0},
         "shortcuts": {"level": 0.005, "seed": 0},

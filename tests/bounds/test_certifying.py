@@ -11,7 +11,7 @@ from torch import nn
 from gnomon.bounds import LearnedPrior, OwnWeightsPrior, certify
 from gnomon.bounds.pacbayes import certifying
 from gnomon.bounds.pacbayes.inequalities import (
-    bernstein_mean,
+    bernstein_upper_bound,
     catoni_bound,
     inverse_kl,
     mcallester_bound,
@@ -111,7 +111,9 @@ def test_means_over_draws_have_the_bound_of_bernstein():
     law, data = law_and_data()
     errors, linear = certifying._draws(law, data, 400, 1)
     means = certifying._means(law, data, 400, 0.01, 1)
-    wanted = [bernstein_mean(float(v.mean()), float(np.var(v.numpy(), ddof=1)), 400, 0.01) for v in (errors, linear)]
+    wanted = [
+        bernstein_upper_bound(float(v.mean()), float(np.var(v.numpy(), ddof=1)), 400, 0.01) for v in (errors, linear)
+    ]
     assert (means.error, means.linear) == pytest.approx((float(errors.mean()), float(linear.mean())))
     assert (means.error_bound, means.linear_bound) == pytest.approx(wanted) and max(wanted) < 1
     assert certifying._means(law, data, 20, 0.01, 1).error_bound == 1.0  # a share is never above 1

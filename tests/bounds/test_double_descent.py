@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from gnomon.bounds.double_descent import DoubleDescent, collect_errors, isotropic_risk
+from gnomon.bounds.double_descent import DoubleDescent, isotropic_risk, summarize_errors
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,10 @@ def test_the_risk_of_least_squares_near_the_threshold(n, p, noise, risk):
 
 def test_errors_are_means_over_repetitions_with_their_standard_errors():
     rows = [torch.tensor([[1.0, 2.0], [3.0, 7.0], [5.0, 3.0]]) + i for i in range(3)]
-    found = collect_errors([1, 2, 4], rows, "width")
+    found = summarize_errors([1, 2, 4], rows, "width")
     assert found.train == (3.0, 4.0, 5.0) and found.test == (4.0, 5.0, 6.0) and found.lowest == (2.0, 3.0, 4.0)
     assert found.deviation == pytest.approx([np.std([2, 7, 3], ddof=1) / 3**0.5] * 3) and found.repetitions == 3
-    assert collect_errors([1, 2], [torch.ones(1, 2)] * 2, "width").deviation == (0.0, 0.0)
+    assert summarize_errors([1, 2], [torch.ones(1, 2)] * 2, "width").deviation == (0.0, 0.0)
 
 
 CURVE = DoubleDescent((1, 2, 3, 4, 5), (2.0, 1.0, 1.5, 1.3, 0.9), (0.0,) * 5, (1.0, 0.5, 0.009, 0.0, 0.0), "width", 1)

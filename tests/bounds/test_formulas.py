@@ -28,7 +28,7 @@ from gnomon.bounds.capacity import (
     vc_bound,
 )
 from gnomon.bounds.memorization import Memorization
-from gnomon.bounds.pacbayes.inequalities import bernstein_mean, catoni_bound, mcallester_bound, quadratic_bound
+from gnomon.bounds.pacbayes.inequalities import bernstein_upper_bound, catoni_bound, mcallester_bound, quadratic_bound
 from gnomon.bounds.pacbayes.posterior import GaussianWeights
 from gnomon.bounds.replaced import replace_one_gap
 from gnomon.bounds.scaling import scaling_law
@@ -189,7 +189,7 @@ def test_inequalities_by_hand():
     for c in constants:  # the best constant is at hand for every risk: more of them would help by a few percent only
         assert catoni_bound(risk, div, n, delta, constants=[c]) >= catoni_bound(risk, div - log(7), n, delta) - 1e-12
     odds = log(2 / delta)
-    assert bernstein_mean(0.2, 0.05, 30, delta) == pytest.approx(0.2 + sqrt(0.1 * odds / 30) + 7 * odds / 87)
+    assert bernstein_upper_bound(0.2, 0.05, 30, delta) == pytest.approx(0.2 + sqrt(0.1 * odds / 30) + 7 * odds / 87)
 
 
 def test_deviations_of_the_prior_are_by_the_inputs_of_a_layer():

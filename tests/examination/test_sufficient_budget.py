@@ -11,7 +11,7 @@ from gnomon.examination.record import Examination
 from gnomon.examination.run import run_steps
 from gnomon.examination.step import AbstractStep, StepContext, StepResult
 from gnomon.examination.subject import subject
-from gnomon.examination.summary import round_up
+from gnomon.examination.summary import round_up_seconds
 from gnomon.examination.timed import out_of_time_error
 from gnomon.findings.network import FROZEN
 from gnomon.report import Content, Section
@@ -47,7 +47,7 @@ def test_enough_time_and_problems_name_no_budget():
 
 @pytest.mark.parametrize("seconds, rounded", [(1.0, 1.0), (11.0, 15.0), (15.1, 20.0), (99.0, 100.0), (420.0, 450.0)])
 def test_budgets_are_rounded_up(seconds, rounded):
-    assert round_up(seconds) == pytest.approx(rounded)
+    assert round_up_seconds(seconds) == pytest.approx(rounded)
 
 
 def test_a_step_that_needs_five_times_the_time_says_so():

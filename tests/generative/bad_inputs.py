@@ -21,7 +21,7 @@ from gnomon.generative.game import game_rotation, simulate_game
 from gnomon.generative.instruments.density import flow_density_check
 from gnomon.generative.instruments.gradients import gradient_estimators
 from gnomon.generative.instruments.latent import latent_knn_score, pca_gap, reconstruction_error
-from gnomon.generative.instruments.ratio import js_estimate, ratio_calibration
+from gnomon.generative.instruments.ratio import jensen_shannon_lower_bound, ratio_calibration
 from gnomon.generative.instruments.score import score_curl
 from gnomon.generative.instruments.style import feature_covariance
 from gnomon.generative.model import dequantize
@@ -237,7 +237,7 @@ CALLS = {
         "NaN": lambda: g.density_ratio(judge, HOLES),
         "size": lambda: g.density_ratio(still, LINE),
     },
-    "generative.js_estimate": pairs(lambda a, b: js_estimate(judge, a, b)),
+    "generative.jensen_shannon_lower_bound": pairs(lambda a, b: jensen_shannon_lower_bound(judge, a, b)),
     "generative.ratio_calibration": pairs(lambda a, b: ratio_calibration(judge, a, b, bins=3)),
     "generative.score_error": {
         "NaN": lambda: g.score_error(still, still, HOLES),

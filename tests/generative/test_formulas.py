@@ -11,7 +11,7 @@ from torch.distributions import Normal, kl_divergence
 
 from gnomon.generative import Diffusion
 from gnomon.generative.diffusion.schedule import Schedule
-from gnomon.generative.instruments import coverage, js_estimate, ratio_calibration
+from gnomon.generative.instruments import coverage, jensen_shannon_lower_bound, ratio_calibration
 
 
 def schedule():
@@ -79,7 +79,7 @@ def test_the_terms_of_the_bound_are_divergences_of_normal_distributions(target, 
 
 def test_the_interval_of_a_divergence_is_that_of_a_mean_of_two_samples():
     x, y = torch.randn(40, 1), 0.5 + 2 * torch.randn(70, 1)
-    found = js_estimate(lambda z: 1.5 * z[:, 0] - 0.2, x, y)
+    found = jensen_shannon_lower_bound(lambda z: 1.5 * z[:, 0] - 0.2, x, y)
     a, b = ((1.5 * z.double().numpy()[:, 0] - 0.2) for z in (x, y))
     a, b = -np.log1p(np.exp(-a)), -np.log1p(np.exp(b))
     value = np.log(2) + (a.mean() + b.mean()) / 2

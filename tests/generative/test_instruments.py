@@ -35,7 +35,7 @@ from gnomon.generative.gan import Minimax, NonSaturating
 from gnomon.generative.instruments.density import flow_density_check
 from gnomon.generative.instruments.gradients import gradient_estimators
 from gnomon.generative.instruments.latent import latent_knn_score, reconstruction_error
-from gnomon.generative.instruments.ratio import js_estimate, ratio_calibration
+from gnomon.generative.instruments.ratio import jensen_shannon_lower_bound, ratio_calibration
 from gnomon.generative.instruments.score import score_curl
 from gnomon.generative.instruments.style import feature_covariance
 from gnomon.generative.vae import GaussianObservation
@@ -238,9 +238,9 @@ def test_ratios_their_calibration_and_the_divergence():
         return p.log_prob(x) - q.log_prob(x)
 
     assert_allclose(density_ratio(right, x[:5]), (p.log_prob(x[:5]) - q.log_prob(x[:5])).exp())
-    told = js_estimate(right, x, y)
+    told = jensen_shannon_lower_bound(right, x, y)
     assert js_divergence(p, q) in told.interval
-    weak = js_estimate(lambda x: 0.3 * right(x), x, y)
+    weak = jensen_shannon_lower_bound(lambda x: 0.3 * right(x), x, y)
     assert weak.value < told.value
     assert ratio_calibration(right, x, y).findings == ()
     off = ratio_calibration(lambda x: 3 * right(x), x, y)

@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon import GnomonError, NotFiniteError
 from gnomon.attribution import information_plane
-from gnomon.attribution.cues import bag_of_patches_score
+from gnomon.attribution.cues import patch_shuffle_accuracy
 from gnomon.attribution.fourier import keep_frequencies
 from gnomon.bounds.capacity import linear_rademacher
 from gnomon.checks import label_conflicts, simple_model_baseline, suspect_labels
@@ -34,7 +34,7 @@ WITH_TARGETS = {
     "simple_model_baseline": (lambda x, y=None: simple_model_baseline(joined(x, y)), X, Y),
     "conflicts": (lambda x, y=None: label_conflicts(joined(x, y)), X, Y),
     "information_plane": (lambda x, y=None: information_plane(MLP, joined(x, y)), X, Y),
-    "bag_of_patches_score": (lambda x, y=None: bag_of_patches_score(CNN, joined(x, y)), IMAGES, CLASSES),
+    "patch_shuffle_accuracy": (lambda x, y=None: patch_shuffle_accuracy(CNN, joined(x, y)), IMAGES, CLASSES),
 }
 OF_INPUTS = {
     "lie_derivative": (lambda x: lie_derivative(CNN, x, translations()), IMAGES),

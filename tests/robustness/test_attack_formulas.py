@@ -84,8 +84,8 @@ def test_apgd_takes_the_steps_of_its_algorithm(norm, steps):
     x = torch.randn(6, 3).double()
     threat = Threat(0.5, norm, -99.0, 99.0)
     start = threat.random(x, torch.Generator().manual_seed(1))
-    with AttackedModel(net).attacked() as victim:
-        found = ascend(victim, x, torch.ones(6, dtype=torch.long), start, threat, lambda f, y: f[:, 0], steps)
+    with AttackedModel(net).attacked() as classifier:
+        found = ascend(classifier, x, torch.ones(6, dtype=torch.long), start, threat, lambda f, y: f[:, 0], steps)
     for i in range(6):
         wanted = apgd_of_one_example(lambda z: net(z[None])[0, 0], x[i], start[i], 0.5, norm, steps)
         assert_allclose(found[i], wanted, rtol=1e-9, atol=1e-12)
@@ -142,16 +142,16 @@ def test_the_set_of_a_threat_and_its_directions():
 def test_one_step_of_each_gradient_attack(norm):
     x, y = torch.tensor([[1.0, 0.5]]).double(), torch.tensor([0])
     threat, generator = Threat(0.25, norm, -9.0, 9.0), torch.Generator().manual_seed(0)
-    with AttackedModel(quadratic()).attacked() as victim:
+    with AttackedModel(quadratic()).attacked() as classifier:
         f = [0.0, 1.25 - 4, 1.5 - 9]
         p = [math.exp(v) / sum(map(math.exp, f)) for v in f]
         slope = torch.tensor([p[1] * 2 * 1.0 + p[2], p[1] * 2 * 0.5 + p[2]]).double()
         direction = slope.sign() if norm == "inf" else slope / slope.norm()
-        assert_allclose(FGSM().run(victim, x, y, threat, generator)[0], x[0] + 0.25 * direction, rtol=1e-6)
-        assert_allclose(PGD(1, 0.4).run(victim, x, y, threat, generator)[0], x[0] + 0.1 * direction, rtol=1e-6)
-        far = PGD(30, 0.4).run(victim, x, y, threat, generator)[0]
+        assert_allclose(FGSM().run(classifier, x, y, threat, generator)[0], x[0] + 0.25 * direction, rtol=1e-6)
+        assert_allclose(PGD(1, 0.4).run(classifier, x, y, threat, generator)[0], x[0] + 0.1 * direction, rtol=1e-6)
+        far = PGD(30, 0.4).run(classifier, x, y, threat, generator)[0]
         assert_allclose(threat.size(far[None] - x), 0.25, rtol=1e-6)
-        found = DeepFool(steps=1, overshoot=0.1).run(victim, x, y, threat, generator)[0]
+        found = DeepFool(steps=1, overshoot=0.1).run(classifier, x, y, threat, generator)[0]
         gaps, slopes = (2.75, 7.5), (torch.tensor([2.0, 1.0]).double(), torch.ones(2).double())
         distances = [gap / float(threat.dual(g[None])) for gap, g in zip(gaps, slopes, strict=True)]
         nearest = distances.index(min(distances))
@@ -173,8 +173,8 @@ def test_the_nearest_point_on_a_curved_border():
 
 def test_points_are_drawn_back_to_the_border_by_bisection():
     x, z = torch.tensor([[1.0, 0.0]]).double(), torch.tensor([[5.0, 0.0]]).double()
-    with AttackedModel(quadratic()).attacked() as victim:
-        back = bisect_to_boundary(victim, x, torch.tensor([0]), z)
+    with AttackedModel(quadratic()).attacked() as classifier:
+        back = bisect_to_boundary(classifier, x, torch.tensor([0]), z)
     assert 2 < float(back[0, 0]) <= 2 + 4 / 2**12
 
 
@@ -208,7 +208,7 @@ def test_windows_of_the_square_attack_shrink_and_have_the_shape_of_a_pyramid():
 def test_balls_shrink_to_the_threat_from_anywhere_within_the_bounds(monkeypatch):
     seen = []
 
-    def watch(victim, x, y, start, threat, score, steps, target=None):
+    def watch(classifier, x, y, start, threat, score, steps, target=None):
         seen.append((threat.eps, steps, float((start - x).abs().max())))
         scores = torch.tensor([[3.0, 1.0, 2.5]]).double()
         assert_allclose(score(scores, torch.tensor([1])), [2.0])  # the best other class less the own one rises
@@ -216,9 +216,9 @@ def test_balls_shrink_to_the_threat_from_anywhere_within_the_bounds(monkeypatch)
 
     monkeypatch.setitem(inspect.unwrap(ShrinkingSteps._inwards).__globals__, "ascend", watch)
     x, y = torch.zeros(1, 2).double(), torch.tensor([0])
-    with AttackedModel(quadratic()).attacked() as victim:
+    with AttackedModel(quadratic()).attacked() as classifier:
         ShrinkingSteps(restarts=1, widths=(8.0,)).run(
-            victim, x, y, Threat(0.1, "inf", -5.0, 5.0), torch.Generator().manual_seed(0)
+            classifier, x, y, Threat(0.1, "inf", -5.0, 5.0), torch.Generator().manual_seed(0)
         )
     assert_allclose([eps for eps, _, _ in seen], [0.1 * 8 ** (1 - k / 6) for k in range(1, 7)], rtol=1e-9)
     assert [steps for _, steps, _ in seen] == [10] * 6 and seen[0][2] > 0.5

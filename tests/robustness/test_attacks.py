@@ -167,9 +167,9 @@ def test_dear_attacks_end_where_a_group_of_the_closest_withstands(trained):
     seen = []
 
     class Counting(PGD):
-        def run(self, victim, x, y, threat, generator):
+        def run(self, classifier, x, y, threat, generator):
             seen.append(len(x))
-            return super().run(victim, x, y, threat, generator)
+            return super().run(classifier, x, y, threat, generator)
 
     eps = 0.05
     far = robust_accuracy(net, (x, y), eps=eps, attacks=(APGD(20), MostVulnerableFirst(Counting(3), group=10)))
@@ -215,9 +215,9 @@ def test_shrinking_balls_end_where_every_width_has_failed_twice():
         net.bias.copy_(torch.tensor([1.0, 0.0]))
 
     class Counting(ShrinkingSteps):
-        def _inwards(self, victim, x, *rest):
+        def _inwards(self, classifier, x, *rest):
             starts.append(len(x))
-            return super()._inwards(victim, x, *rest)
+            return super()._inwards(classifier, x, *rest)
 
     attack(net, (torch.rand(5, 2), torch.zeros(5, dtype=torch.long)), eps=0.1, method=Counting(6))
     assert starts == [5] * 6  # three widths, two failures each

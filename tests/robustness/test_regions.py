@@ -153,7 +153,7 @@ def test_places_on_a_line_do_not_depend_on_how_many_are_held_at_once(monkeypatch
     a, b = torch.randn(2, 1, 6, 6).double()
     whole = regions_on_line(net, a, b)
     plane = regions_in_plane(net, a, torch.stack([b, a + b]), radius=0.3, pixels=6)
-    monkeypatch.setattr("gnomon.robustness.regions.exact.points_at_once", lambda graph, x: 3)
+    monkeypatch.setattr("gnomon.robustness.regions.exact.points_per_pass", lambda graph, x: 3)
     assert_allclose(regions_on_line(net, a, b).places, whole.places, atol=1e-9)
     parts = regions_in_plane(net, a, torch.stack([b, a + b]), radius=0.3, pixels=6)
     assert whole.count > 20 and plane.count > 20 and parts.count == plane.count

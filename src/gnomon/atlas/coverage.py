@@ -23,24 +23,24 @@ from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.record import Record
 
 __all__ = [
-    "STATUSES",
-    "Clause",
+    "COVERAGE_STATUSES",
+    "ScopeClause",
     "ScopeCoverage",
     "clauses_of_entry",
     "scope_coverage",
     "functions_by_entry",
-    "entry_kinds",
+    "scope_ids_by_kind",
 ]
 
-STATUSES = ("claim", "api", "alias", "note", "open")
+COVERAGE_STATUSES = ("claim", "api", "alias", "note", "open")
 """How a statement may be covered, the last: not yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class Clause(Record):
+class ScopeClause(Record):
     """One clause of a statement in the scope, and what covers it: a claim or a test (of a function, if named).
 
-    >>> Clause("number", "the slope is -1", claim="max-margin-accelerated").by
+    >>> ScopeClause("number", "the slope is -1", claim="max-margin-accelerated").by
     'max-margin-accelerated'
     """
 
@@ -67,14 +67,14 @@ class ScopeCoverage(Result):
     def counts(self) -> dict[str, int]:
         """Returns how many statements have each status."""
         seen = Counter(row["status"] for row in self.ids.values())
-        return {status: seen[status] for status in STATUSES}
+        return {status: seen[status] for status in COVERAGE_STATUSES}
 
     @property
     def verdict(self) -> str:
         """Says in one sentence how many statements are covered, and how."""
         counts = self.counts
         covered = len(self.ids) - counts["open"]
-        parts = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
+        parts = ", ".join(f"{counts[status]} {status}" for status in COVERAGE_STATUSES if counts[status])
         done, total = self.clauses
         return (
             f"{done} of {total} clauses are covered ({done / total:.1%}), the others have a reason. Of {len(self.ids)} "
@@ -89,20 +89,21 @@ class ScopeCoverage(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the fraction of covered statements of each kind."""
-        names = list(entry_kinds())
+        names = list(scope_ids_by_kind())
         shares = [
-            sum(self.ids[i]["status"] != "open" for i in members) / len(members) for members in entry_kinds().values()
+            sum(self.ids[i]["status"] != "open" for i in members) / len(members)
+            for members in scope_ids_by_kind().values()
         ]
         return (Plot("Covered statements by kind", (Bars("share", names, shares),), Axis("share", limits=(0, 1))),)
 
 
 @cache
-def entry_kinds() -> dict[str, tuple[str, ...]]:
+def scope_ids_by_kind() -> dict[str, tuple[str, ...]]:
     """Returns the ids of all statements of the scope by kind.
 
     Cost: a file is read once.
 
-    >>> sum(len(ids) for ids in entry_kinds().values())
+    >>> sum(len(ids) for ids in scope_ids_by_kind().values())
     510
     """
     text = (files("gnomon.atlas") / "scope.json").read_text(encoding="utf-8")
@@ -122,7 +123,7 @@ def functions_by_entry() -> dict[str, dict[str, str]]:
     return {name: {clause.function: clause.test for clause in rows} for name, rows in found.items() if rows}
 
 
-def clauses_of_entry(name: str) -> tuple[Clause, ...]:
+def clauses_of_entry(name: str) -> tuple[ScopeClause, ...]:
     """Returns the clauses of a statement of the scope.
 
     Cost: a file is read once.
@@ -130,7 +131,7 @@ def clauses_of_entry(name: str) -> tuple[Clause, ...]:
     >>> [clause.kind for clause in clauses_of_entry("gating-mechanism")]
     ['statement', 'formula']
     """
-    return tuple(Clause(**clause) for clause in _ledger()[name]["clauses"])
+    return tuple(ScopeClause(**clause) for clause in _ledger()[name]["clauses"])
 
 
 @cache
@@ -149,10 +150,10 @@ def scope_coverage() -> ScopeCoverage:
     510
     """
     rows: dict[str, dict[str, Any]] = {
-        i: {"kind": kind, "status": "open"} for kind, ids in entry_kinds().items() for i in ids
+        i: {"kind": kind, "status": "open"} for kind, ids in scope_ids_by_kind().items() for i in ids
     }
     for name, row in _ledger().items():
-        if name not in rows or row.get("status", "open") not in STATUSES:
+        if name not in rows or row.get("status", "open") not in COVERAGE_STATUSES:
             raise InputError(f"ledger.json has an unknown id or status at {name!r}")
         rows[name] |= {key: value for key, value in row.items() if key != "clauses"}
     for name, functions in functions_by_entry().items():

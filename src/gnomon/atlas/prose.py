@@ -7,7 +7,7 @@ have ``<id>.md`` instead. ``Measure`` may be absent, all other sections are requ
 
 >>> text = "## Symbols\\n- $n$: number of examples.\\n## Why it holds\\nBecause.\\n## Where it fails\\nThere.\\n"
 >>> text += "## Exercise\\nHow?\\n## Answer\\nSo.\\n## Related\\n- softmax: the same map.\\n"
->>> read_prose(text, "a-claim").symbols
+>>> parse_explanation(text, "a-claim").symbols
 (('n', 'number of examples.'),)
 """
 
@@ -21,7 +21,7 @@ from gnomon.atlas.catalog import catalog
 from gnomon.core.errors import InputError
 from gnomon.core.results.record import Record
 
-__all__ = ["Prose", "prose_of_claim", "prose_path", "read_prose"]
+__all__ = ["ClaimExplanation", "explanation_of_claim", "explanation_path", "parse_explanation"]
 
 SECTIONS = ("Symbols", "Why it holds", "Where it fails", "Exercise", "Answer", "Related")
 """Required sections, in order."""
@@ -30,7 +30,7 @@ MEASURE = "Measure"
 
 
 @dataclass(frozen=True, slots=True)
-class Prose(Record):
+class ClaimExplanation(Record):
     """The explanation of a claim. Texts are Markdown with formulas between dollar signs.
 
     ``symbols`` are pairs of TeX and meaning, ``related`` pairs of a claim's id and a sentence, ``measure`` pairs of a
@@ -46,10 +46,10 @@ class Prose(Record):
     measure: tuple[tuple[str, str], ...] = ()
 
 
-def read_prose(text: str, name: str) -> Prose:
+def parse_explanation(text: str, name: str) -> ClaimExplanation:
     """Reads the sections of a Markdown file; raises an error if one is missing, empty or out of place.
 
-    >>> read_prose("## Symbols", "a-claim")
+    >>> parse_explanation("## Symbols", "a-claim")
     Traceback (most recent call last):
     gnomon.core.errors.InputError: a-claim: the section "Symbols" of its Markdown file is empty.
     """
@@ -72,7 +72,7 @@ def read_prose(text: str, name: str) -> Prose:
         raise InputError(
             f"{name}: the sections of its Markdown file must be, once each and in order: {', '.join(order)}."
         )
-    return Prose(
+    return ClaimExplanation(
         symbols=_pairs(_words_as_symbols(found["Symbols"]), r"\$(.+?)\$", name, "$symbol$: meaning"),
         why=found["Why it holds"],
         fails=found["Where it fails"],
@@ -118,10 +118,10 @@ def _calls(body: str, name: str) -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def prose_path(name: str) -> str:
+def explanation_path(name: str) -> str:
     """Returns the path of a claim's Markdown file, below the folder of claims.
 
-    >>> prose_path("perceptron-novikoff"), prose_path("pde-find-kdv")
+    >>> explanation_path("perceptron-novikoff"), explanation_path("pde-find-kdv")
     ('basics/perceptron_novikoff.md', 'discovery/pde-find-kdv.md')
     """
     entry = catalog()[name]
@@ -130,13 +130,13 @@ def prose_path(name: str) -> str:
 
 
 @cache
-def prose_of_claim(name: str) -> Prose | None:
+def explanation_of_claim(name: str) -> ClaimExplanation | None:
     """Returns the explanation of a claim; None if its file does not exist yet.
 
     Cost: a small file is read.
 
-    >>> prose_of_claim("perceptron-novikoff") is None or bool(prose_of_claim("perceptron-novikoff").why)
+    >>> explanation_of_claim("perceptron-novikoff") is None or bool(explanation_of_claim("perceptron-novikoff").why)
     True
     """
-    path = files(claims.__name__).joinpath(*prose_path(name).split("/"))
-    return read_prose(path.read_text(encoding="utf-8"), name) if path.is_file() else None
+    path = files(claims.__name__).joinpath(*explanation_path(name).split("/"))
+    return parse_explanation(path.read_text(encoding="utf-8"), name) if path.is_file() else None

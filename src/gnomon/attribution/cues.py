@@ -26,7 +26,7 @@ from gnomon.core.metrics import predicted_classes
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Result
 
-__all__ = ["PatchShuffleAccuracy", "CueConflict", "analogy_score", "bag_of_patches_score", "cue_conflict"]
+__all__ = ["PatchShuffleAccuracy", "CueConflict", "analogy_score", "patch_shuffle_accuracy", "cue_conflict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class PatchShuffleAccuracy(Result):
 
 
 @names_call
-def bag_of_patches_score(module: nn.Module, data: Any, *, patch: int = 4, seed: int = 0) -> PatchShuffleAccuracy:
+def patch_shuffle_accuracy(module: nn.Module, data: Any, *, patch: int = 4, seed: int = 0) -> PatchShuffleAccuracy:
     """Measures how much accuracy depends on the arrangement of image patches; equation (2).
 
     ``data`` have images and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
@@ -101,7 +101,7 @@ def bag_of_patches_score(module: nn.Module, data: Any, *, patch: int = 4, seed: 
     Cost: two forward passes.
 
     >>> mean = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1, 2))
-    >>> bag_of_patches_score(mean, (torch.rand(8, 1, 4, 4), torch.arange(8) % 2), patch=2).arrangement
+    >>> patch_shuffle_accuracy(mean, (torch.rand(8, 1, 4, 4), torch.arange(8) % 2), patch=2).arrangement
     0.0
     """
     x, y = source(data, module=module).pair()

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import one_tensor, used_layers
+from gnomon.attribution.layers import names_of_called_layers, one_tensor
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.inputs.source import source
@@ -135,7 +135,7 @@ def information_plane(module: nn.Module, data: Any, *, bins: int = 30) -> Inform
             fix="Pass one class for each input",
         )
     cells = integer("bins", bins)
-    kept = outputs_of_layers(module, inputs, used_layers(module, inputs))
+    kept = outputs_of_layers(module, inputs, names_of_called_layers(module, inputs))
     found = {name: _plane(h, classes, cells) for name, h in kept.items() if len(h) == len(inputs)}
     about_input, about_target = zip(*found.values(), strict=True)
     return InformationPlane(tuple(found), about_input, about_target, float(np.log(len(inputs))), cells)

@@ -18,7 +18,7 @@ from gnomon.core.modules.capture import capture, layer_names, outputs_of_layers
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
-__all__ = ["layer_activations", "spatial_layers", "used_layers"]
+__all__ = ["layer_activations", "spatial_layers", "names_of_called_layers"]
 
 
 @names_call
@@ -41,16 +41,16 @@ def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
     """
     check_readable(module)
     inputs = all_inputs(x, module)
-    return outputs_of_layers(module, inputs, used_layers(module, inputs))  # (1)
+    return outputs_of_layers(module, inputs, names_of_called_layers(module, inputs))  # (1)
 
 
-def used_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
+def names_of_called_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
     """Returns the names of the layers that run and return tensors, in the order they run.
 
     Cost: one forward pass of one example.
 
     >>> import torch
-    >>> used_layers(nn.Sequential(nn.Linear(1, 1), nn.ReLU()), torch.ones(1, 1))
+    >>> names_of_called_layers(nn.Sequential(nn.Linear(1, 1), nn.ReLU()), torch.ones(1, 1))
     ('0', '1')
     """
     with preserve(module, grad=False), capture(module, layer_names(module)) as kept:

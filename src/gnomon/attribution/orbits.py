@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import one_tensor, used_layers
+from gnomon.attribution.layers import names_of_called_layers, one_tensor
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -69,7 +69,7 @@ def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
         fix = "Pass a tensor (orbits, steps, ...) with at least three steps"
         raise InputError("the orbits have no axis of steps", accepted="paths of inputs", fix=fix)
     flat = one_tensor(orbits.flatten(0, 1), module)
-    kept = {"input": flat} | outputs_of_layers(module, flat, used_layers(module, flat))
+    kept = {"input": flat} | outputs_of_layers(module, flat, names_of_called_layers(module, flat))
     names, turns, shares = [], [], []
     for name, h in kept.items():
         if len(h) != len(flat):

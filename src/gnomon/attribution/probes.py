@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import used_layers
+from gnomon.attribution.layers import names_of_called_layers
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import source
@@ -106,7 +106,7 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
             "there are too few examples, or their targets are not classes", accepted="examples with classes", fix=fix
         )
     y = batch.y.unique(return_inverse=True)[1]
-    names = list(layers) if layers is not None else used_layers(module, batch.x)
+    names = list(layers) if layers is not None else names_of_called_layers(module, batch.x)
     kept = outputs_of_layers(module, batch.x, names, keep=pool_positions)
     x = batch.x
     small = isinstance(x, Tensor) and x.is_floating_point() and x[0].numel() <= MAX_FEATURES

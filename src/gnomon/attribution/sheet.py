@@ -61,7 +61,7 @@ class ContactSheet(Result):
             row = torch.cat(list(values.abs().sum(1)), 1)
             words = "Bright pixels influenced the decision most (integrated gradients); one square for each example."
             if not self.sanity.depends_on_model:
-                words += " The maps hardly change with shuffled weights, so they show properties of the images, not of the network."
+                words += " The maps hardly change with shuffled weights: they show the images, not the network."
             picture = Image("attribution", row.double().cpu())
             maps = (
                 Plot("What the network looks at", (picture,), Axis(), Axis(), words, id="what-the-network-looks-at"),

@@ -9,7 +9,7 @@ Reference: [kornblith2019similarity], (1); [ding2021grounding], (2).
 Cost: a product of the two matrices; (2) its singular values.
 
 >>> a = torch.randn(20, 3)
->>> round(cka(a, 2 * a[:, [2, 0, 1]]), 6), round(procrustes(a, a.flip(1)), 5)
+>>> round(cka(a, 2 * a[:, [2, 0, 1]]), 6), round(procrustes_distance(a, a.flip(1)), 5)
 (1.0, 0.0)
 """
 
@@ -20,13 +20,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import one_tensor, used_layers
+from gnomon.attribution.layers import names_of_called_layers, one_tensor
 from gnomon.attribution.probes import pool_positions
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Axis, Image, Plot, Result
 
-__all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes"]
+__all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes_distance"]
 
 
 @names_call
@@ -46,14 +46,14 @@ def cka(a: Tensor, b: Tensor) -> float:
 
 
 @names_call
-def procrustes(a: Tensor, b: Tensor) -> float:
+def procrustes_distance(a: Tensor, b: Tensor) -> float:
     """Returns the Procrustes distance of two representations scaled to equal size, from 0 to 1; equation (2).
 
     Hypotheses: see the module.
     Reference: [ding2021grounding].
     Cost: a singular value decomposition.
 
-    >>> round(procrustes(torch.eye(3), torch.eye(3)), 6)
+    >>> round(procrustes_distance(torch.eye(3), torch.eye(3)), 6)
     0.0
     """
     x, y = _center(a, b)
@@ -95,7 +95,7 @@ def layer_similarity(first: nn.Module, second: nn.Module, data: Any) -> LayerSim
     tables = []
     for net in (first, second):
         inputs = one_tensor(data, net, whole=True)
-        kept = outputs_of_layers(net, inputs, used_layers(net, inputs), keep=pool_positions)
+        kept = outputs_of_layers(net, inputs, names_of_called_layers(net, inputs), keep=pool_positions)
         tables.append({name: _kernel(h) for name, h in kept.items() if len(h) == len(inputs)})
     rows = [torch.stack(list(table.values())) for table in tables]
     return LayerSimilarity(tuple(tables[0]), tuple(tables[1]), (rows[0] @ rows[1].T).float())  # (1)

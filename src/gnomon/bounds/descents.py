@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.bounds.double_descent import DoubleDescent, collect_errors
+from gnomon.bounds.double_descent import DoubleDescent, summarize_errors
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count, take
 from gnomon.core.inputs.checks import check_module, integer
@@ -78,7 +78,7 @@ def sample_wise_double_descent(
             with torch.no_grad():
                 pairs.append([_error(model(a), b), _error(model(z), t)])
         rows.append(torch.tensor(pairs, dtype=torch.float64))
-    return collect_errors(wanted, rows, "number of examples")
+    return summarize_errors(wanted, rows, "number of examples")
 
 
 @names_call
@@ -137,7 +137,7 @@ def epoch_wise_double_descent(
             raise InputError(found, accepted="a run that stays finite", fix="Use a smaller learning rate")
         runs.append([seen[step] for step in looks])  # (2)
     table = torch.tensor(runs, dtype=torch.float64)
-    return collect_errors(wanted, list(table.transpose(0, 1)), "epochs")
+    return summarize_errors(wanted, list(table.transpose(0, 1)), "epochs")
 
 
 def _growing(sizes: Sequence[int]) -> list[int]:

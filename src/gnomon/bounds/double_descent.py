@@ -34,7 +34,7 @@ from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Band, Line, Plot, Reference, Result
 from gnomon.core.results.plot import Mark
 
-__all__ = ["DoubleDescent", "collect_errors", "double_descent", "isotropic_risk", "spectral_risk"]
+__all__ = ["DoubleDescent", "summarize_errors", "double_descent", "isotropic_risk", "spectral_risk"]
 
 MIN_PEAK_RATIO = 1.2
 """Ratio of the peak to the smallest error before it at which there is a peak."""
@@ -221,13 +221,13 @@ def double_descent(
             with torch.no_grad():
                 pairs.append([float(loss(model(inputs), targets)) for inputs, targets in ((x, y), (z, t))])
         rows.append(torch.tensor(pairs, dtype=torch.float64))
-    return collect_errors(list(sizes), rows, along)
+    return summarize_errors(list(sizes), rows, along)
 
 
-def collect_errors(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> DoubleDescent:
+def summarize_errors(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> DoubleDescent:
     """Summarizes training and test errors (repetitions, 2) at each size.
 
-    >>> collect_errors([1, 2, 3], [torch.tensor([[1.0, 2.0]])] * 3, "width").test
+    >>> summarize_errors([1, 2, 3], [torch.tensor([[1.0, 2.0]])] * 3, "width").test
     (2.0, 2.0, 2.0)
     """
     train = tuple(float(row[:, 0].mean()) for row in rows)

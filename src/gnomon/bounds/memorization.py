@@ -161,7 +161,7 @@ class ForgettingEvents(Result):
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
-        return f"{self.never:.1%} of the examples are never forgotten once they are classified correctly; the others are hard or mislabeled."
+        return f"{self.never:.1%} of the examples are never forgotten once correct; the others are hard or mislabeled."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots a histogram of how often examples were forgotten."""

@@ -11,7 +11,7 @@ Reference: [bartlett2017spectrally].
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2), nn.LogSoftmax(1))
->>> read_chain(net, torch.randn(5, 3)).activation
+>>> read_relu_chain(net, torch.randn(5, 3)).activation
 'relu'
 """
 
@@ -24,7 +24,7 @@ from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results.record import Record
 
-__all__ = ["ReluChain", "read_chain"]
+__all__ = ["ReluChain", "read_relu_chain"]
 
 MAX_ROUNDINGS = 1e3
 """Roundings by which the outputs of the module and of the chain may differ, relative to the largest."""
@@ -43,7 +43,7 @@ class ReluChain(Record):
     reason: str
 
 
-def read_chain(module: nn.Module, x: Tensor) -> ReluChain:
+def read_relu_chain(module: nn.Module, x: Tensor) -> ReluChain:
     """Returns a chain (1) of a module's Linear layers with the same outputs, or the reason why there is none.
 
     Args:
@@ -53,7 +53,7 @@ def read_chain(module: nn.Module, x: Tensor) -> ReluChain:
     Hypotheses: as for the module's docstring. Reference: [bartlett2017spectrally].
     Cost: two or three forward passes.
 
-    >>> read_chain(nn.Sequential(nn.Linear(2, 2), nn.Softmax(1)), torch.ones(1, 2)).reason
+    >>> read_relu_chain(nn.Sequential(nn.Linear(2, 2), nn.Softmax(1)), torch.ones(1, 2)).reason
     "the outputs differ from a chain of its Linear layers: '1' is a Softmax"
     """
     named = dict(module.named_modules())

@@ -34,7 +34,7 @@ from gnomon.bounds.bound import Bound
 from gnomon.bounds.cushions import layer_cushions
 from gnomon.bounds.norms import LayerNorms, path_norm
 from gnomon.bounds.output_margins import OutputMargins, output_margins
-from gnomon.bounds.relu_chain import ReluChain, read_chain
+from gnomon.bounds.relu_chain import ReluChain, read_relu_chain
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.source import source
@@ -149,7 +149,7 @@ def generalization_bounds(
         found = f"{train.error:.0%} of the training examples are wrong or tied, and the margin is {gamma:.3g}"
         raise InputError(found, accepted="a positive margin", fix="Train the network first, or pass its own examples")
     gap = None if test is None else _gap(train, output_margins(module, test))
-    chain = read_chain(module, first[:PROBE_EXAMPLES])
+    chain = read_relu_chain(module, first[:PROBE_EXAMPLES])
     premises = (
         Hypothesis("examples are independent and identically distributed", None),
         Hypothesis("layers are fully connected and follow one another", chain.layers is not None, chain.reason),

@@ -152,7 +152,7 @@ def coverage(as_json: AsJson = False) -> None:
     """Show how the statements of each kind are covered: by claims, tests or instruments."""
     import json
 
-    from gnomon.atlas.coverage import STATUSES, entry_kinds
+    from gnomon.atlas.coverage import COVERAGE_STATUSES, scope_ids_by_kind
     from gnomon.atlas.coverage import scope_coverage as ledger
 
     result = ledger()
@@ -160,10 +160,10 @@ def coverage(as_json: AsJson = False) -> None:
         print(json.dumps({"ids": result.ids, "counts": result.counts}))
         return
     rows = []
-    for kind, ids in entry_kinds().items():
-        counts = [sum(result.ids[i]["status"] == status for i in ids) for status in STATUSES]
+    for kind, ids in scope_ids_by_kind().items():
+        counts = [sum(result.ids[i]["status"] == status for i in ids) for status in COVERAGE_STATUSES]
         rows.append([kind, *map(str, counts), str(len(ids))])
-    _table(("kind", *STATUSES, "all"), rows)
+    _table(("kind", *COVERAGE_STATUSES, "all"), rows)
     print(result.verdict)
 
 

@@ -21,9 +21,9 @@ class ScriptEnded(BaseException):
 
     def end(self) -> None:
         """Ends the process as the script would have ended it."""
-        from gnomon.examination.script.session import end_like
+        from gnomon.examination.script.session import exit_like_script
 
-        end_like(self.ending)
+        exit_like_script(self.ending)
 
 
 def watch(
@@ -42,7 +42,7 @@ def watch(
     """Run a training script unchanged, observe its loop, and report its mistakes. Options come before SCRIPT."""
     import json
 
-    from gnomon.examination.script.session import Terminated, WatchSession
+    from gnomon.examination.script.session import ScriptTerminated, WatchSession
 
     if not 0 < overhead <= 1:
         raise out_of_range("--overhead", "a share of the time, above 0 and at most 1", overhead)
@@ -53,7 +53,7 @@ def watch(
     session = WatchSession(script, arguments or (), module, overhead)
     ending = session.run()
     error = ending.exception
-    if error is not None and not isinstance(error, SystemExit | Terminated):
+    if error is not None and not isinstance(error, SystemExit | ScriptTerminated):
         sys.excepthook(type(error), error, error.__traceback__)
     result = session.report(ending, command)
     if result is not None:

@@ -200,7 +200,10 @@ def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) 
     """
     d = p.means.shape[1]
     if d != q.means.shape[1] or d > 2:
-        found, fix = f"p and q have {d} and {q.means.shape[1]} dimensions", "Estimate it with generative.js_estimate"
+        found, fix = (
+            f"p and q have {d} and {q.means.shape[1]} dimensions",
+            "Estimate it with generative.jensen_shannon_lower_bound",
+        )
         raise InputError(found, accepted="a grid over one or two dimensions", fix=fix)
     spread = [QUADRATURE_DEVIATIONS * c.diagonal(dim1=1, dim2=2).amax(0).sqrt() for c in (p.covariances, q.covariances)]
     low = torch.minimum(p.means.amin(0) - spread[0], q.means.amin(0) - spread[1])

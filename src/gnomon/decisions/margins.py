@@ -20,9 +20,9 @@ from gnomon.core.metrics import binomial_interval, predicted_classes
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 
-__all__ = ["NAMED_EXAMPLES", "Margins", "margins", "probabilities"]
+__all__ = ["MAX_NAMED_EXAMPLES", "Margins", "margins", "probabilities"]
 
-NAMED_EXAMPLES = 8
+MAX_NAMED_EXAMPLES = 8
 """Number of hardest examples that are listed."""
 
 
@@ -81,7 +81,7 @@ def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
     own = p.gather(1, labels[:, None]).squeeze(1)
     values = own - p.scatter(1, labels[:, None], -1.0).max(1).values  # (1)
     right = int((predicted_classes(p) == labels).sum())
-    hardest = own.topk(min(NAMED_EXAMPLES, len(own)), largest=False).indices
+    hardest = own.topk(min(MAX_NAMED_EXAMPLES, len(own)), largest=False).indices
     return Margins(values, right, tuple(hardest.tolist()))
 
 

@@ -33,7 +33,7 @@ from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
 from gnomon.discovery.discover import check_columns, fit, group_terms
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms.base import RegressionSystem, block_numbers
-from gnomon.discovery.forms.pointwise import SKIPPED_EDGE_SHARE, values_of
+from gnomon.discovery.forms.pointwise import SKIPPED_EDGE_SHARE, term_values
 from gnomon.discovery.grid import GridData, step
 from gnomon.discovery.regression import TermSelection
 
@@ -94,7 +94,7 @@ def distill(
     grid, target, keep = _fields(rows, found, dx) if dx is not None else _columns(rows, found)
     terms = library.terms(tuple(grid.fields), grid.letters[:-1])
     rule, cache = derivative or FiniteDifferences(6), {}  # type: ignore[var-annotated]
-    columns = np.stack([values_of(grid, term, rule, rule, cache)[keep].ravel() for term in terms], 1)
+    columns = np.stack([term_values(grid, term, rule, rule, cache)[keep].ravel() for term in terms], 1)
     check_columns(columns, [term.name for term in terms])
     count = min(BOOTSTRAP_BLOCKS, len(columns))
     system = RegressionSystem(columns, target[keep].ravel(), block_numbers((len(columns),), (count,)), float(len(rows)))

@@ -27,7 +27,7 @@ from gnomon.discovery.discover import check_columns, fit, search
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms import AbstractRegressionForm, RegressionSystem, WeakForm
 from gnomon.discovery.forms.base import block_numbers
-from gnomon.discovery.forms.pointwise import SKIPPED_EDGE_SHARE, values_of
+from gnomon.discovery.forms.pointwise import SKIPPED_EDGE_SHARE, term_values
 from gnomon.discovery.grid import GridData, read
 from gnomon.discovery.record import Discovery
 from gnomon.discovery.regression import RegressionMoments, TermSelection, choice
@@ -85,7 +85,7 @@ def discover_implicit(
     rule = derivative or LocalPolynomial()
     cache: dict[tuple[str, str], np.ndarray] = {}
     edge = int(SKIPPED_EDGE_SHARE * data.shape[0])
-    columns = np.stack([values_of(data, term, rule, rule, cache) for term in terms], 1)[edge : data.shape[0] - edge]
+    columns = np.stack([term_values(data, term, rule, rule, cache) for term in terms], 1)[edge : data.shape[0] - edge]
     check_columns(columns, [term.name for term in terms])
     blocks = block_numbers((len(columns),), (min(16, len(columns)),))
     ways = _ways(data, columns, terms, blocks, selection or TermSelection())

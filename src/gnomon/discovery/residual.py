@@ -28,7 +28,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
-from gnomon.discovery.forms.pointwise import values_of
+from gnomon.discovery.forms.pointwise import term_values
 from gnomon.discovery.grid import read
 from gnomon.discovery.term import Term, TermFactor, parse_equation_side
 
@@ -75,7 +75,7 @@ def pde_residual(
     data = read(u, dx, dt)
     rules = space or FiniteDifferences(6), time or FiniteDifferences(6)
     cache: dict[tuple[str, str], np.ndarray] = {}
-    parts = [c * values_of(data, term, *rules, cache) for c, term in parse_equation_side(equation)]
+    parts = [c * term_values(data, term, *rules, cache) for c, term in parse_equation_side(equation)]
     return _measure(equation, parts)
 
 

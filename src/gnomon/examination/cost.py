@@ -5,7 +5,7 @@
 Everything that has a size takes it from (1) and the time it is given, and takes it from a ladder of few sizes: the same
 seed gives the same numbers unless the time is so short, or the machine so busy, that another rung must be taken.
 
->>> largest_size_up_to(EXAMPLE_COUNTS, 100.0)
+>>> largest_size_up_to(AFFORDABLE_EXAMPLE_COUNTS, 100.0)
 64
 """
 
@@ -24,7 +24,7 @@ from gnomon.examination.subject import Subject
 
 __all__ = [
     "StepCost",
-    "EXAMPLE_COUNTS",
+    "AFFORDABLE_EXAMPLE_COUNTS",
     "choose_threads",
     "measure_step_cost",
     "with_one_thread",
@@ -38,7 +38,7 @@ LAST_TIMED_EXAMPLES = 32
 """Examples in the last timing."""
 TIMED_EXAMPLES_FACTOR = 4
 """Factor between the numbers of examples of two timings; timings that would take too long by (1) are skipped."""
-EXAMPLE_COUNTS = (8, 16, 32, 64, 128, 256, 512)
+AFFORDABLE_EXAMPLE_COUNTS = (8, 16, 32, 64, 128, 256, 512)
 """Numbers of examples from which probes are chosen."""
 MIN_THREAD_SPEEDUP = 1.3
 """Minimum speedup over one thread for using several threads."""

@@ -127,7 +127,7 @@ def two_class_plots(scores: Tensor, positive: Tensor, name: str) -> tuple[Plot, 
     """Plots ROC and precision-recall curves for two classes; nothing if only one class occurs.
 
     >>> two_class_plots(torch.tensor([0.1, 0.4, 0.35, 0.8]), torch.tensor([False, False, True, True]), "ill")[0].caption
-    'Rate of detections over rate of false alarms as the threshold for ill varies; area 0.750 (1 is best, 0.5 is chance).'
+    'Detection rate over false-alarm rate as the threshold for ill varies; area 0.750 (1 is best, 0.5 is chance).'
     """
     p, n = int(positive.sum()), int((~positive).sum())
     if not p or not n:
@@ -143,7 +143,8 @@ def two_class_plots(scores: Tensor, positive: Tensor, name: str) -> tuple[Plot, 
     chance = Line("chance", (0, 1), (0, 1), "dotted", 4)
     curve = Line("network", torch.cat([start, false]), torch.cat([start, found]), color=0)
     area = area_under_roc(scores, positive)
-    words = f"Rate of detections over rate of false alarms as the threshold for {name} varies; area {area:.3f} (1 is best, 0.5 is chance)."
+    head = f"Detection rate over false-alarm rate as the threshold for {name} varies"
+    words = f"{head}; area {area:.3f} (1 is best, 0.5 is chance)."
     axes = Axis("share of the others reported (false alarms)", limits=(0, 1.01)), Axis("share found", limits=(0, 1.01))
     roc = Plot("ROC curve", (curve, chance), *axes, words, id="roc")
     marks = (Line("network", found, precision, color=0), Reference("chance", p / (p + n)))

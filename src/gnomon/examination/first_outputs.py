@@ -11,10 +11,10 @@ from gnomon.core.losses import CrossEntropy
 from gnomon.core.modules.outputs import output_rows, output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
-from gnomon.examination.recipe import theory_loss
+from gnomon.examination.recipe import equivalent_theory_loss
 from gnomon.training.evaluate import Loss
 
-__all__ = ["all_labels", "first_outputs"]
+__all__ = ["labels_of_all_examples", "first_outputs"]
 
 
 def first_outputs(
@@ -34,24 +34,24 @@ def first_outputs(
     with preserve(module, grad=False, seed=0):
         returned = output_tensor(run(module, few.x))
     rows = output_rows(returned, len(few))
-    wanted = theory_loss(loss)
+    wanted = equivalent_theory_loss(loss)
     if loss is not None and not isinstance(wanted, CrossEntropy) and not isinstance(loss, AbstractLossWithAxes):
         return rows, None
     assert few.y is not None  # checked in _source
     one_label = few.y.dim() == 2 and few.y.shape[1] == 1 and not few.y.is_floating_point()
     if task is None and (returned.dim() < 3 or one_label):
         return rows, None  # one class index or a few numbers per example need no interpretation
-    y = all_labels(data)
+    y = labels_of_all_examples(data)
     largest = None if y.is_floating_point() else int(y.max())
     return rows, read_output_meaning(returned, few.y, x=few.x, largest=largest, task=task)
 
 
-def all_labels(data: AbstractSource) -> Tensor:
+def labels_of_all_examples(data: AbstractSource) -> Tensor:
     """Returns the targets of all examples.
 
     >>> import torch
     >>> from gnomon.core.inputs.source import source
-    >>> all_labels(source((torch.zeros(2, 1), torch.tensor([1, 0])))).tolist()
+    >>> labels_of_all_examples(source((torch.zeros(2, 1), torch.tensor([1, 0])))).tolist()
     [1, 0]
     """
     y = data.labels()

@@ -7,15 +7,15 @@ from torch import nn
 
 from gnomon.core.results import Axis, Bars, Plot, RangeMeter
 
-__all__ = ["layer_path_and_class", "learning_rate_meter", "score_bars"]
+__all__ = ["layer_path_and_class", "learning_rate_scale_plot", "score_bars"]
 
 
-def learning_rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
+def learning_rate_scale_plot(rate: float | None, limit: float) -> tuple[Plot, ...]:
     """Plots a learning rate on a scale from slow to unstable; without a rate, marks the largest stable one.
 
-    >>> learning_rate_meter(0.1, 2.0)[0].marks[0].zone
+    >>> learning_rate_scale_plot(0.1, 2.0)[0].marks[0].zone
     'slow'
-    >>> learning_rate_meter(None, 2.0)[0].marks[0].zone
+    >>> learning_rate_scale_plot(None, 2.0)[0].marks[0].zone
     'stable'
     """
     if not isfinite(limit) or limit <= 0:

@@ -25,7 +25,7 @@ from gnomon.training.evaluate import Loss
 from gnomon.training.native import OptimizerChoice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["Recipe", "theory_loss", "recipe"]
+__all__ = ["Recipe", "equivalent_theory_loss", "recipe"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Recipe(Record):
     @property
     def own_loss(self) -> Loss | None:
         """Returns the user's loss if theory has no equations for it; otherwise None."""
-        return self.loss if self.given or theory_loss(self.loss) is None else None
+        return self.loss if self.given or equivalent_theory_loss(self.loss) is None else None
 
 
 def recipe(
@@ -88,10 +88,10 @@ def recipe(
     )
 
 
-def theory_loss(loss: Loss | None) -> AbstractLoss | None:
+def equivalent_theory_loss(loss: Loss | None) -> AbstractLoss | None:
     """Returns the equivalent loss in gnomon.core.losses; None if there is no equivalent, or no loss.
 
-    >>> theory_loss(nn.CrossEntropyLoss()), theory_loss(nn.CrossEntropyLoss(label_smoothing=0.1))
+    >>> equivalent_theory_loss(nn.CrossEntropyLoss()), equivalent_theory_loss(nn.CrossEntropyLoss(label_smoothing=0.1))
     (CrossEntropy(), None)
     """
     if isinstance(loss, AbstractLoss):

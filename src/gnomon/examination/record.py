@@ -24,7 +24,7 @@ from gnomon.examination.summary import (
     count_with_noun,
     headline,
     headline_numbers,
-    round_up,
+    round_up_seconds,
     short_of_time,
     summary_facts,
     what_is_not_covered,
@@ -108,7 +108,7 @@ class Examination(Result):
         short = short_of_time(self.sections)
         if self.healthy is not None or self.budget is None or not short:
             return None
-        return round_up(self.budget * max(section.time_factor for section in short))
+        return round_up_seconds(self.budget * max(section.time_factor for section in short))
 
     @property
     def inconclusive(self) -> WhyInconclusive | None:

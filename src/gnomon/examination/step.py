@@ -33,19 +33,20 @@ from gnomon.report import Content
 from gnomon.report.page import State
 
 __all__ = [
-    "DIVERGED", "NOT_ENOUGH", "NOT_FINISHED", "AbstractStep", "StepContext", "OutOfTime", "StepProducts", "StepSkipped",
+    "SKIPPED_AFTER_DIVERGENCE", "NOT_TRAINED_LONG_ENOUGH", "TRAINING_NOT_FINISHED",
+    "AbstractStep", "StepContext", "OutOfTime", "StepProducts", "StepSkipped",
     "StepResult",
-    "UNTRAINED", "order_steps", "error_sentence",
+    "SKIPPED_WITHOUT_TRAINING", "order_steps", "error_sentence",
 ]  # fmt: skip
 
 T = TypeVar("T")
-NOT_ENOUGH = "Not trained long enough to say:"
+NOT_TRAINED_LONG_ENOUGH = "Not trained long enough to say:"
 """The first words of every answer that depends on training, if training was too short."""
-NOT_FINISHED = "the network had not finished training."
-"""The words that follow `NOT_ENOUGH`; the section on training gives the reason."""
-DIVERGED = "Skipped: training diverged, so there is no useful trained network."
+TRAINING_NOT_FINISHED = "the network had not finished training."
+"""The words that follow `NOT_TRAINED_LONG_ENOUGH`; the section on training gives the reason."""
+SKIPPED_AFTER_DIVERGENCE = "Skipped: training diverged, so there is no useful trained network."
 """The reason to skip a question about a trained network whose training diverged."""
-UNTRAINED = "Skipped: this needs a trained network, and no training was done."
+SKIPPED_WITHOUT_TRAINING = "Skipped: this needs a trained network, and no training was done."
 """The reason to skip a question about the trained network if no training was done."""
 
 

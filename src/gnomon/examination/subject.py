@@ -30,10 +30,10 @@ from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
 from gnomon.core.modules.outputs import output_rows, outputs
 from gnomon.core.results.record import Record
-from gnomon.examination.first_outputs import all_labels, first_outputs
+from gnomon.examination.first_outputs import first_outputs, labels_of_all_examples
 from gnomon.examination.labels import IntegerClassSource
 from gnomon.examination.network import build_module, network_name
-from gnomon.examination.recipe import Recipe, recipe, theory_loss
+from gnomon.examination.recipe import Recipe, equivalent_theory_loss, recipe
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import OptimizerChoice
 from gnomon.training.optimizers import AbstractOptimizer
@@ -220,13 +220,13 @@ def subject(
     if others is not None:
         _check_test(module, examples, others)
     if meaning is not None and meaning.loss is not None:
-        shape = tuple(all_labels(examples).shape[1:])
+        shape = tuple(labels_of_all_examples(examples).shape[1:])
         task, made = Task(meaning.loss, 0, first.shape[1], shape), replace(made, loss=meaning.loss, given=True)
     else:
         task = _task(examples, others, first.shape[1], made.loss)
     task = replace(task, reading=meaning if adapted.loss is None else OutputMeaning("model loss"))
     if (
-        theory_loss(made.loss) is not None
+        equivalent_theory_loss(made.loss) is not None
         and not isinstance(made.loss, type(task.loss))
         and isinstance(task.loss, Squared)
     ):
@@ -298,8 +298,8 @@ def _task(
     train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None
 ) -> Task:  # fmt: skip
     """Builds the task: integer targets are classes, real targets are regression or, if the loss says so, labels."""
-    y = all_labels(train)
-    shape, wanted = tuple(y.shape[1:]), theory_loss(loss)
+    y = labels_of_all_examples(train)
+    shape, wanted = tuple(y.shape[1:]), equivalent_theory_loss(loss)
     if y.is_floating_point():
         return _numbers_task(y, outputs, loss)
     if y.dim() != 1 and loss is not None and not isinstance(loss, AbstractLoss):
@@ -322,7 +322,7 @@ def _task(
 
 def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
     """The task of real targets: binary labels if the loss says so, one-hot rows of classes, or regression."""
-    shape, wanted = tuple(y.shape[1:]), theory_loss(loss)
+    shape, wanted = tuple(y.shape[1:]), equivalent_theory_loss(loss)
     logistic, whole = isinstance(wanted, Logistic), bool(((y == 0) | (y == 1)).all())
     if logistic and outputs == 1 and whole:
         return Task(Logistic(), 2, 1)
@@ -344,7 +344,7 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
 def _check_numbers(y: Tensor, outputs: int, loss: Loss | None) -> None:
     """Checks that targets have one column per output, unless the user's own loss accepts another shape."""
     columns = 1 if y.dim() == 1 else y.reshape(len(y), -1).shape[1]
-    if columns != outputs and (loss is None or theory_loss(loss) is not None):
+    if columns != outputs and (loss is None or equivalent_theory_loss(loss) is not None):
         whole = y.dim() == 1 and bool((y == y.round()).all())
         what = f"the targets are {y.dtype} of shape {tuple(y.shape)} and the network has {outputs} outputs"
         fix = "For classes pass integers: y.long()" if whole else "Give each output its target"

@@ -17,7 +17,7 @@ __all__ = [
     "summary_facts",
     "headline",
     "headline_numbers",
-    "round_up",
+    "round_up_seconds",
     "short_of_time",
     "what_is_not_covered",
 ]
@@ -72,10 +72,10 @@ def short_of_time(sections: Sequence[Section]) -> list[Section]:
     return late + [section for section in sections if section.state == "unsure" and section.time_factor > 1]
 
 
-def round_up(seconds: float) -> float:
+def round_up_seconds(seconds: float) -> float:
     """Rounds seconds up to one digit, or to two digits that end in a five, such as 15 or 250.
 
-    >>> round_up(12.0), round_up(231.0), round_up(3.0)
+    >>> round_up_seconds(12.0), round_up_seconds(231.0), round_up_seconds(3.0)
     (15.0, 250.0, 3.0)
     """
     unit = 10.0 ** floor(log10(seconds)) / 2

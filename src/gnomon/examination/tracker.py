@@ -32,22 +32,22 @@ from gnomon.tangent import alignment, ntk
 from gnomon.tangent.projection import random_combination
 from gnomon.training.evaluate import Objective
 
-__all__ = ["OTHER_WORK", "KERNEL_WORK", "MEASUREMENT_NAMES", "Attempt", "TimeSpent", "ModelTracker"]
+__all__ = ["OTHER_TIMER_NAME", "KERNEL_TIMER_NAME", "MEASUREMENT_NAMES", "SafeCall", "TimeSpent", "ModelTracker"]
 
 MEASUREMENT_NAMES = ("probe loss", "kernel drift", "kernel rotation", "alignment", "sharpness")
 """Names of the measurements of a tracker, in order."""
 T = TypeVar("T")
 
 
-Attempt = Callable[[str, Callable[[], Any]], Any]
+SafeCall = Callable[[str, Callable[[], Any]], Any]
 """Called with the name of a measurement and the function that makes it; gives its value, or None if it failed."""
 
 
-KERNEL_WORK = "kernel"
+KERNEL_TIMER_NAME = "kernel"
 """Key of the time for loss and kernel of the probe examples."""
 SHARPNESS = "sharpness"
 """Key of the time for the curvature."""
-OTHER_WORK = "around"
+OTHER_TIMER_NAME = "around"
 """Key of the time for everything else."""
 INITIAL_CURVATURE_COST = 8
 """Cost of the curvature relative to the kernel, before it was measured."""
@@ -62,8 +62,8 @@ class TimeSpent:
     Kernel and sharpness have half of the limit each, so that the cheaper one, taken often, leaves time for the other.
     One more is taken to cost what those before did on average. The limit is a share of the time without measurements.
 
-    >>> time = TimeSpent(lambda: 10.0, 0.1, spent={KERNEL_WORK: 0.2}, counts={KERNEL_WORK: 1}, started=0.0)
-    >>> time.share, time.affordable(KERNEL_WORK), time.affordable(SHARPNESS)               # 0.4 and 1.6 of 0.49 s
+    >>> time = TimeSpent(lambda: 10.0, 0.1, spent={KERNEL_TIMER_NAME: 0.2}, counts={KERNEL_TIMER_NAME: 1}, started=0.0)
+    >>> time.share, time.affordable(KERNEL_TIMER_NAME), time.affordable(SHARPNESS)               # 0.4 and 1.6 of 0.49 s
     (0.02, True, False)
     """
 
@@ -106,7 +106,7 @@ class TimeSpent:
         """Returns whether there is time for one more measurement of this kind; the first one is always allowed."""
         if self.limit is None or not self.counts or self.started is None:
             return True
-        known = kind if kind in self.counts else KERNEL_WORK
+        known = kind if kind in self.counts else KERNEL_TIMER_NAME
         cost = self.spent[known] / self.counts[known] * (1 if known == kind else INITIAL_CURVATURE_COST)
         allowed = self.limit * (self.clock() - self.started - self.total)
         return self.spent.get(kind, 0.0) + cost <= allowed / 2 and self.total + cost <= allowed
@@ -122,12 +122,12 @@ class ModelTracker:
         self.subject, self.examples, self.products, self.time = subject, examples, products, time
         self.first: Tensor | None = None
 
-    def measure(self, model: nn.Module, attempt: Attempt, *, limited: bool = False) -> dict[str, float]:
+    def measure(self, model: nn.Module, attempt: SafeCall, *, limited: bool = False) -> dict[str, float]:
         """Returns all measurements of the model's current state by name; skips measurements that fail.
 
         ``limited`` skips the sharpness if the time limit does not allow it.
         """
-        with self.time.on(KERNEL_WORK):
+        with self.time.on(KERNEL_TIMER_NAME):
             row = self._kernel(model, attempt)
         if not limited or self.time.affordable(SHARPNESS):
             with self.time.on(SHARPNESS):
@@ -135,7 +135,7 @@ class ModelTracker:
             row |= {} if value is None else {"sharpness": value}
         return row
 
-    def _kernel(self, model: nn.Module, attempt: Attempt) -> dict[str, float]:
+    def _kernel(self, model: nn.Module, attempt: SafeCall) -> dict[str, float]:
         """Returns the loss, and drift, rotation and alignment of the kernel."""
         row: dict[str, float] = {}
 
@@ -175,7 +175,7 @@ class ModelTracker:
     def _measure_if_affordable(self, model: nn.Module) -> dict[str, float]:
         """Measures the model if the time limit allows."""
         self.time.start()
-        if self.time.affordable(KERNEL_WORK):
+        if self.time.affordable(KERNEL_TIMER_NAME):
             return self.measure(model, _or_none, limited=True)
         self.time.skipped += 1
         return {}

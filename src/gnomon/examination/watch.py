@@ -32,7 +32,7 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.cost import with_one_thread
 from gnomon.examination.recipe import recipe
 from gnomon.examination.subject import subject
-from gnomon.examination.tracker import KERNEL_WORK, OTHER_WORK, ModelTracker, TimeSpent
+from gnomon.examination.tracker import KERNEL_TIMER_NAME, OTHER_TIMER_NAME, ModelTracker, TimeSpent
 from gnomon.examination.writers import Log, writer
 from gnomon.training.evaluate import Loss
 
@@ -122,7 +122,7 @@ class Watch(Result):
         """Counts a training step, and measures the model if it is due; raises nothing except KeyboardInterrupt."""
         self.time.start()
         if self.count % self.every == 0:
-            if self.time.affordable(KERNEL_WORK):
+            if self.time.affordable(KERNEL_TIMER_NAME):
                 self._look(loss, limited=True)
             else:
                 self.time.skipped += 1
@@ -199,7 +199,7 @@ class Watch(Result):
 
     def _look(self, loss: float | Tensor | None, *, limited: bool) -> dict[str, float]:
         row = {"step": float(self.count)}
-        with warnings.catch_warnings(), self.time.on(OTHER_WORK), with_one_thread():
+        with warnings.catch_warnings(), self.time.on(OTHER_TIMER_NAME), with_one_thread():
             warnings.simplefilter("ignore")
             if loss is not None and (value := self._attempt("loss", lambda: float(loss))) is not None:
                 row["loss"] = value

@@ -6,12 +6,12 @@ from html import escape
 from gnomon.core.results import Line, Plot, Scatter, Value
 from gnomon.report.front import findings_html, heading_html
 from gnomon.report.glossary import TermMarker
-from gnomon.report.html import document_html, left_out_html, references_html
+from gnomon.report.html import document_html, references_html, unexamined_questions_html
 from gnomon.report.page import Page, Section, Status
 from gnomon.report.sections import (
     OPEN,
+    collapsible_start_html,
     figure_html,
-    fold_html,
     gallery_html,
     pictures_html,
     section_badge_html,
@@ -65,7 +65,11 @@ def side_by_side_html(
         s for s in left.sections if s.status == "skipped" and s.key in theirs and theirs[s.key].status == "skipped"
     ]
     both = Page(title, verdict, (*left.sections, *right.sections), {})
-    lines += [*left_out_html(Page(title, verdict, tuple(common), {})), *references_html(both), "</main></div>"]
+    lines += [
+        *unexamined_questions_html(Page(title, verdict, tuple(common), {})),
+        *references_html(both),
+        "</main></div>",
+    ]
     return document_html(title, lines, {"title": title, "verdict": verdict, "pages": [left.to_dict(), right.to_dict()]})
 
 
@@ -124,7 +128,9 @@ def _have_same_content(one: Section, two: Section) -> bool:
 
 def _same(part: Section) -> list[str]:
     """Renders a section that is the same on both pages, collapsed."""
-    fold = fold_html(part.key, part.title, part.status, f"The same for both. {part.summary}", is_open=False)
+    fold = collapsible_start_html(
+        part.key, part.title, part.status, f"The same for both. {part.summary}", is_open=False
+    )
     return [fold, *section_html(part)[1:]]
 
 
@@ -170,7 +176,7 @@ def _both(one: Section, two: Section | None, names: Names) -> list[str]:
     terms, differs = TermMarker(one.key), two is None or one.status != two.status
     worst = one if two is None or _rank(one.status) >= _rank(two.status) else two
     line = " ".join(f"{name}: {s.summary}" for name, s in zip(names, (one, two), strict=True) if s is not None)
-    lines = [fold_html(one.key, one.title, worst.status, line, is_open=differs and worst.status in OPEN)]
+    lines = [collapsible_start_html(one.key, one.title, worst.status, line, is_open=differs and worst.status in OPEN)]
     lines += [f'<section id="{escape(one.key)}"><p class=aside>{escape(one.question)}</p>']
     theirs = {plot.title: plot for plot in (two.content.plots if two is not None else ())}
     shared = [overlay_plots(p, theirs[p.title], names) for p in one.content.plots if p.title in theirs]

@@ -8,7 +8,7 @@ from gnomon.report.page import Page
 from gnomon.report.sections import figure_html, finding_html, gallery_html
 from gnomon.report.worth import shows_something
 
-__all__ = ["contents_html", "findings_html", "front_html", "heading_html"]
+__all__ = ["contents_html", "findings_html", "page_top_html", "heading_html"]
 
 MARKS = {"good": "✓", "unsure": "?", "note": "•", "warning": "▲", "problem": "!", "skipped": "–", "failed": "×"}
 MAX_FIRST_FINDINGS = 5
@@ -17,12 +17,12 @@ SHOWN_EXAMPLES = 6
 """Number of examples on the first screen."""
 
 
-def front_html(page: Page) -> list[str]:
+def page_top_html(page: Page) -> list[str]:
     """Returns the top of the page as lines of HTML: what was examined, verdict, what to do, plots, worst examples.
 
     Cost: about 50 ms for each plot.
 
-    >>> front_html(Page("A net", "Fine.", (), {}))[2]
+    >>> page_top_html(Page("A net", "Fine.", (), {}))[2]
     '<main><div class="verdict good"><p>Fine.</p></div>'
     """
     note = [f"<p class=aside>{escape(page.note)}</p>"] if page.note else []

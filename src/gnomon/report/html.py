@@ -7,13 +7,13 @@ from importlib import resources
 from typing import Any
 
 from gnomon.core.errors import names_call
-from gnomon.report.front import front_html
+from gnomon.report.front import page_top_html
 from gnomon.report.page import Page
 from gnomon.report.references import full_reference
 from gnomon.report.sections import section_html
 from gnomon.report.style import CSS
 
-__all__ = ["document_html", "page_html", "left_out_html", "references_html"]
+__all__ = ["document_html", "page_html", "unexamined_questions_html", "references_html"]
 
 
 @names_call
@@ -28,9 +28,9 @@ def page_html(page: Page) -> str:
     True
     """
     body = [
-        *front_html(page),
+        *page_top_html(page),
         *(line for s in page.by_importance for line in section_html(s)),
-        *left_out_html(page),
+        *unexamined_questions_html(page),
         *references_html(page),
     ]
     return document_html(page.title, [*body, *manifest(page), "</main></div>"], page.to_dict())
@@ -71,10 +71,10 @@ def script() -> str:
     return (resources.files("gnomon.report") / "page.js").read_text("utf-8")
 
 
-def left_out_html(page: Page) -> list[str]:
+def unexamined_questions_html(page: Page) -> list[str]:
     """Returns the questions that were not examined, grouped by reason.
 
-    >>> left_out_html(Page("A title", "Fine.", (), {}))
+    >>> unexamined_questions_html(Page("A title", "Fine.", (), {}))
     []
     """
     if not page.left_out:

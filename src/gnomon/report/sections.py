@@ -14,7 +14,8 @@ from gnomon.report.table import Cell, PageTable
 from gnomon.report.worth import shows_something
 
 __all__ = [
-    "badge_html", "figure_html", "finding_html", "fold_html", "gallery_html", "pictures_html", "section_badge_html",
+    "badge_html", "figure_html", "finding_html", "collapsible_start_html", "gallery_html",
+    "pictures_html", "section_badge_html",
     "section_html", "table_html", "values_html",
 ]  # fmt: skip
 
@@ -42,7 +43,7 @@ def section_html(part: Section) -> list[str]:
     """
     content, terms = part.content, TermMarker(part.key)
     lines = [
-        fold_html(part.key, part.title, part.status, part.summary, is_open=part.status in OPEN),
+        collapsible_start_html(part.key, part.title, part.status, part.summary, is_open=part.status in OPEN),
         f'<section id="{escape(part.key)}">',
         f"<p class=aside>{escape(part.question)}</p>",
         f"<p class=answer>{terms.marked(part.answer)}</p>",
@@ -56,10 +57,10 @@ def section_html(part: Section) -> list[str]:
     return [*lines, *terms.cards(), "</section></details>"]
 
 
-def fold_html(key: str, title: str, status: str, line: str, *, is_open: bool) -> str:
+def collapsible_start_html(key: str, title: str, status: str, line: str, *, is_open: bool) -> str:
     """Returns the start of a section that can be collapsed to one line.
 
-    >>> fold_html("data", "The data", "good", "Fine.", is_open=False)[:51]
+    >>> collapsible_start_html("data", "The data", "good", "Fine.", is_open=False)[:51]
     '<details class="part good" data-key="data"><summary'
     """
     return (

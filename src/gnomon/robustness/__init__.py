@@ -14,11 +14,11 @@ from gnomon.robustness.lipschitz import lipschitz_bounds, operator_norm
 from gnomon.robustness.preflight import preflight
 from gnomon.robustness.radius import robust_radius
 from gnomon.robustness.regions import maximal_regions, patterns_in_ball, regions_in_plane, regions_on_line
-from gnomon.robustness.robust import THOROUGH, robust_accuracy
+from gnomon.robustness.robust import THOROUGH_ATTACKS, robust_accuracy
 from gnomon.robustness.supremum import supremum_distance
 
 __all__ = [
-    "THOROUGH",
+    "THOROUGH_ATTACKS",
     "attack",
     "invertibility",
     "jacobian_spectrum",

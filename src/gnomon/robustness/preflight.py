@@ -20,7 +20,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
 from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.base import AttackedModel, margin_loss
-from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_of
+from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_to_attack
 from gnomon.robustness.attacks.threat import Norm, Threat
 
 __all__ = [
@@ -133,7 +133,7 @@ def preflight(
     True
     """
     threat = Threat.of(eps, norm, bounds)
-    return check_attack_assumptions(module, *examples_of(module, data), threat)
+    return check_attack_assumptions(module, *examples_to_attack(module, data), threat)
 
 
 def check_attack_assumptions(module: nn.Module, x: Tensor, y: Tensor, threat: Threat) -> Preflight:
@@ -146,15 +146,15 @@ def check_attack_assumptions(module: nn.Module, x: Tensor, y: Tensor, threat: Th
     True
     """
     premises = [_inside(x, threat), _check_filled(x, threat), _eval(module, x)]
-    with AttackedModel(module).attacked() as victim:
-        f = victim.all_scores(x)
+    with AttackedModel(module).attacked() as classifier:
+        f = classifier.all_scores(x)
         if not bool(f.isfinite().all()):
             fix = "Look for NaN in the weights"
             raise InputError("the scores are not finite", accepted="finite scores", fix=fix)
-        premises += [_same(victim, x, f), _alone(victim, x, f), _chance(f, y)]
+        premises += [_same(classifier, x, f), _alone(classifier, x, f), _chance(f, y)]
         right = (f.argmax(1) == y).nonzero()[:PROBE_EXAMPLES, 0]
         if len(right):
-            premises.append(check_gradients(victim, x[right], y[right], threat))
+            premises.append(check_gradients(classifier, x[right], y[right], threat))
     return Preflight(tuple(premises))
 
 
@@ -191,16 +191,16 @@ def _differ(a: Tensor, b: Tensor) -> bool:
     return bool((a - b).abs().max() > SCORE_TOLERANCE * spread) if bool(b.isfinite().all()) else True
 
 
-def _same(victim: AttackedModel, x: Tensor, f: Tensor) -> Hypothesis:
-    again = victim.all_scores(x[:PROBE_EXAMPLES])
+def _same(classifier: AttackedModel, x: Tensor, f: Tensor) -> Hypothesis:
+    again = classifier.all_scores(x[:PROBE_EXAMPLES])
     differ = _differ(f[:PROBE_EXAMPLES], again)
     words = "the same input gives different scores the second time" if differ else "two passes agree"
     return Hypothesis(SAME, not differ, words)
 
 
 @torch.no_grad()
-def _alone(victim: AttackedModel, x: Tensor, f: Tensor) -> Hypothesis:
-    alone = torch.cat([victim.scores(x[i : i + 1]) for i in range(min(SINGLE_EXAMPLES, len(x)))])
+def _alone(classifier: AttackedModel, x: Tensor, f: Tensor) -> Hypothesis:
+    alone = torch.cat([classifier.scores(x[i : i + 1]) for i in range(min(SINGLE_EXAMPLES, len(x)))])
     differ = _differ(f[: len(alone)], alone)
     words = "an example has different scores alone and in a batch" if differ else "alone and in a batch agree"
     return Hypothesis(BATCH, not differ, words)
@@ -212,17 +212,17 @@ def _chance(f: Tensor, y: Tensor) -> Hypothesis:
     return Hypothesis(CHANCE, above, f"clean accuracy is {right / n:.1%}, chance is {1 / k:.1%}")
 
 
-def check_gradients(victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
+def check_gradients(classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
     """Checks that gradients of the margin are not zero and predict the margin's change over a small step; equation (1).
 
     Cost: a gradient and a forward pass of the examples.
 
     >>> net = nn.Linear(2, 2, bias=False)
-    >>> with AttackedModel(net).attacked() as victim:
-    ...     check_gradients(victim, torch.ones(1, 2), torch.tensor([0]), Threat(0.1, "2", -9, 9)).holds
+    >>> with AttackedModel(net).attacked() as classifier:
+    ...     check_gradients(classifier, torch.ones(1, 2), torch.tensor([0]), Threat(0.1, "2", -9, 9)).holds
     True
     """
-    value, gradient, _ = victim.slope(x, y, margin_loss)
+    value, gradient, _ = classifier.slope(x, y, margin_loss)
     size = threat.dual(gradient)
     zero = float((size <= 1e-12 * value.abs().clamp_min(1e-30)).double().mean())
     if zero > MAX_ZERO_GRADIENT_SHARE:
@@ -230,7 +230,7 @@ def check_gradients(victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat)
     h = threat.eps / 50
     moved = (x - h * threat.steepest(gradient)).clamp(threat.low, threat.high)
     foretold = (gradient * (moved - x)).flatten(1).sum(1)
-    ratio = (margin_loss(victim.all_scores(moved), y) - value) / torch.where(foretold == 0, -torch.inf, foretold)
+    ratio = (margin_loss(classifier.all_scores(moved), y) - value) / torch.where(foretold == 0, -torch.inf, foretold)
     happened = float(ratio.median())
     words = f"a small step changes the margin by {happened:.0%} of what the gradient predicts"
     return Hypothesis(GRADIENT_PREMISE, happened >= MIN_PREDICTED_CHANGE, words)  # (1)

@@ -19,7 +19,7 @@ from torch import nn
 from gnomon.core.errors import ReadError, names_call
 from gnomon.core.modules.preserve import preserve
 from gnomon.robustness.attacks.base import AbstractAttack
-from gnomon.robustness.attacks.run import examples_of, minimal_distance
+from gnomon.robustness.attacks.run import examples_to_attack, minimal_distance
 from gnomon.robustness.certificates.proofs import AbstractProof, CrownProof, LipschitzProof
 from gnomon.robustness.radii import RobustRadii
 
@@ -59,7 +59,7 @@ def robust_radius(
     0
     """
     broken = minimal_distance(module, data, norm=norm, bounds=bounds, method=method, seed=seed)
-    x, y = examples_of(module, data)
+    x, y = examples_to_attack(module, data)
     below, names = torch.zeros_like(broken.above), []
     with preserve(module):
         for proof in proofs:

@@ -28,7 +28,7 @@ from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
 from gnomon.robustness.attacks.closest import MostVulnerableFirst, SampleFirst
 from gnomon.robustness.attacks.gradient import FGSM, PGD
-from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_of
+from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_to_attack
 from gnomon.robustness.attacks.shrinking import ShrinkingSteps
 from gnomon.robustness.attacks.square import SquareAttack
 from gnomon.robustness.attacks.threat import Norm, Threat
@@ -40,7 +40,7 @@ from gnomon.robustness.preflight import (
     check_gradients,
 )
 
-__all__ = ["ENSEMBLE", "THOROUGH", "RobustAccuracy", "robust_accuracy"]
+__all__ = ["ENSEMBLE", "THOROUGH_ATTACKS", "RobustAccuracy", "robust_accuracy"]
 
 ENSEMBLE: tuple[AbstractAttack, ...] = (
     FGSM(), PGD(10, 0.25), APGD(40), MostVulnerableFirst(ShrinkingSteps(), 100),
@@ -48,7 +48,7 @@ ENSEMBLE: tuple[AbstractAttack, ...] = (
     SampleFirst(SquareAttack(1000), rest=(SquareAttack(5000),)),
 )  # fmt: skip
 """The default attacks, the cheapest first; the expensive ones stop when a group of examples resists."""
-THOROUGH: tuple[AbstractAttack, ...] = (
+THOROUGH_ATTACKS: tuple[AbstractAttack, ...] = (
     FGSM(), PGD(10, 0.25), APGD(100), ShrinkingSteps(100, 40), TargetedAPGD(100), SquareAttack(5000),
 )  # fmt: skip
 """All attacks on all examples: tens of times more expensive, for a final result."""
@@ -157,7 +157,7 @@ def robust_accuracy(
     Reference: [croce2020reliable].
     Cost: about 50 gradients of every example; 160 to 1,100 in each of three attacks of the most vulnerable examples, in
     groups of 20 to 100 until a group resists; 1,000 forward passes of 50 random ones, and if these break one, 5,000 of
-    all that are left. `THOROUGH` attacks every example.
+    all that are left. `THOROUGH_ATTACKS` attacks every example.
 
     >>> net, x = nn.Linear(2, 2, bias=False), torch.tensor([[0.0, 1.0], [0.6, 0.4]])
     >>> with torch.no_grad():
@@ -167,7 +167,7 @@ def robust_accuracy(
     0.5
     """
     threat = Threat.of(eps, norm, bounds)
-    x, y = examples_of(module, data)
+    x, y = examples_to_attack(module, data)
     batch = DEFAULT_BATCH_SIZE if batch is None else integer("batch", batch)
     generator = torch.Generator().manual_seed(check_seed(seed))
     check = check_attack_assumptions(module, x, y, threat)
@@ -175,12 +175,12 @@ def robust_accuracy(
         if premise.statement != GRADIENT_PREMISE:
             fix = FIXES[premise.statement].removesuffix(".")
             raise InputError(premise.checked, accepted=premise.statement, fix=fix)
-    with AttackedModel(module, through=check.masked).attacked() as victim:
-        robust = _right(victim, x, y, batch)
-        search = _Search(victim, x, y, threat, generator, robust.clone(), batch)
+    with AttackedModel(module, through=check.masked).attacked() as classifier:
+        robust = _right(classifier, x, y, batch)
+        search = _Search(classifier, x, y, threat, generator, robust.clone(), batch)
         if check.masked and bool(robust.any()):
             seen = robust.nonzero()[:PROBE_EXAMPLES, 0]
-            search.blind = check_gradients(victim, x[seen], y[seen], threat).holds is False
+            search.blind = check_gradients(classifier, x[seen], y[seen], threat).holds is False
         broken = [count for method in attacks for count in search.run(method, progress)]
     clean = float(robust.double().mean())
     return RobustAccuracy(search.robust, search.found, clean, tuple(broken), threat, check.premises)
@@ -195,13 +195,13 @@ MAX_EXAMPLES_PER_ATTACK = 500
 class _Search:
     """State of the search: which examples are unbroken, and the most vulnerable point found for each."""
 
-    def __init__(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator,
+    def __init__(self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator,
                  robust: Tensor, batch: int) -> None:  # fmt: skip
-        self.victim, self.x, self.y, self.threat, self.generator = victim, x, y, threat, generator
+        self.classifier, self.x, self.y, self.threat, self.generator = classifier, x, y, threat, generator
         self.robust, self.found, self.batch, self.blind = robust, x.clone(), batch, False
         self.near, self.least = x.clone(), torch.full((len(x),), torch.inf).to(x)
         self.piece = examples_that_fit(
-            bytes_saved_for_backward(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module),
+            bytes_saved_for_backward(lambda: classifier.scores(x[:1].detach().requires_grad_()), classifier.module),
             MAX_EXAMPLES_PER_ATTACK,
         )
 
@@ -231,20 +231,20 @@ class _Search:
         """Runs an attack on one group of examples after another. Returns how many examples it broke."""
         tried, wrong = self.found.clone(), [groups[0][:0]]
         for part in groups:
-            z = method.run(self.victim, self.x[part], self.y[part], self.threat, self.generator)
+            z = method.run(self.classifier, self.x[part], self.y[part], self.threat, self.generator)
             tried[part] = self.threat.project(self.x[part], z)
             wrong.append(part[self._wrong(part, tried[part])])
             if stops and not len(wrong[-1]):
                 break
         broken = torch.cat(wrong)
-        again = ~_right(self.victim, tried, self.y, self.batch) & _project_to_allowed(self.x, tried, self.threat)
+        again = ~_right(self.classifier, tried, self.y, self.batch) & _project_to_allowed(self.x, tried, self.threat)
         broken = broken[again[broken]]
         self.robust[broken], self.found[broken] = False, tried[broken]
         return len(broken)
 
     def _wrong(self, part: Tensor, z: Tensor) -> Tensor:
         """Returns the misclassified examples; stores points that came closer to misclassification than before."""
-        f, y = self.victim.all_scores(z), self.y[part]
+        f, y = self.classifier.all_scores(z), self.y[part]
         value = margin_loss(f, y)
         nearer = value < self.least[part]
         self.near[part[nearer]], self.least[part[nearer]] = z[nearer], value[nearer]
@@ -254,15 +254,15 @@ class _Search:
         """Returns the unbroken examples, sorted by their linearized distance to the decision boundary."""
         away = []
         for part in left.split(self.piece):
-            value, gradient, _ = self.victim.slope(self.near[part], self.y[part], margin_loss)
+            value, gradient, _ = self.classifier.slope(self.near[part], self.y[part], margin_loss)
             away.append(value / self.threat.dual(gradient).clamp_min(1e-30))
         return torch.cat(away).argsort()
 
 
 @torch.no_grad()
-def _right(victim: AttackedModel, x: Tensor, y: Tensor, batch: int) -> Tensor:
+def _right(classifier: AttackedModel, x: Tensor, y: Tensor, batch: int) -> Tensor:
     """Returns whether each example is correctly classified, with batches of the user's size."""
-    return torch.cat([victim.scores(part) for part in x.split(batch)]).argmax(1) == y
+    return torch.cat([classifier.scores(part) for part in x.split(batch)]).argmax(1) == y
 
 
 def _project_to_allowed(x: Tensor, z: Tensor, threat: Threat) -> Tensor:

@@ -12,7 +12,7 @@ from gnomon.scattering.morlet import gaussian_average_2d, morlet_2d
 from gnomon.scattering.path import ScatteringPath
 from gnomon.scattering.transform import AbstractScattering, check_padding
 
-__all__ = ["Scattering2d", "wavelets_2d"]
+__all__ = ["Scattering2d", "wavelet_spectra_2d"]
 
 
 class Scattering2d(AbstractScattering):
@@ -61,7 +61,7 @@ class Scattering2d(AbstractScattering):
         self.plan = self._plan()
 
     def _plan(self) -> BandPlan:
-        waves = wavelets_2d(self.grid, self.J, self.L)
+        waves = wavelet_spectra_2d(self.grid, self.J, self.L)
         averages = [self._average(level) for level in range(self.J)]
         bands = []
         for first in range(self.J):
@@ -100,12 +100,12 @@ class Scattering2d(AbstractScattering):
         }
 
 
-def wavelets_2d(grid: tuple[int, int], J: int, L: int) -> list[np.ndarray]:
+def wavelet_spectra_2d(grid: tuple[int, int], J: int, L: int) -> list[np.ndarray]:
     """Returns the spectra of the wavelets of J scales: for each scale one array (L, *grid) over L angles.
 
     Cost: 25 exponentials for each point of each wavelet.
 
-    >>> [waves.shape for waves in wavelets_2d((8, 16), 2, 4)]
+    >>> [waves.shape for waves in wavelet_spectra_2d((8, 16), 2, 4)]
     [(4, 8, 16), (4, 8, 16)]
     """
     angles = [(int(L - L / 2 - 1) - t) * pi / L for t in range(L)]

@@ -18,7 +18,7 @@ from math import ceil, cos, floor, log, log2, pi, sin, sqrt
 
 import numpy as np
 
-__all__ = ["Wave", "gaussian_average_1d", "gaussian_average_2d", "morlet_1d", "morlet_2d", "waves_1d"]
+__all__ = ["Wave", "gaussian_average_1d", "gaussian_average_2d", "morlet_1d", "morlet_2d", "wavelet_parameters_1d"]
 
 PERIODS = range(-2, 3)
 PI_OF_KYMATIO = 3.1415
@@ -66,10 +66,10 @@ def gaussian_average_2d(shape: tuple[int, int], J: int) -> np.ndarray:
     return np.fft.fft2(gabor_2d(shape, 0.8 * 2 ** (J - 1), 0.0, 0.0, 1.0)).real
 
 
-def waves_1d(J: int, Q: int) -> list[Wave]:
+def wavelet_parameters_1d(J: int, Q: int) -> list[Wave]:
     """Returns center frequency, width and level of wavelets: Q per octave, then equal widths down to frequency 0.
 
-    >>> [(round(xi, 3), level) for xi, _, level in waves_1d(3, 1)]
+    >>> [(round(xi, 3), level) for xi, _, level in wavelet_parameters_1d(3, 1)]
     [(0.35, 0), (0.175, 0), (0.087, 0), (0.044, 1)]
     """
     narrowest, ratio = 0.1 / 2**J, 2 ** (1 / Q)

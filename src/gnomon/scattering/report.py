@@ -11,7 +11,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Image, Line, Plot, Result
 from gnomon.core.results.plot import Axis
-from gnomon.scattering.images import Scattering2d, wavelets_2d
+from gnomon.scattering.images import Scattering2d, wavelet_spectra_2d
 from gnomon.scattering.morlet import gaussian_average_1d, gaussian_average_2d, morlet_1d
 from gnomon.scattering.signals import AVERAGE_BANDWIDTH, Scattering1d
 
@@ -105,7 +105,9 @@ def _spectra(filters: Scattering1d | Scattering2d) -> tuple[np.ndarray, np.ndarr
     if isinstance(filters, Scattering1d):
         waves = [morlet_1d(filters.size, xi, sigma) for xi, sigma, _ in filters.waves[0]]
         return np.stack(waves), gaussian_average_1d(filters.size, AVERAGE_BANDWIDTH / filters.T)
-    return np.concatenate(wavelets_2d(filters.grid, filters.J, filters.L)), gaussian_average_2d(filters.grid, filters.J)
+    return np.concatenate(wavelet_spectra_2d(filters.grid, filters.J, filters.L)), gaussian_average_2d(
+        filters.grid, filters.J
+    )
 
 
 def _mirror(energy: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 from gnomon.scattering.band import Average1d, BandPlan, average_of_line, band_of
 from gnomon.scattering.images import check_shape
-from gnomon.scattering.morlet import gaussian_average_1d, morlet_1d, waves_1d
+from gnomon.scattering.morlet import gaussian_average_1d, morlet_1d, wavelet_parameters_1d
 from gnomon.scattering.path import ScatteringPath
 from gnomon.scattering.transform import AbstractScattering, check_padding
 
@@ -80,7 +80,7 @@ class Scattering1d(AbstractScattering):
         self.size = _padded_size(self.shape[0], self.T)
         left = (self.size - self.shape[0]) // 2
         self.widths = ((left, self.size - self.shape[0] - left),)
-        self.waves = [waves_1d(self.J, q) for q in self.Q]
+        self.waves = [wavelet_parameters_1d(self.J, q) for q in self.Q]
         self.plan = self._plan()
 
     def _plan(self) -> BandPlan:

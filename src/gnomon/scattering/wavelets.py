@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_real, integer
-from gnomon.scattering.images import check_shape, wavelets_2d
-from gnomon.scattering.morlet import gaussian_average_1d, gaussian_average_2d, morlet_1d, waves_1d
+from gnomon.scattering.images import check_shape, wavelet_spectra_2d
+from gnomon.scattering.morlet import gaussian_average_1d, gaussian_average_2d, morlet_1d, wavelet_parameters_1d
 from gnomon.scattering.signals import AVERAGE_BANDWIDTH
 
 __all__ = ["WaveletTransform"]
@@ -53,12 +53,15 @@ class WaveletTransform(nn.Module):
         self.J, self.Q, self.L = (integer(name, value) for name, value in (("J", J), ("Q", Q), ("L", L)))
         self.shape = check_shape(shape, 2 if np.ndim(shape) == 1 else 1, self.J)
         if len(self.shape) == 1:
-            waves = waves_1d(self.J, self.Q)
+            waves = wavelet_parameters_1d(self.J, self.Q)
             filters = np.stack([morlet_1d(self.shape[0], xi, sigma) for xi, sigma, _ in waves])
             average, scales = gaussian_average_1d(self.shape[0], AVERAGE_BANDWIDTH / 2**self.J), list(range(len(waves)))
         else:
             grid = (self.shape[0], self.shape[1])
-            filters, average = np.concatenate(wavelets_2d(grid, self.J, self.L)), gaussian_average_2d(grid, self.J)
+            filters, average = (
+                np.concatenate(wavelet_spectra_2d(grid, self.J, self.L)),
+                gaussian_average_2d(grid, self.J),
+            )
             scales = [k // self.L for k in range(len(filters))]
         self.scales = tuple(scales)
         self.register_buffer("spectra", torch.from_numpy(_tight(np.concatenate([average[None], filters]))), False)

@@ -28,7 +28,7 @@ from gnomon.bounds.capacity import (
     network_vc_dimension,
 )
 from gnomon.bounds.output_margins import spectral_complexity
-from gnomon.bounds.pacbayes.inequalities import CONSTANTS, bernstein_mean, quadratic_bound
+from gnomon.bounds.pacbayes.inequalities import CONSTANTS, bernstein_upper_bound, quadratic_bound
 from gnomon.checks import data_shift, find_leaks
 from gnomon.checks.data.shift import DataShift
 from gnomon.checks.data.suspects import SuspectLabels
@@ -54,7 +54,7 @@ def test_pac_bayes_bounds_are_their_formulas(risk, kl, n, delta):
 
 
 def test_the_bernstein_bound_is_its_formula():
-    told = bernstein_mean(0.3, 0.04, 50, 0.1)
+    told = bernstein_upper_bound(0.3, 0.04, 50, 0.1)
     assert told == pytest.approx(0.3 + sqrt(2 * 0.04 * log(20) / 50) + 7 * log(20) / (3 * 49), rel=1e-12)
 
 

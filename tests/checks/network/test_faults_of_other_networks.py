@@ -11,7 +11,7 @@ from gnomon.checks.network.applied import implicit_activation_of_loss, is_minima
 from gnomon.checks.network.batch_statistics import with_batch_statistics
 from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.given import input_of_first_layer
-from gnomon.checks.network.head import first_columns, head_findings
+from gnomon.checks.network.head import columns_before_concatenation, head_findings
 from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.checks.network.modes import dropout_noise_findings
 from gnomon.checks.network.reach import untrained_parameter_findings
@@ -57,9 +57,9 @@ def test_what_a_loss_applies_is_seen_by_trying(loss, f, y, wanted):
 
 def test_of_outputs_side_by_side_the_first_are_looked_at():
     f = nn.Linear(6, 3)(X)
-    assert first_columns(torch.cat([f.sigmoid(), f], 1), 3).grad_fn.name().startswith("Sigmoid")
+    assert columns_before_concatenation(torch.cat([f.sigmoid(), f], 1), 3).grad_fn.name().startswith("Sigmoid")
     for other in (f.sigmoid(), torch.cat([f, f.sigmoid()], 1), torch.cat([f.sigmoid(), f], 1)[:, 2:]):
-        assert first_columns(other, 3) is None  # nothing beside it, no function, or another part
+        assert columns_before_concatenation(other, 3) is None  # nothing beside it, no function, or another part
 
 
 def test_which_losses_ask_for_the_targets():

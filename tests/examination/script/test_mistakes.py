@@ -5,8 +5,8 @@ import torch
 
 from gnomon.checks.run.loop.judge import JUDGMENTS
 from gnomon.examination.policy import reconcile
-from gnomon.examination.script.collect import facts_of
-from gnomon.examination.script.install import observing
+from gnomon.examination.script.collect import loop_facts_of_recorder
+from gnomon.examination.script.install import record_training_loop
 from gnomon.examination.script.recorder import LoopRecorder
 from tests.examination.script.loops import HEALTHY, MISTAKES, healthy
 
@@ -14,10 +14,10 @@ from tests.examination.script.loops import HEALTHY, MISTAKES, healthy
 def observed(function, **options):
     """The facts of a loop, and its findings after those that follow from others are left out."""
     recorder = LoopRecorder(limit=1.0, **options)
-    with observing(recorder):
+    with record_training_loop(recorder):
         function()
     assert not recorder.failures
-    facts = facts_of(recorder, finished=True)
+    facts = loop_facts_of_recorder(recorder, finished=True)
     return facts, reconcile([finding for judge in JUDGMENTS.values() for finding in judge(facts)])
 
 
@@ -57,7 +57,7 @@ def test_weights_and_random_numbers_are_the_same_bit_by_bit():
     plain = healthy()
     after = torch.get_rng_state()
     torch.manual_seed(1)
-    with observing(LoopRecorder(limit=1.0)):
+    with record_training_loop(LoopRecorder(limit=1.0)):
         watched = healthy()
     assert torch.equal(torch.get_rng_state(), after)
     for one, other in zip(plain.state_dict().values(), watched.state_dict().values(), strict=True):
@@ -74,7 +74,7 @@ def test_everything_is_restored():
     )
     watched += (torch, "manual_seed"), (torch.nn.utils, "clip_grad_norm_"), (torch.nn.Module, "load_state_dict")
     before = [vars(owner)[name] for owner, name in watched]
-    with pytest.raises(ValueError, match="the user's own"), observing(LoopRecorder()):
+    with pytest.raises(ValueError, match="the user's own"), record_training_loop(LoopRecorder()):
         during = [vars(owner)[name] for owner, name in watched]
         raise ValueError("the user's own")
     assert [vars(owner)[name] for owner, name in watched] == before
@@ -91,7 +91,7 @@ def test_an_expensive_recorder_pauses_and_counts_on():
             return self.now
 
     recorder = LoopRecorder(limit=0.05, clock=Clock())
-    with observing(recorder):
+    with record_training_loop(recorder):
         healthy()
     assert recorder.pauses and recorder.steps == 36 and recorder.backwards == 36
     assert recorder.observed_backwards < 36

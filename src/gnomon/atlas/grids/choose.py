@@ -14,7 +14,7 @@ from typing import Any
 
 from gnomon.lab import Claim
 
-__all__ = ["parameters_by_interest", "slider_values", "values_that_break"]
+__all__ = ["parameters_by_interest", "slider_values", "values_that_violate_premise"]
 
 PRECISION = frozenset(
     """
@@ -92,12 +92,12 @@ def _scaled_tuples(default: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     return sorted({values for values in scaled if len(set(values)) == len(values) and values[0] > 0})
 
 
-def values_that_break(claim: Claim, name: str, parameters: Mapping[str, Any]) -> list[Any]:
+def values_that_violate_premise(claim: Claim, name: str, parameters: Mapping[str, Any]) -> list[Any]:
     """Returns at most two values of a parameter that violate an assumption, if it can be decided from the value.
 
     >>> from gnomon.atlas.catalog import catalog
     >>> claim = catalog()["perceptron-novikoff"].claim
-    >>> values_that_break(claim, "gap", claim.parameters)
+    >>> values_that_violate_premise(claim, "gap", claim.parameters)
     [0.0]
     """
     default = parameters[name]

@@ -14,7 +14,7 @@ from time import process_time
 from typing import Any
 
 from gnomon.atlas.grids.chart import chart_of_outcome
-from gnomon.atlas.grids.choose import parameters_by_interest, slider_values, values_that_break
+from gnomon.atlas.grids.choose import parameters_by_interest, slider_values, values_that_violate_premise
 from gnomon.atlas.grids.limit import cpu_limit
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results.plain import to_json_value
@@ -156,7 +156,7 @@ def _along(claim: Claim, name: str, first: ClaimOutcome, clock: Clock) -> dict[S
                 break
             if outcome is not None:
                 found[(value,)] = outcome
-    for value in values_that_break(claim, name, claim.parameters):
+    for value in values_that_violate_premise(claim, name, claim.parameters):
         outcome = None if (value,) in found else _run(claim, {name: value}, clock)
         if outcome is not None and outcome.seconds <= MAX_SECONDS_PER_POINT:
             found[(value,)] = outcome

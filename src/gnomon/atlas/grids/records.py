@@ -14,7 +14,7 @@ from gnomon.atlas.catalog import CatalogEntry, select_entries
 from gnomon.atlas.grids.compute import compute_record, settings_of_record
 from gnomon.core.machine.files import write_file
 
-__all__ = ["compute_records", "is_current", "records_folder", "stored_record"]
+__all__ = ["compute_records", "is_record_current", "records_folder", "stored_record"]
 
 
 def records_folder() -> Path:
@@ -41,11 +41,11 @@ def stored_record(name: str, folder: Path | None = None) -> dict[str, Any] | Non
     return record
 
 
-def is_current(entry: CatalogEntry, folder: Path | None = None) -> bool:
+def is_record_current(entry: CatalogEntry, folder: Path | None = None) -> bool:
     """Returns whether results are stored for exactly the parameters that the claim has now.
 
     >>> from pathlib import Path
-    >>> is_current(select_entries(["softmax"])[0], Path("no-such-folder"))
+    >>> is_record_current(select_entries(["softmax"])[0], Path("no-such-folder"))
     False
     """
     record = stored_record(entry.claim.id, folder)
@@ -72,7 +72,7 @@ def compute_records(
     """
     place = folder or records_folder()
     entries = select_entries(list(ids))
-    missing = [e.claim.id for e in entries if again or not is_current(e, place)]
+    missing = [e.claim.id for e in entries if again or not is_record_current(e, place)]
     done = len(entries) - len(missing)
     for number, (name, record) in enumerate(_computed(missing, jobs), done + 1):
         write_file(place / f"{name}.json", json.dumps(record, separators=(",", ":"), allow_nan=False) + "\n")

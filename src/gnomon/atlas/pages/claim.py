@@ -9,20 +9,20 @@ from typing import Any
 
 from gnomon.atlas.catalog import CatalogEntry, catalog
 from gnomon.atlas.coverage import functions_by_entry
-from gnomon.atlas.pages.figure import ChartView, figure_svg, over_parameter
+from gnomon.atlas.pages.figure import ChartView, chart_over_parameter, figure_svg
 from gnomon.atlas.pages.formulas import formula_html
 from gnomon.atlas.pages.result import ClaimResult
 from gnomon.atlas.pages.text import inline_html, text_html
-from gnomon.atlas.prose import Prose, prose_of_claim
+from gnomon.atlas.prose import ClaimExplanation, explanation_of_claim
 from gnomon.atlas.reading import Chapter, ReadingPath
 from gnomon.core.results import format_number
 from gnomon.core.results.record import Record
 from gnomon.lab import Claim
 from gnomon.report.references import full_reference
 
-__all__ = ["GRADES", "Neighbors", "claim_html", "claim_link"]
+__all__ = ["GRADE_DESCRIPTIONS", "Neighbors", "claim_html", "claim_link"]
 
-GRADES = {
+GRADE_DESCRIPTIONS = {
     "theorem": "Theorem: proven in the literature",
     "derived": "Derived in the code of this claim",
     "observed": "Observed in published experiments",
@@ -61,7 +61,7 @@ def claim_html(entry: CatalogEntry, result: ClaimResult, neighbors: Neighbors) -
     >>> [title in page for title in ("The statement", "Assumptions", "Break the assumption", "Reference")]
     [True, True, True, True]
     """
-    claim, prose = entry.claim, prose_of_claim(entry.claim.id)
+    claim, prose = entry.claim, explanation_of_claim(entry.claim.id)
     parts = [
         _head(claim, result, neighbors),
         _lab(claim, result),
@@ -81,7 +81,7 @@ def _head(claim: Claim, result: ClaimResult, neighbors: Neighbors) -> str:
     verdict = result.row["verdict"]
     expected = " This popular statement failed here." if claim.expected == "refuted" else ""
     return (
-        f"<p class=aside>{where}{GRADES[claim.source.grade]}</p><p class=answer>{escape(claim.title)}.</p>"
+        f"<p class=aside>{where}{GRADE_DESCRIPTIONS[claim.source.grade]}</p><p class=answer>{escape(claim.title)}.</p>"
         f"<p><strong class='verdict {verdict}'>{verdict.capitalize()}</strong>: {escape(_lower(result.row['reason']))}"
         f"{expected}</p>"
     )
@@ -100,7 +100,7 @@ def _view(claim: Claim) -> ChartView:
 def _lab(claim: Claim, result: ClaimResult) -> str:
     """Returns picture, sliders and switch of a claim; without a script, picture and text remain visible."""
     view, grid = _view(claim), result.grid
-    over = over_parameter(grid, grid["default"][1] if len(grid["default"]) > 1 else 0) if grid["names"] else None
+    over = chart_over_parameter(grid, grid["default"][1] if len(grid["default"]) > 1 else 0) if grid["names"] else None
     chart, marked = result.row.get("chart", {}), None
     if over is not None:
         chart, marked = over, grid["values"][0][grid["default"][0]]
@@ -149,7 +149,7 @@ def _slider(i: int, name: str, grid: dict[str, Any]) -> str:
     )
 
 
-def _statement(claim: Claim, prose: Prose | None) -> str:
+def _statement(claim: Claim, prose: ClaimExplanation | None) -> str:
     symbols = ""
     if prose is not None:
         rows = ""
@@ -167,7 +167,7 @@ def _statement(claim: Claim, prose: Prose | None) -> str:
     )
 
 
-def _explanation(claim: Claim, prose: Prose | None) -> str:
+def _explanation(claim: Claim, prose: ClaimExplanation | None) -> str:
     if prose is None:
         return ""
     return (
@@ -176,7 +176,7 @@ def _explanation(claim: Claim, prose: Prose | None) -> str:
     )
 
 
-def _measure(claim: Claim, prose: Prose | None) -> str:
+def _measure(claim: Claim, prose: ClaimExplanation | None) -> str:
     rows = (
         [f"<li><code>{escape(call)}</code>: {inline_html(said)}</li>" for call, said in prose.measure] if prose else []
     )
@@ -189,7 +189,7 @@ def _measure(claim: Claim, prose: Prose | None) -> str:
     return f"<h2>Measure this on your network</h2><ul>{''.join(rows)}</ul>" if rows else ""
 
 
-def _related(claim: Claim, prose: Prose | None, neighbors: Neighbors) -> str:
+def _related(claim: Claim, prose: ClaimExplanation | None, neighbors: Neighbors) -> str:
     rows = [f"<li>{claim_link(name)}: {inline_html(said)}</li>" for name, said in (prose.related if prose else ())]
     paths = [
         f'<li><a href="path-{path.slug}.html#{claim.id}">{escape(path.title)}</a>, step {number}</li>'

@@ -16,7 +16,7 @@ from typing import Any
 from gnomon.core.results.record import Record
 from gnomon.core.results.ticks import plain_number
 
-__all__ = ["ChartView", "figure_svg", "over_parameter"]
+__all__ = ["ChartView", "figure_svg", "chart_over_parameter"]
 
 PICTURE_WIDTH = 480
 """Width of the drawing, in its own units."""
@@ -63,13 +63,13 @@ def figure_svg(chart: dict[str, Any], view: ChartView, *, control: bool = False,
     return f'<svg viewBox="0 0 {PICTURE_WIDTH} {PICTURE_HEIGHT}" role="img" aria-label="{label}">{body}</svg>'
 
 
-def over_parameter(grid: dict[str, Any], row: int = 0) -> dict[str, Any] | None:
+def chart_over_parameter(grid: dict[str, Any], row: int = 0) -> dict[str, Any] | None:
     """Returns a chart of a single number over the first parameter; None if points have several numbers.
 
     ``row`` is the index of the second parameter's value.
 
     >>> point = {"x": [0], "o": [2.0], "p": [2.1], "c": [9]}
-    >>> over_parameter({"values": [[1, 2]], "points": [point, point]})["p"]
+    >>> chart_over_parameter({"values": [[1, 2]], "points": [point, point]})["p"]
     [2.1, 2.1]
     """
     count = len(grid["values"][1]) if len(grid["values"]) > 1 else 1

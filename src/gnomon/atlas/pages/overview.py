@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from html import escape
 
 from gnomon.atlas.catalog import catalog
-from gnomon.atlas.coverage import Clause, clauses_of_entry, entry_kinds, scope_coverage
-from gnomon.atlas.pages.claim import GRADES, claim_link
+from gnomon.atlas.coverage import ScopeClause, clauses_of_entry, scope_coverage, scope_ids_by_kind
+from gnomon.atlas.pages.claim import GRADE_DESCRIPTIONS, claim_link
 from gnomon.atlas.reading import Chapter, ReadingPath, Step, chapters, claims_of_chapter, reading_paths
 
 __all__ = ["chapter_html", "coverage_html", "index_html", "path_html", "refuted_claims", "refuted_html"]
@@ -24,7 +24,7 @@ def index_html(names: Sequence[str]) -> str:
     found = "".join(_row(name) for name in names)
     cards = "".join(_chapter_card(i, chapter) for i, chapter in enumerate(chapters(), 1))
     paths = "".join(_path_card(path) for path in reading_paths())
-    grades = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in GRADES.items())
+    grades = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in GRADE_DESCRIPTIONS.items())
     failed = len(refuted_claims())
     return (
         "<p class=answer>Statements of deep learning theory that you can run. Each compares a prediction with a "
@@ -152,7 +152,7 @@ def coverage_html() -> str:
     """
     head = "".join(f"<th scope=col>{name}</th>" for name in ("id", "kind", "clause", "covered by"))
     parts = [f"<p>{escape(scope_coverage().verdict)}</p>"]
-    for kind, ids in entry_kinds().items():
+    for kind, ids in scope_ids_by_kind().items():
         rows = [(i, clause) for i in ids for clause in clauses_of_entry(i)]
         lines = "".join(
             f"<tr><td>{i}</td><td>{clause.kind}</td><td>{escape(clause.text)}</td><td>{_by(clause)}</td></tr>"
@@ -164,7 +164,7 @@ def coverage_html() -> str:
     return "".join(parts)
 
 
-def _by(clause: Clause) -> str:
+def _by(clause: ScopeClause) -> str:
     if clause.claim:
         return f'<a href="{clause.claim}.html">{clause.claim}</a>'
     return escape(clause.by or f"left out: {clause.left_out}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gnomon.atlas.catalog import CatalogEntry
-from gnomon.atlas.grids.records import is_current, stored_record
+from gnomon.atlas.grids.records import is_record_current, stored_record
 from gnomon.core.results.record import Record
 
 __all__ = ["ClaimResult", "result_of_run", "stored_result"]
@@ -35,7 +35,7 @@ def stored_result(entry: CatalogEntry) -> ClaimResult | None:
     >>> result is None or result.row["id"]
     'softmax'
     """
-    record = stored_record(entry.claim.id) if is_current(entry) else None
+    record = stored_record(entry.claim.id) if is_record_current(entry) else None
     if record is None:
         return None
     row, grid = record["run"], record["grid"]

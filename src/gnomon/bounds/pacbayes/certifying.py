@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from gnomon.bounds.bound import Bound
 from gnomon.bounds.pacbayes.certificate import Certificate
 from gnomon.bounds.pacbayes.inequalities import (
-    bernstein_mean,
+    bernstein_upper_bound,
     catoni_bound,
     inverse_kl,
     mcallester_bound,
@@ -83,7 +83,7 @@ def certify(
 ) -> Certificate:
     """Bounds how often a network like ``module`` is wrong on new examples, with the given confidence; equation (1).
 
-    The module is not changed. Its current weights are used only with ``prior=OwnWeightsPrior()``, because a certificate must
+    The module is not changed. Its weights are used only with ``prior=OwnWeightsPrior()``, because a certificate must
     start from weights that are independent of the examples. The certificate is for ``certificate.posterior``, a
     distribution over the weights.
 
@@ -260,7 +260,7 @@ def _draws(law: GaussianWeights, data: Batch, draws: int, seed: int) -> tuple[Te
 
 def _means(law: GaussianWeights, data: Batch, draws: int, delta: float, seed: int) -> _Means:
     errors, linear = _draws(law, data, draws, seed)
-    above = [min(1.0, bernstein_mean(float(v.mean()), float(v.var()), draws, delta)) for v in (errors, linear)]
+    above = [min(1.0, bernstein_upper_bound(float(v.mean()), float(v.var()), draws, delta)) for v in (errors, linear)]
     return _Means(float(errors.mean()), above[0], float(linear.mean()), above[1])
 
 

@@ -26,7 +26,7 @@ from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import integer, number
 
 __all__ = [
-    "bernstein_mean",
+    "bernstein_upper_bound",
     "binary_kl",
     "catoni_bound",
     "inverse_kl",
@@ -136,7 +136,7 @@ def catoni_bound(
     return min((1 - exp(-c * risk - spent)) / -expm1(-c) for c in constants)  # (4)
 
 
-def bernstein_mean(mean: float, variance: float, draws: int, delta: float) -> float:
+def bernstein_upper_bound(mean: float, variance: float, draws: int, delta: float) -> float:
     """Returns an upper bound of an expectation from the mean and variance of independent draws in [0, 1].
 
         E[X] <= mean + sqrt(2 V ln(2 / delta) / m) + 7 ln(2 / delta) / (3 (m - 1))                            (5)
@@ -144,7 +144,7 @@ def bernstein_mean(mean: float, variance: float, draws: int, delta: float) -> fl
     Hypotheses: independent, identically distributed draws in [0, 1]; V their unbiased variance.
     Reference: [maurer2009empirical], Theorem 4.
 
-    >>> bernstein_mean(0.5, 0.0, 8, 2 / exp(3)) == 0.5 + 1.0                  # 7 * 3 / (3 * 7)
+    >>> bernstein_upper_bound(0.5, 0.0, 8, 2 / exp(3)) == 0.5 + 1.0                  # 7 * 3 / (3 * 7)
     True
     """
     odds = log(2 / delta)

@@ -163,7 +163,7 @@ def fresh(module: nn.Module, seed: int) -> nn.Module:
     left: list[str] = [name for name, p in _state(copy) if id(p) not in known]
     if left:
         found = f"'{left[0]}' cannot be reset, and may have been trained on these examples"
-        fix = "Give its module a method reset_parameters(), or pass prior=OwnWeightsPrior() if it never saw these examples"
+        fix = "Give its module reset_parameters(), or pass prior=OwnWeightsPrior() if it never saw these examples"
         raise InputError(found, accepted="a prior that is independent of the examples", fix=fix)
     return copy
 

@@ -33,7 +33,7 @@ from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
-__all__ = ["class_number_findings", "whole_numbers_from"]
+__all__ = ["class_number_findings", "consecutive_integer_range"]
 
 MIN_EXAMPLES = 150
 """Minimum number of examples for comparing the two models."""
@@ -51,10 +51,10 @@ MIN_Z = 4.0
 """z-score; two equally good models exceed it with probability 3e-5."""
 
 
-def whole_numbers_from(y: Tensor) -> tuple[int, int] | None:
+def consecutive_integer_range(y: Tensor) -> tuple[int, int] | None:
     """Returns the smallest and largest target if the targets are consecutive integers; otherwise None.
 
-    >>> whole_numbers_from(torch.tensor([2.0, 1.0, 3.0])), whole_numbers_from(torch.tensor([0.5, 1.0]))
+    >>> consecutive_integer_range(torch.tensor([2.0, 1.0, 3.0])), consecutive_integer_range(torch.tensor([0.5, 1.0]))
     ((1, 3), None)
     """
     values = y.detach().cpu().double().flatten().unique()
@@ -73,7 +73,7 @@ def class_number_findings(x: Inputs, y: Float[Tensor, "n *k"], *, seed: int = 0)
     >>> class_number_findings(torch.zeros(200, 2), torch.rand(200, 1))          # no whole numbers
     ()
     """
-    if y.numel() != len(y) or len(y) < MIN_EXAMPLES or (ends := whole_numbers_from(y)) is None:
+    if y.numel() != len(y) or len(y) < MIN_EXAMPLES or (ends := consecutive_integer_range(y)) is None:
         return ()
     first, last = ends
     classes = last - first + 1

@@ -24,7 +24,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from gnomon.checks.data.class_numbers import whole_numbers_from
+from gnomon.checks.data.class_numbers import consecutive_integer_range
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -68,7 +68,7 @@ def unbounded_loss_findings(
 def _finding(y: Tensor, outside: Tensor, low: float, high: float) -> Finding:
     share, example = float(outside.double().mean()), float(y[outside].flatten()[0])
     accepted = f"{low:g} to {high:g}" if high < torch.inf else f"{low:g} or more"
-    ends = whole_numbers_from(y) if y.numel() == len(y) else None
+    ends = consecutive_integer_range(y) if y.numel() == len(y) else None
     values = {"share": share, "example": example, "accepted": accepted}
     evidence = (Value("share of targets outside", share),)
     if ends is None:

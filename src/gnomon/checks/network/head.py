@@ -35,7 +35,7 @@ from gnomon.checks.network.broadcast import broadcast_findings
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
-__all__ = ["first_columns", "head_findings", "last_operation", "custom_loss_findings"]
+__all__ = ["columns_before_concatenation", "head_findings", "last_operation", "custom_loss_findings"]
 
 SHAPES = ("View", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice", "Alias", "ToCopy", "Transpose", "Permute", "T")
 """Operations that only move or copy numbers."""
@@ -69,7 +69,7 @@ def last_operation(outputs: Tensor) -> str:
     return ""
 
 
-def first_columns(outputs: Tensor, columns: int) -> Tensor | None:
+def columns_before_concatenation(outputs: Tensor, columns: int) -> Tensor | None:
     """Returns the part that forms the first columns of concatenated outputs (n, k), with its own graph; else None.
 
     A variational autoencoder returns pixels, means and variances in one tensor, and its loss splits them. None if the
@@ -77,7 +77,7 @@ def first_columns(outputs: Tensor, columns: int) -> Tensor | None:
 
     >>> from torch import nn
     >>> pixels = torch.sigmoid(nn.Linear(2, 3)(torch.zeros(4, 2)))
-    >>> last_operation(first_columns(torch.cat([pixels, torch.zeros(4, 5)], 1), 3))
+    >>> last_operation(columns_before_concatenation(torch.cat([pixels, torch.zeros(4, 5)], 1), 3))
     'Sigmoid'
     """
     if outputs.dim() != 2 or outputs.shape[1] <= columns or not type(outputs.grad_fn).__name__.startswith("Cat"):
@@ -168,7 +168,9 @@ def custom_loss_findings(
     >>> [f.kind for f in custom_loss_findings(probabilities, labels, labels, torch.nn.CrossEntropyLoss())]
     ['softmax-before-loss']
     """
-    first = first_columns(outputs, targets.shape[1]) if targets.dim() == 2 and outputs.dim() == 2 else None
+    first = (
+        columns_before_concatenation(outputs, targets.shape[1]) if targets.dim() == 2 and outputs.dim() == 2 else None
+    )
     if first is not None:  # outputs are concatenated and the targets belong to the first columns
         loss, outputs = partial(_on_first_columns, loss, outputs[:, targets.shape[1] :].detach()), first
     name = LOSSES.get(getattr(loss, "__name__", type(loss).__name__), "")

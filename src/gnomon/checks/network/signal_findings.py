@@ -24,9 +24,9 @@ from gnomon.core.results import Finding, Value
 from gnomon.findings import data as data_kinds
 from gnomon.findings import most_serious_first, network
 
-__all__ = ["MAX_SQUARE_RATIO", "NORMAL_INPUT_MEAN_SQUARES", "signal_findings"]
+__all__ = ["MAX_MEAN_SQUARE_RATIO", "NORMAL_INPUT_MEAN_SQUARES", "signal_findings"]
 
-MAX_SQUARE_RATIO = 1e4
+MAX_MEAN_SQUARE_RATIO = 1e4
 """Factor by which mean squares may change over all layers."""
 MAX_DEAD_SHARE = 0.5
 """Share of units that may be dead."""
@@ -120,7 +120,7 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
 def _varies_after(layers: tuple[LayerSignal, ...], i: int) -> bool:
     """Returns whether later outputs still differ between examples, because another path reaches them."""
     later = [other for other in layers[i + 1 :] if other.weighted and other.dead is not None]
-    return bool(later) and later[-1].dead != 1 and (later[-1].activation or 0.0) > 1 / MAX_SQUARE_RATIO
+    return bool(later) and later[-1].dead != 1 and (later[-1].activation or 0.0) > 1 / MAX_MEAN_SQUARE_RATIO
 
 
 def _change(layers: list[LayerSignal], quantity: str, variance: float | None) -> list[Finding]:
@@ -140,9 +140,9 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
     )  # the signal has not vanished if it reaches the end by another path
     trend = reached - median(logs[:group])
     if (
-        abs(total) <= log(MAX_SQUARE_RATIO)
+        abs(total) <= log(MAX_MEAN_SQUARE_RATIO)
         or trend * total <= 0
-        or abs(trend) <= MIN_TREND_SHARE * log(MAX_SQUARE_RATIO)
+        or abs(trend) <= MIN_TREND_SHARE * log(MAX_MEAN_SQUARE_RATIO)
     ):
         return []
     at = max(range(len(steps)), key=lambda i: steps[i] * (1 if total > 0 else -1))
@@ -150,7 +150,7 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
     # Between two layers, the gradient changes in the later layer, the signal in the one after the first.
     name = order[at if backwards else at + 1].name if alone else ""
     values = {"total": exp(total), "factor": exp(steps[at] if alone else total / len(steps)), "layers": len(order)}
-    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_SQUARE_RATIO)]
+    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_MEAN_SQUARE_RATIO)]
     if not alone and variance is not None:
         evidence.append(Value("variance of the weights times fan_in", variance, meaning="median over layers"))
     known_variance = "unknown" if variance is None else f"{variance:.2g} / fan_in"
@@ -171,20 +171,20 @@ def _beyond_the_head(logs: list[float]) -> bool:
     The last layer may be drawn much smaller than the others, and then has a relative gradient that is a thousand times
     that of the layer before it: a difference between these two alone is no fault.
     """
-    return len(logs) > 2 and abs(logs[-1] - logs[1]) > MIN_TREND_SHARE * log(MAX_SQUARE_RATIO)
+    return len(logs) > 2 and abs(logs[-1] - logs[1]) > MIN_TREND_SHARE * log(MAX_MEAN_SQUARE_RATIO)
 
 
 def _narrow(layers: list[LayerSignal]) -> list[Finding]:
     """Returns a finding for a layer that passes almost no signal or gradient, even if a later bias hides this."""
     for i, layer in enumerate(layers[1:], start=1):
         before, passed = layers[i - 1].activation, layer.gradient
-        if not before or layer.activation is None or not passed or layer.activation > before / MAX_SQUARE_RATIO:
+        if not before or layer.activation is None or not passed or layer.activation > before / MAX_MEAN_SQUARE_RATIO:
             continue
         reached = [other.gradient * other.size for other in layers[:i] if other.gradient is not None]
         # no skip connection carries the gradient around the layer
-        if reached and max(reached) < passed * layer.size / MAX_SQUARE_RATIO:
+        if reached and max(reached) < passed * layer.size / MAX_MEAN_SQUARE_RATIO:
             share = max(layer.activation / before, SMALLEST_POSITIVE)
-            evidence = Value("share of the signal", share), Value("accepted share", 1 / MAX_SQUARE_RATIO)
+            evidence = Value("share of the signal", share), Value("accepted share", 1 / MAX_MEAN_SQUARE_RATIO)
             return [Finding(network.NARROW_LAYER, layer.name, {"layer": layer.kind, "share": share}, evidence)]
     return []
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gnomon.core.errors import InputError
 
-__all__ = ["AbstractDerivative", "check_points"]
+__all__ = ["AbstractDerivative", "check_enough_points"]
 
 
 class AbstractDerivative(ABC):
@@ -17,10 +17,10 @@ class AbstractDerivative(ABC):
         """Returns the derivative of the given order at every point, for samples at distance h."""
 
 
-def check_points(points: int, needed: int, order: int) -> None:
+def check_enough_points(points: int, needed: int, order: int) -> None:
     """Raises an error for an axis that is too short for a derivative.
 
-    >>> check_points(10, 5, 2)
+    >>> check_enough_points(10, 5, 2)
     """
     if points < needed:
         found = f"{points} points along an axis, and a derivative of order {order} needs {needed}"

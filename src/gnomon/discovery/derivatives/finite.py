@@ -18,7 +18,7 @@ import numpy as np
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer
-from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
+from gnomon.discovery.derivatives.base import AbstractDerivative, check_enough_points
 
 __all__ = ["FiniteDifferences"]
 
@@ -40,7 +40,7 @@ class FiniteDifferences(AbstractDerivative):
         wide = order + accuracy  # number of points in the one-sided formulas near the ends
         moved = np.moveaxis(u, axis, 0)
         n = len(moved)
-        check_points(n, max(wide, 2 * half + 1), order)
+        check_enough_points(n, max(wide, 2 * half + 1), order)
         out = np.zeros_like(moved, dtype=np.result_type(u, float))
         inner = weights(np.arange(-half, half + 1), order) / h**order
         for j, w in enumerate(inner):

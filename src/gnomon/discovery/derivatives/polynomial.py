@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.core.errors import names_call
-from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
+from gnomon.discovery.derivatives.base import AbstractDerivative, check_enough_points
 
 __all__ = ["LocalPolynomial", "cross_validation_errors", "smoothing_window", "sample_lines"]
 
@@ -42,7 +42,7 @@ class LocalPolynomial(AbstractDerivative):
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         from scipy.signal import savgol_filter
 
-        check_points(u.shape[axis], order + 3, order)
+        check_enough_points(u.shape[axis], order + 3, order)
         given = self.half_width is not None
         half, degree = (int(self.half_width or 1), int(self.degree)) if given else smoothing_window(u, axis)
         degree = max(degree, order + 2)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.core.errors import names_call
-from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
+from gnomon.discovery.derivatives.base import AbstractDerivative, check_enough_points
 
 __all__ = ["Spectral"]
 
@@ -34,7 +34,7 @@ class Spectral(AbstractDerivative):
     @names_call("Spectral()")
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         n = u.shape[axis]
-        check_points(n, 2 * order + 1, order)
+        check_enough_points(n, 2 * order + 1, order)
         w = 2 * np.pi * np.fft.fftfreq(n, h)
         w = np.where(np.abs(w) <= self.keep * np.abs(w).max(), w, 0.0)
         if order % 2 and n % 2 == 0:

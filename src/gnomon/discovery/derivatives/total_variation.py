@@ -18,7 +18,7 @@ import numpy as np
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer, number
-from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
+from gnomon.discovery.derivatives.base import AbstractDerivative, check_enough_points
 
 __all__ = ["TotalVariation"]
 
@@ -41,7 +41,7 @@ class TotalVariation(AbstractDerivative):
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         alpha = number("alpha", self.alpha, above=0)
         repeats = integer("iterations", self.iterations)
-        check_points(u.shape[axis], 4, order)
+        check_enough_points(u.shape[axis], 4, order)
         if np.iscomplexobj(u):
             return self(u.real, h, order, axis) + 1j * self(u.imag, h, order, axis)
         for _ in range(order):

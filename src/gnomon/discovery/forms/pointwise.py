@@ -22,7 +22,7 @@ from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import Term
 
-__all__ = ["PointwiseForm", "values_of"]
+__all__ = ["PointwiseForm", "term_values"]
 
 BLOCKS_PER_AXIS = 8
 """Number of blocks along each axis, for the bootstrap."""
@@ -61,7 +61,7 @@ class PointwiseForm(AbstractRegressionForm):
 
     def column(self, data: GridData, term: Term, cache: dict[tuple[str, str], np.ndarray]) -> np.ndarray:
         """Returns the values of a term at all points of the grid."""
-        return values_of(data, term, self.space, self.time, cache)
+        return term_values(data, term, self.space, self.time, cache)
 
     def _points(self, shape: Sequence[int]) -> np.ndarray:
         inner = np.zeros(tuple(shape), dtype=bool)
@@ -74,7 +74,7 @@ class PointwiseForm(AbstractRegressionForm):
         return np.sort(draw.choice(kept, rows, replace=False))
 
 
-def values_of(
+def term_values(
     data: GridData, term: Term, space: AbstractDerivative, time: AbstractDerivative,
     cache: dict[tuple[str, str], np.ndarray]
 ) -> np.ndarray:  # fmt: skip
@@ -84,7 +84,7 @@ def values_of(
 
     >>> from gnomon.discovery.term import parse_term
     >>> data = GridData({"u": np.outer(np.arange(9.0) ** 2, np.ones(9))}, {"x": 1.0, "t": 1.0})
-    >>> float(values_of(data, parse_term("u*u_xx"), FiniteDifferences(), FiniteDifferences(), {})[3, 0].round(9))
+    >>> float(term_values(data, parse_term("u*u_xx"), FiniteDifferences(), FiniteDifferences(), {})[3, 0].round(9))
     18.0
     """
     values = np.ones(data.shape)

@@ -34,7 +34,7 @@ import numpy as np
 
 from gnomon.core.inputs.checks import integer
 from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial, best_derivative_rule
-from gnomon.discovery.derivatives.base import check_points
+from gnomon.discovery.derivatives.base import check_enough_points
 from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem, block_numbers
 from gnomon.discovery.forms.unbiased import noise_variance, unbiased_modulus_power
 from gnomon.discovery.forms.unbiased import unbiased_power as unbiased_power
@@ -82,7 +82,7 @@ class WeakForm(AbstractRegressionForm):
             highest = max(
                 [time] if letter == "t" else [f.derivative.count(letter) for t in terms for f in t.derived] + [1]
             )
-            check_points(n, 2 * MIN_HALF_WIDTH + 2 * highest + 1, highest)
+            check_enough_points(n, 2 * MIN_HALF_WIDTH + 2 * highest + 1, highest)
         halves = self._half_widths(data)
         counts = _centers(data.shape, halves)
         bumps = {

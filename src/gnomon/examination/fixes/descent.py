@@ -21,7 +21,7 @@ from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.plan import BatchPlan
 from gnomon.training.schedule import ScheduledOptimizer
 
-__all__ = ["FIXES", "for_all_parameters", "code_of"]
+__all__ = ["FIXES", "for_all_parameters", "optimizer_code"]
 
 LOWER_FACTORS = (0.1, 0.01, 0.001)
 """Factors of the learning rate that are tried if it is too large."""
@@ -39,10 +39,10 @@ MIN_STEPS = 30
 """Fewest steps with a larger batch."""
 
 
-def code_of(optimizer: AbstractOptimizer) -> str:
+def optimizer_code(optimizer: AbstractOptimizer) -> str:
     """Returns the line of code that creates an optimizer.
 
-    >>> code_of(SGD(0.1, momentum=0.9))
+    >>> optimizer_code(SGD(0.1, momentum=0.9))
     'torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)'
     """
     inner = optimizer.optimizer if isinstance(optimizer, ScheduledOptimizer) else optimizer
@@ -56,7 +56,7 @@ def code_of(optimizer: AbstractOptimizer) -> str:
 
 
 def _with_optimizer(trial: TrialRun, optimizer: AbstractOptimizer, words: str) -> Change:
-    lines = (f"optimizer = {code_of(rule)}" for rule in (trial.optimizer, optimizer))
+    lines = (f"optimizer = {optimizer_code(rule)}" for rule in (trial.optimizer, optimizer))
     old = trial.optimizer
     made = replace(old, optimizer=optimizer) if isinstance(old, ScheduledOptimizer) else optimizer
     return Change(replace(trial, optimizer=made), words, diff(*lines))
@@ -108,7 +108,7 @@ def all_parameters(trial: TrialRun, finding: Finding, subject: Subject) -> tuple
     """Proposes the same optimizer for all parameters of the module."""
     made = for_all_parameters(_inner(trial))
     change = _with_optimizer(trial, made, "all parameters in the optimizer")
-    return (replace(change, diff=diff("", f"optimizer = {code_of(made)}")),)
+    return (replace(change, diff=diff("", f"optimizer = {optimizer_code(made)}")),)
 
 
 def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from gnomon.examination.script.seen import SeenLoader, first_tensor
+from gnomon.examination.script.seen import LoaderRecord, first_tensor
 
 __all__ = ["BatchRecorder", "fingerprint"]
 
@@ -37,10 +37,10 @@ MIN_STORAGE_FACTOR = 2
 class BatchRecorder:
     """The loaders of a script with their batches, and the inputs of models that come from no loader."""
 
-    loaders: "weakref.WeakKeyDictionary[Any, SeenLoader]" = field(default_factory=weakref.WeakKeyDictionary)
-    iterators: "weakref.WeakKeyDictionary[Any, SeenLoader]" = field(default_factory=weakref.WeakKeyDictionary)
-    seen: list[SeenLoader] = field(default_factory=list)
-    current: SeenLoader | None = None
+    loaders: "weakref.WeakKeyDictionary[Any, LoaderRecord]" = field(default_factory=weakref.WeakKeyDictionary)
+    iterators: "weakref.WeakKeyDictionary[Any, LoaderRecord]" = field(default_factory=weakref.WeakKeyDictionary)
+    seen: list[LoaderRecord] = field(default_factory=list)
+    current: LoaderRecord | None = None
     compared: int = 0
     repeated: int = 0
     last: tuple[float, ...] | None = None
@@ -51,7 +51,7 @@ class BatchRecorder:
         """Records a new pass over a loader."""
         known = self.loaders.get(loader)
         if known is None:
-            known = SeenLoader(_length(loader))
+            known = LoaderRecord(_length(loader))
             self.loaders[loader] = known
             self.seen.append(known)
         known.single += known.passes > 0 and known.in_pass == 1 and (known.length or 2) > 1

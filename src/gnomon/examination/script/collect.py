@@ -5,24 +5,24 @@ from typing import Any
 
 from gnomon.checks.run.loop.facts import (
     ClipFacts,
+    FirstNotFinite,
     LoaderFacts,
     LoopFacts,
     ModelFacts,
-    NotFinite,
     OptimizerFacts,
     ParameterFacts,
     SchedulerFacts,
 )
 from gnomon.examination.script.recorder import LoopRecorder
-from gnomon.examination.script.seen import SeenLoader, SeenModel, SeenOptimizer, SeenScheduler
+from gnomon.examination.script.seen import LoaderRecord, ModelRecord, OptimizerRecord, SchedulerRecord
 
-__all__ = ["facts_of"]
+__all__ = ["loop_facts_of_recorder"]
 
 
-def facts_of(recorder: LoopRecorder, *, finished: bool) -> LoopFacts:
+def loop_facts_of_recorder(recorder: LoopRecorder, *, finished: bool) -> LoopFacts:
     """Returns the facts about a recorded run.
 
-    >>> facts_of(LoopRecorder(), finished=True).steps
+    >>> loop_facts_of_recorder(LoopRecorder(), finished=True).steps
     0
     """
     recorder.safely("losses", recorder.read_deferred)
@@ -55,7 +55,7 @@ def facts_of(recorder: LoopRecorder, *, finished: bool) -> LoopFacts:
         repeated_inputs=recorder.batches.repeated,
         seeds=recorder.seeds,
         seed=recorder.seed,
-        not_finite=None if recorder.not_finite is None else NotFinite(*recorder.not_finite),
+        not_finite=None if recorder.not_finite is None else FirstNotFinite(*recorder.not_finite),
         finished=finished,
     )
 
@@ -65,7 +65,7 @@ def _parameter_names(recorder: LoopRecorder) -> dict[int, str]:
     return {id(p): name for module in modules for name, p in module.named_parameters()}
 
 
-def _optimizer(seen: SeenOptimizer, names: dict[int, str]) -> OptimizerFacts:
+def _optimizer(seen: OptimizerRecord, names: dict[int, str]) -> OptimizerFacts:
     living: list[Any] = [ref() for ref in seen.parameters]
     parameters = tuple(
         ParameterFacts(names.get(id(p), f"parameter {i}"), size, seen.sampled, missing, zero)
@@ -80,14 +80,14 @@ def _optimizer(seen: SeenOptimizer, names: dict[int, str]) -> OptimizerFacts:
     )  # fmt: skip
 
 
-def _scheduler(seen: SeenScheduler) -> SchedulerFacts:
+def _scheduler(seen: SchedulerRecord) -> SchedulerFacts:
     steps = seen.optimizer.steps if seen.optimizer is not None else 0
     rates = seen.optimizer.rates.pairs if seen.optimizer is not None else ()
     first = nan if seen.at_first_step is None else seen.at_first_step
     return SchedulerFacts(seen.name, seen.calls, seen.before, seen.length, steps, seen.initial, first, rates)
 
 
-def _model(seen: SeenModel, recorder: LoopRecorder) -> ModelFacts:
+def _model(seen: ModelRecord, recorder: LoopRecorder) -> ModelFacts:
     module = seen.ref()
     parts = [] if module is None else [id(part) for part in module.modules()]
     return ModelFacts(
@@ -97,7 +97,7 @@ def _model(seen: SeenModel, recorder: LoopRecorder) -> ModelFacts:
     )  # fmt: skip
 
 
-def _loader(seen: SeenLoader) -> LoaderFacts:
+def _loader(seen: LoaderRecord) -> LoaderFacts:
     return LoaderFacts(
         seen.batches, seen.length, seen.passes, seen.single, seen.backwards, seen.forwards, seen.compared, seen.equal,
         tuple(seen.labels), len(seen.classes),

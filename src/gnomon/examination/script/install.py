@@ -18,9 +18,9 @@ from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from gnomon.examination.script.recorder import LoopRecorder
-from gnomon.examination.script.seen import SeenScheduler
+from gnomon.examination.script.seen import SchedulerRecord
 
-__all__ = ["observing"]
+__all__ = ["record_training_loop"]
 
 STEPS_BETWEEN_CLOCKS = 8
 """Steps after which the recorder looks at the clock."""
@@ -50,11 +50,11 @@ class Patches:
 
 
 @contextmanager
-def observing(recorder: LoopRecorder) -> Iterator[None]:
+def record_training_loop(recorder: LoopRecorder) -> Iterator[None]:
     """Records everything that happens inside the block.
 
     >>> before = torch.autograd.backward
-    >>> with observing(LoopRecorder()):
+    >>> with record_training_loop(LoopRecorder()):
     ...     changed = torch.autograd.backward is not before
     >>> changed, torch.autograd.backward is before
     (True, True)
@@ -239,7 +239,7 @@ def _patch_schedulers(patches: Patches, recorder: LoopRecorder) -> None:
                 patches.put(kind, "step", make_step)
 
 
-def _note_scheduler(recorder: LoopRecorder, scheduler: Any) -> SeenScheduler | None:
+def _note_scheduler(recorder: LoopRecorder, scheduler: Any) -> SchedulerRecord | None:
     """Records a scheduler once its outermost ``__init__`` has ended; a known one is unchanged."""
     known = recorder.schedulers.get(scheduler)
     if known is not None:
@@ -251,7 +251,7 @@ def _note_scheduler(recorder: LoopRecorder, scheduler: Any) -> SeenScheduler | N
     length = getattr(scheduler, "T_max", None) or getattr(scheduler, "total_steps", None)
     group = optimizer.param_groups[0]
     initial = float(group["lr"])
-    new = SeenScheduler(type(scheduler).__name__, seen, length if isinstance(length, int) else None, initial)
+    new = SchedulerRecord(type(scheduler).__name__, seen, length if isinstance(length, int) else None, initial)
     recorder.schedulers[scheduler] = new
     recorder.all_schedulers.append(new)
     return new

@@ -1,6 +1,6 @@
 """Runs a script as Python would, and records how it ended: its exit code, exception and traceback.
 
->>> Ending(SystemExit(3)).words, Ending(SystemExit(0)).is_complete
+>>> ScriptEnding(SystemExit(3)).words, ScriptEnding(SystemExit(0)).is_complete
 ('the script called sys.exit(3)', True)
 """
 
@@ -17,11 +17,11 @@ from pathlib import Path
 
 from gnomon.core.errors import InputError
 
-__all__ = ["Ending", "check_script", "run_script"]
+__all__ = ["ScriptEnding", "check_script", "run_script"]
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ScriptEnding:
     """How a script ended: with an exception, with sys.exit, or at its last line (None)."""
 
     exception: BaseException | None = None
@@ -64,7 +64,7 @@ def check_script(script: str, *, module: bool) -> None:
             raise InputError(f"no module is called {script}", accepted="a module that python -m finds")
 
 
-def run_script(script: str, arguments: Sequence[str], *, module: bool = False) -> Ending:
+def run_script(script: str, arguments: Sequence[str], *, module: bool = False) -> ScriptEnding:
     """Runs a script, or a module as ``python -m`` does, with its own ``sys.argv``, ``sys.path`` and ``__main__``.
 
     ``__main__`` stays the script's module afterwards, as in Python itself, so that its exit handlers find their names.
@@ -88,8 +88,8 @@ def run_script(script: str, arguments: Sequence[str], *, module: bool = False) -
             exec(code, main.__dict__)
     except BaseException as error:  # caught so that the report is written first; raised again afterwards
         error.__traceback__ = without_frames_of_gnomon(error.__traceback__)
-        return Ending(error)
-    return Ending()
+        return ScriptEnding(error)
+    return ScriptEnding()
 
 
 def without_frames_of_gnomon(traceback: types.TracebackType | None) -> types.TracebackType | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from torch import nn
 
-from gnomon.examination.script.seen import SeenModel, is_mode_sensitive
+from gnomon.examination.script.seen import ModelRecord, is_mode_sensitive
 
 __all__ = ["ModelRecorder"]
 
@@ -21,10 +21,10 @@ __all__ = ["ModelRecorder"]
 class ModelRecorder:
     """All modules that were called; modules inside another one are marked as inner."""
 
-    known: dict[int, SeenModel] = field(default_factory=dict)
-    lost: list[SeenModel] = field(default_factory=list)
+    known: dict[int, ModelRecord] = field(default_factory=dict)
+    lost: list[ModelRecord] = field(default_factory=list)
 
-    def note_call(self, module: nn.Module, *, graph: bool, step: int) -> SeenModel | None:
+    def note_call(self, module: nn.Module, *, graph: bool, step: int) -> ModelRecord | None:
         """Records a call with or without gradients; returns the model, None for layers and losses."""
         model = self.known.get(id(module))
         if model is None or model.ref() is not module:
@@ -42,21 +42,21 @@ class ModelRecorder:
             model.pending_eval += not module.training
         return model
 
-    def _meet(self, module: nn.Module) -> SeenModel:
+    def _meet(self, module: nn.Module) -> ModelRecord:
         old = self.known.get(id(module))
         if old is not None and (old.trained or old.validated):
             self.lost.append(old)
-        model = SeenModel.of(module)
+        model = ModelRecord.of(module)
         self.known[id(module)] = model
         for name, part in module.named_modules():
             if part is not module:
                 other = self.known.get(id(part))
                 if other is None or other.ref() is not part:
-                    other = self.known[id(part)] = SeenModel(weakref.ref(part), type(part).__name__)
+                    other = self.known[id(part)] = ModelRecord(weakref.ref(part), type(part).__name__)
                 other.inner, other.name = True, name
         return model
 
-    def roots(self) -> list[SeenModel]:
+    def roots(self) -> list[ModelRecord]:
         """Returns the models that the script calls itself, without their submodules and without losses."""
         return [one for one in (*self.lost, *self.known.values()) if one.size and not one.inner]
 

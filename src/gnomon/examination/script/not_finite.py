@@ -3,7 +3,7 @@
 References to the outputs of a pass are kept until its backward pass, which keeps most of them anyway. Beyond a limit
 only weak references are kept, so that memory does not grow.
 
->>> trail = Trail()
+>>> trail = ModuleCallTrail()
 >>> trail.add(nn.ReLU(), torch.ones(3))
 >>> trail.numbers
 3
@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Trail", "locate"]
+__all__ = ["ModuleCallTrail", "locate_first_not_finite"]
 
 MAX_NUMBERS_KEPT = 16_000_000
 """Numbers in outputs that are kept by strong references, 64 MB in single precision."""
@@ -26,7 +26,7 @@ MAX_MODELS_KEPT = 4
 
 
 @dataclass(slots=True, eq=False)
-class Trail:
+class ModuleCallTrail:
     """The modules that were called since the last backward pass, with their outputs."""
 
     entries: list[tuple[nn.Module, Any]] = field(default_factory=list)
@@ -59,11 +59,11 @@ class Trail:
         self.inputs = None
 
 
-def locate(trail: Trail, name_of: Callable[[nn.Module], str]) -> tuple[str, str, str]:
+def locate_first_not_finite(trail: ModuleCallTrail, name_of: Callable[[nn.Module], str]) -> tuple[str, str, str]:
     """Finds the first number that is not finite: returns the place, the name and the class of the module.
 
-    >>> trail = Trail([(nn.ReLU(), torch.ones(2)), (nn.Tanh(), torch.tensor([1.0, float("nan")]))])
-    >>> locate(trail, lambda module: type(module).__name__)
+    >>> trail = ModuleCallTrail([(nn.ReLU(), torch.ones(2)), (nn.Tanh(), torch.tensor([1.0, float("nan")]))])
+    >>> locate_first_not_finite(trail, lambda module: type(module).__name__)
     ('module', 'Tanh', 'Tanh')
     """
     if not trail.entries:

@@ -18,7 +18,7 @@ from typing import Any
 from gnomon.core.results import Finding
 from gnomon.findings import TABLE, loop
 
-__all__ = ["Ranks", "compare_ranks"]
+__all__ = ["ProcessRanks", "compare_ranks"]
 
 MAX_WAIT_SECONDS = 60.0
 """Time that process 0 waits for a process that is still alive."""
@@ -29,7 +29,7 @@ MIN_BATCHES_COMPARED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Ranks:
+class ProcessRanks:
     """This process and the others that `torchrun` started on this machine."""
 
     rank: int
@@ -38,10 +38,10 @@ class Ranks:
     folder: Path
 
     @classmethod
-    def of_environment(cls, environment: Mapping[str, str]) -> "Ranks | None":
+    def of_environment(cls, environment: Mapping[str, str]) -> "ProcessRanks | None":
         """Returns the processes on this machine; None if the script runs in one process.
 
-        >>> Ranks.of_environment({}) is None
+        >>> ProcessRanks.of_environment({}) is None
         True
         """
         count = int(environment.get("LOCAL_WORLD_SIZE", environment.get("WORLD_SIZE", "1")))

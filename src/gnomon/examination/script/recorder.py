@@ -24,9 +24,9 @@ from torch.optim import Optimizer
 from gnomon.core.machine.clock import Clock
 from gnomon.examination.script.batches import BatchRecorder
 from gnomon.examination.script.models import ModelRecorder
-from gnomon.examination.script.not_finite import Trail, locate
-from gnomon.examination.script.seen import SeenOptimizer, SeenScheduler, is_zero
-from gnomon.examination.script.series import Thinned
+from gnomon.examination.script.not_finite import ModuleCallTrail, locate_first_not_finite
+from gnomon.examination.script.seen import OptimizerRecord, SchedulerRecord, is_zero
+from gnomon.examination.script.series import ThinnedSeries
 
 __all__ = ["LoopRecorder"]
 
@@ -60,13 +60,13 @@ class LoopRecorder:
     first_leaf: int = 0
     graphless: int | None = None
     discarded: int = 0
-    losses: Thinned = field(default_factory=Thinned)
-    norms: Thinned = field(default_factory=Thinned)
+    losses: ThinnedSeries = field(default_factory=ThinnedSeries)
+    norms: ThinnedSeries = field(default_factory=ThinnedSeries)
     largest: tuple[float, Any] = (0.0, None)
-    optimizers: dict[int, SeenOptimizer] = field(default_factory=dict)
-    retired: list[SeenOptimizer] = field(default_factory=list)
-    schedulers: "weakref.WeakKeyDictionary[Any, SeenScheduler]" = field(default_factory=weakref.WeakKeyDictionary)
-    all_schedulers: list[SeenScheduler] = field(default_factory=list)
+    optimizers: dict[int, OptimizerRecord] = field(default_factory=dict)
+    retired: list[OptimizerRecord] = field(default_factory=list)
+    schedulers: "weakref.WeakKeyDictionary[Any, SchedulerRecord]" = field(default_factory=weakref.WeakKeyDictionary)
+    all_schedulers: list[SchedulerRecord] = field(default_factory=list)
     models: ModelRecorder = field(default_factory=ModelRecorder)
     batches: BatchRecorder = field(default_factory=BatchRecorder)
     clip_calls: int = 0
@@ -79,7 +79,7 @@ class LoopRecorder:
     seed: int = 0
     not_finite: Any = None
     loaded: set[int] = field(default_factory=set)
-    trail: Trail = field(default_factory=Trail)
+    trail: ModuleCallTrail = field(default_factory=ModuleCallTrail)
     used: set[int] = field(default_factory=set)
     deferred: list[tuple[int, Tensor]] = field(default_factory=list)
     pause_hooks: Callable[[bool], None] = field(default=lambda pausing: None)
@@ -109,13 +109,13 @@ class LoopRecorder:
         """Records a new optimizer, and retires an earlier one of the same parameters."""
         self._record_of(optimizer)
 
-    def _record_of(self, optimizer: Optimizer) -> SeenOptimizer:
+    def _record_of(self, optimizer: Optimizer) -> OptimizerRecord:
         seen = self.optimizers.get(id(optimizer))
         if seen is not None and seen.ref() is optimizer:
             return seen
         if seen is not None:
             self._retire(id(optimizer))
-        new = SeenOptimizer.of(optimizer, len(self.optimizers) + len(self.retired))
+        new = OptimizerRecord.of(optimizer, len(self.optimizers) + len(self.retired))
         for key, other in list(self.optimizers.items()):
             if other.first == new.first and other.name == new.name and other.sizes == new.sizes:
                 new.rebuilt, new.steps = max(other.rebuilt, 1) + 1, other.steps
@@ -158,10 +158,10 @@ class LoopRecorder:
             seen.rate = float(rate)
             seen.rates.add(seen.steps, seen.rate)
 
-    def _time_for_sample(self, seen: SeenOptimizer) -> bool:
+    def _time_for_sample(self, seen: OptimizerRecord) -> bool:
         return seen.steps * SAMPLES_PER_STEP >= seen.sampled - FIRST_STEPS and seen.steps % 5 == 0
 
-    def _sample(self, seen: SeenOptimizer, optimizer: Optimizer) -> None:
+    def _sample(self, seen: OptimizerRecord, optimizer: Optimizer) -> None:
         """Samples all gradients of an optimizer: how many are missing or zero, and their norm."""
         seen.sampled += 1
         if sum(len(group["params"]) for group in optimizer.param_groups) != len(seen.parameters):
@@ -238,7 +238,7 @@ class LoopRecorder:
                 seen.pending.append(self.backwards)
             seen.mark = mark
 
-    def _note_cleared(self, seen: SeenOptimizer) -> None:
+    def _note_cleared(self, seen: OptimizerRecord) -> None:
         probe = None if seen.probe is None else seen.probe()
         if probe is None:
             return
@@ -269,7 +269,7 @@ class LoopRecorder:
         value = loss.item()
         self.losses.add(self.steps + 1, value)
         if not isfinite(value) and self.not_finite is None:
-            self.not_finite = (self.steps + 1, value, *locate(self.trail, self.models.name_of))
+            self.not_finite = (self.steps + 1, value, *locate_first_not_finite(self.trail, self.models.name_of))
 
     def read_deferred(self) -> None:
         """Reads losses that are stored on other devices."""

@@ -14,7 +14,7 @@ from gnomon.examination.policy import ExaminationFacts, reconcile_sections
 from gnomon.examination.record import Examination
 from gnomon.report import Content, Section
 
-__all__ = ["report_on"]
+__all__ = ["watch_report"]
 
 MIN_STEPS = 10
 """Steps for an answer; fewer are marked as too few for an answer."""
@@ -30,7 +30,7 @@ QUESTIONS = {
 """Title and question of each section, by its key."""
 
 
-def report_on(
+def watch_report(
     name: str,
     facts: LoopFacts,
     *,
@@ -43,7 +43,7 @@ def report_on(
 ) -> Examination:
     """Judges the facts of a watched run and arranges the findings in sections.
 
-    >>> report_on("train.py", LoopFacts(), ending="the script finished", overhead=0.0, command="").verdict
+    >>> watch_report("train.py", LoopFacts(), ending="the script finished", overhead=0.0, command="").verdict
     'train.py: no problem found.'
     """
     sections = [_run_section(facts, ending, overhead, failures)]

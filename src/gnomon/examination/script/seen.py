@@ -1,6 +1,6 @@
 """What is known about each optimizer, scheduler, model and loader while a script runs.
 
->>> seen = SeenOptimizer.of(torch.optim.SGD(nn.Linear(2, 1).parameters(), 0.1), 0)
+>>> seen = OptimizerRecord.of(torch.optim.SGD(nn.Linear(2, 1).parameters(), 0.1), 0)
 >>> seen.name, seen.sizes
 ('SGD', [2, 1])
 """
@@ -13,9 +13,17 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from gnomon.examination.script.series import Thinned
+from gnomon.examination.script.series import ThinnedSeries
 
-__all__ = ["SeenLoader", "SeenModel", "SeenOptimizer", "SeenScheduler", "first_tensor", "is_mode_sensitive", "is_zero"]
+__all__ = [
+    "LoaderRecord",
+    "ModelRecord",
+    "OptimizerRecord",
+    "SchedulerRecord",
+    "first_tensor",
+    "is_mode_sensitive",
+    "is_zero",
+]
 
 MAX_PARAMETERS_COMPARED = 32
 """Parameters of which a few weights are compared with the first ones, to see whether anything changes."""
@@ -26,7 +34,7 @@ MODE_SENSITIVE = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm
 
 
 @dataclass(slots=True, eq=False)
-class SeenOptimizer:
+class OptimizerRecord:
     """An optimizer of the script; ``probe`` is its smallest parameter with a gradient, which represents the others."""
 
     ref: "weakref.ref[Optimizer]"
@@ -46,7 +54,7 @@ class SeenOptimizer:
     probe: "weakref.ref[Tensor] | None" = None
     mark: tuple[int, int] = (0, 0)
     pending: list[int] = field(default_factory=list)
-    rates: Thinned = field(default_factory=Thinned)
+    rates: ThinnedSeries = field(default_factory=ThinnedSeries)
     rate: float | None = None
     missing: list[int] = field(default_factory=list)
     zero: list[int] = field(default_factory=list)
@@ -54,7 +62,7 @@ class SeenOptimizer:
     rebuilt: int = 0
 
     @classmethod
-    def of(cls, optimizer: Optimizer, number: int) -> "SeenOptimizer":
+    def of(cls, optimizer: Optimizer, number: int) -> "OptimizerRecord":
         """Creates the record of an optimizer that was just built or stepped for the first time."""
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         seen = cls(
@@ -99,11 +107,11 @@ class SeenOptimizer:
 
 
 @dataclass(slots=True, eq=False)
-class SeenScheduler:
+class SchedulerRecord:
     """A learning rate scheduler of the script, with the number of its optimizer."""
 
     name: str
-    optimizer: SeenOptimizer | None
+    optimizer: OptimizerRecord | None
     length: int | None
     initial: float
     calls: int = 0
@@ -112,7 +120,7 @@ class SeenScheduler:
 
 
 @dataclass(slots=True, eq=False)
-class SeenModel:
+class ModelRecord:
     """A module of the script; ``inner`` modules are parts of another module that the script calls."""
 
     ref: "weakref.ref[nn.Module]"
@@ -135,7 +143,7 @@ class SeenModel:
     missing: tuple[tuple[str, int], ...] = ()
 
     @classmethod
-    def of(cls, module: nn.Module) -> "SeenModel":
+    def of(cls, module: nn.Module) -> "ModelRecord":
         """Creates the record of a module that is called for the first time."""
         kinds = [type(m).__name__ for m in module.modules() if is_mode_sensitive(m)]
         size = sum(p.numel() for p in module.parameters())
@@ -143,7 +151,7 @@ class SeenModel:
 
 
 @dataclass(slots=True, eq=False)
-class SeenLoader:
+class LoaderRecord:
     """A ``DataLoader`` of the script, and what was seen of its batches."""
 
     length: int | None

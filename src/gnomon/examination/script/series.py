@@ -1,6 +1,6 @@
 """Stores a series of numbers from a run of unknown length in bounded memory.
 
->>> series = Thinned(limit=4)
+>>> series = ThinnedSeries(limit=4)
 >>> for step in range(9):
 ...     series.add(step, step**2)
 >>> series.pairs
@@ -9,14 +9,14 @@
 
 from dataclasses import dataclass, field
 
-__all__ = ["Thinned"]
+__all__ = ["ThinnedSeries"]
 
 DEFAULT_LIMIT = 2000
 """Pairs that are kept; more do not change a picture."""
 
 
 @dataclass(slots=True)
-class Thinned:
+class ThinnedSeries:
     """Stores every number at first; at the limit drops every second one, and from then on stores half as many."""
 
     limit: int = DEFAULT_LIMIT

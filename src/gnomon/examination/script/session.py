@@ -16,22 +16,22 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from gnomon.examination.script.install import observing
-from gnomon.examination.script.launch import Ending, check_script, run_script
-from gnomon.examination.script.ranks import Ranks, compare_ranks, pack
+from gnomon.examination.script.install import record_training_loop
+from gnomon.examination.script.launch import ScriptEnding, check_script, run_script
+from gnomon.examination.script.ranks import ProcessRanks, compare_ranks, pack
 from gnomon.examination.script.recorder import LoopRecorder
 from gnomon.examination.script.seen import some_weights
 
 if TYPE_CHECKING:
     from gnomon.examination.record import Examination
 
-__all__ = ["Terminated", "WatchSession", "end_like"]
+__all__ = ["ScriptTerminated", "WatchSession", "exit_like_script"]
 
 WAIT_AFTER_TERMINATION = 2.0
 """Seconds that process 0 waits for others after the signal to terminate."""
 
 
-class Terminated(BaseException):
+class ScriptTerminated(BaseException):
     """Raised in the script when the process is asked to terminate, so that the report is written first."""
 
 
@@ -47,42 +47,42 @@ class WatchSession:
     module: bool = False
     overhead: float = 0.03
     recorder: LoopRecorder = field(init=False)
-    ranks: Ranks | None = field(init=False)
+    ranks: ProcessRanks | None = field(init=False)
 
     def __post_init__(self) -> None:
         check_script(self.script, module=self.module)
         self.recorder = LoopRecorder(self.overhead)
-        self.ranks = Ranks.of_environment(os.environ)
+        self.ranks = ProcessRanks.of_environment(os.environ)
 
-    def run(self) -> Ending:
+    def run(self) -> ScriptEnding:
         """Runs the script until it ends in any way."""
         if self.ranks is not None:
             self.ranks.begin()
-        with raising_on_termination(), observing(self.recorder):
+        with raising_on_termination(), record_training_loop(self.recorder):
             return run_script(self.script, self.arguments, module=self.module)
 
-    def report(self, ending: Ending, command: str = "") -> "Examination | None":
+    def report(self, ending: ScriptEnding, command: str = "") -> "Examination | None":
         """Returns the report of the run; None in processes that leave the report to process 0."""
-        from gnomon.examination.script.collect import facts_of
-        from gnomon.examination.script.report import report_on
+        from gnomon.examination.script.collect import loop_facts_of_recorder
+        from gnomon.examination.script.report import watch_report
 
         recorder = self.recorder
         share = recorder.total_spent / max(recorder.running_time, 1e-9)
-        facts = facts_of(recorder, finished=ending.is_complete)
+        facts = loop_facts_of_recorder(recorder, finished=ending.is_complete)
         name = self.script if self.module else Path(self.script).name
         failures = [f"{what} ({why})" for what, why in recorder.failures.items()]
         made: dict[str, Any] = {"ending": ending.words, "overhead": share, "command": command, "failures": failures}
-        alone = report_on(name, facts, **made)
+        alone = watch_report(name, facts, **made)
         if self.ranks is None:
             return alone
         own = self._record(pack(alone.findings))
         if self.ranks.local:
             self.ranks.write(own)
             return None
-        limit = {"seconds": WAIT_AFTER_TERMINATION} if isinstance(ending.exception, Terminated) else {}
+        limit = {"seconds": WAIT_AFTER_TERMINATION} if isinstance(ending.exception, ScriptTerminated) else {}
         others, lost = self.ranks.gather(**limit)
         found = compare_ranks(own, others, lost)
-        return report_on(name, facts, **made, processes=found, ranks=self.ranks.count)
+        return watch_report(name, facts, **made, processes=found, ranks=self.ranks.count)
 
     def _record(self, findings: list[list[Any]]) -> dict[str, Any]:
         """Returns what processes exchange: the first inputs, a hash of some weights, the steps, the findings."""
@@ -102,7 +102,7 @@ class WatchSession:
 
 @contextmanager
 def raising_on_termination() -> Iterator[None]:
-    """Raises `Terminated` when the process is asked to terminate, unless the script has its own handler."""
+    """Raises `ScriptTerminated` when the process is asked to terminate, unless the script has its own handler."""
     usual = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if not usual or threading.current_thread() is not threading.main_thread():
         yield
@@ -110,7 +110,7 @@ def raising_on_termination() -> Iterator[None]:
 
     def handle(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        raise Terminated
+        raise ScriptTerminated
 
     signal.signal(signal.SIGTERM, handle)
     try:
@@ -120,17 +120,17 @@ def raising_on_termination() -> Iterator[None]:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def end_like(ending: Ending) -> None:
+def exit_like_script(ending: ScriptEnding) -> None:
     """Ends this process as the script would have ended it: with the same exit code or the same signal.
 
     The traceback has already been shown.
 
-    >>> end_like(Ending())
+    >>> exit_like_script(ScriptEnding())
     """
     error = ending.exception
     sys.stdout.flush()
     sys.stderr.flush()
-    if isinstance(error, Terminated):
+    if isinstance(error, ScriptTerminated):
         os.kill(os.getpid(), signal.SIGTERM)
     if error is not None:
         if not isinstance(error, SystemExit):

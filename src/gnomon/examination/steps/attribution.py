@@ -12,10 +12,10 @@ from gnomon.attribution.shortcut import Shortcuts
 from gnomon.core.results import QuantityDefinition, Value
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import (
-    DIVERGED,
-    NOT_ENOUGH,
-    NOT_FINISHED,
-    UNTRAINED,
+    NOT_TRAINED_LONG_ENOUGH,
+    SKIPPED_AFTER_DIVERGENCE,
+    SKIPPED_WITHOUT_TRAINING,
+    TRAINING_NOT_FINISHED,
     AbstractStep,
     StepContext,
     StepProducts,
@@ -59,9 +59,9 @@ class AttributionStep(AbstractStep):
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         each, run = max(products[Profile].cost.each, 1e-9), products.get(Run)
         if run is None and context.fit:
-            raise StepSkipped(UNTRAINED)
+            raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         if run is not None and run.diverges:
-            raise StepSkipped(DIVERGED)
+            raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         affordable = context.seconds / 2 / each
         size = largest_size_up_to(SIZES, affordable / SEARCH_PASSES_PER_EXAMPLE)
         if SEARCH_PASSES_PER_EXAMPLE * size > 2 * affordable:
@@ -118,7 +118,7 @@ def _mark_as_unfinished(result: StepResult, run: Run | None) -> StepResult:
     """Adds to the answer that the network had not finished training, unless there is a finding."""
     if run is None or not run.shortage or result.content.findings:
         return result
-    answer = f"{NOT_ENOUGH} {NOT_FINISHED} {result.content.answer}"
+    answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {result.content.answer}"
     return replace(result, content=replace(result.content, answer=answer), state="unsure")
 
 

@@ -32,7 +32,7 @@ from gnomon.examination.subject import Examples, Subject
 from gnomon.findings import most_serious_first
 from gnomon.report import Content
 
-EXAMPLE_COUNTS = (250, 1000, 2000, 4000, 8000)
+AFFORDABLE_EXAMPLE_COUNTS = (250, 1000, 2000, 4000, 8000)
 """Numbers of examples on which labels and columns are judged, chosen by time; wrong labels need many examples."""
 EXAMPLES_PER_FIT = 1000
 """Number of examples fitted at once."""
@@ -88,7 +88,7 @@ class ColumnsStep(AbstractStep):
             SECONDS_PER_EXAMPLE + SECONDS_PER_NUMBER * sum(t[0].numel() for t in tensors(subject.probe.x))
         )
         examples = subject.examples(
-            subject.train.probe(largest_size_up_to(EXAMPLE_COUNTS, allowed / each), seed=context.seed)
+            subject.train.probe(largest_size_up_to(AFFORDABLE_EXAMPLE_COUNTS, allowed / each), seed=context.seed)
         )
         found = _columns(subject, examples)
         if subject.task.classes or subject.asks_for_targets:

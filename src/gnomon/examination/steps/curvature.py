@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from gnomon.core.results import Finding, Interval, QuantityDefinition, Value
 from gnomon.core.results.record import Record
-from gnomon.examination.pictures import learning_rate_meter
+from gnomon.examination.pictures import learning_rate_scale_plot
 from gnomon.examination.step import (
-    DIVERGED,
-    NOT_ENOUGH,
-    NOT_FINISHED,
+    NOT_TRAINED_LONG_ENOUGH,
+    SKIPPED_AFTER_DIVERGENCE,
+    TRAINING_NOT_FINISHED,
     AbstractStep,
     StepContext,
     StepProducts,
@@ -53,7 +53,7 @@ class CurvatureStep(AbstractStep):
         require_gradients(subject)
         run = products.get(Run)
         if run is not None and run.diverges:
-            raise StepSkipped(DIVERGED)
+            raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         model = subject.module if run is None else run.model
         cost = products[Profile].cost
         examples = subject.probe.some(affordable(cost, context))
@@ -85,8 +85,10 @@ class CurvatureStep(AbstractStep):
             QuantityDefinition("B = tr Σ / |G|²", "noise scale", "mccandlish2018empirical"),
         )
         short = "" if run is None else run.shortage
-        answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if short else answer
-        plots = learning_rate_meter(way.lr, 2 * (1 + way.momentum) / value) if way is not None and value > 0 else ()
+        answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if short else answer
+        plots = (
+            learning_rate_scale_plot(way.lr, 2 * (1 + way.momentum) / value) if way is not None and value > 0 else ()
+        )
         findings = () if short else _findings(value, way)
         content = Content(answer, findings, tuple(values), plots, definitions)
         return StepResult(content, CurvatureSummary(value, trace.value), "unsure" if short else "answered")

@@ -14,9 +14,9 @@ from gnomon.core.results.record import Record
 from gnomon.decisions.margins import probabilities
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import (
-    DIVERGED,
-    NOT_ENOUGH,
-    NOT_FINISHED,
+    NOT_TRAINED_LONG_ENOUGH,
+    SKIPPED_AFTER_DIVERGENCE,
+    TRAINING_NOT_FINISHED,
     AbstractStep,
     StepContext,
     StepProducts,
@@ -31,7 +31,7 @@ from gnomon.report import Content
 from gnomon.report.exhibit import ShownExample, draw_picture, is_picture, show_example
 from gnomon.training import Run
 
-EXAMPLE_COUNTS = (64, 128, 256, 512, 1024, 2048)
+AFFORDABLE_EXAMPLE_COUNTS = (64, 128, 256, 512, 1024, 2048)
 """Numbers of evaluated examples, chosen by time."""
 SHOWN_EXAMPLES = 12
 """Examples that are shown."""
@@ -67,7 +67,7 @@ class ExamplesStep(AbstractStep):
         if run is None:
             raise StepSkipped("Skipped: the network has not been trained, so its mistakes mean nothing yet.")
         if run.diverges:
-            raise StepSkipped(DIVERGED)
+            raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         at_positions = _position_loss(subject)
         if not subject.task.classes and not subject.asks_for_targets and at_positions is None:
             raise StepSkipped(
@@ -75,7 +75,7 @@ class ExamplesStep(AbstractStep):
             )
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         each = max(products[Profile].cost.each, 1e-9)
-        most = largest_size_up_to(EXAMPLE_COUNTS, 0.5 * context.seconds / each)
+        most = largest_size_up_to(AFFORDABLE_EXAMPLE_COUNTS, 0.5 * context.seconds / each)
         if most * each > 3 * context.seconds:  # a pass without gradients costs a third of a training pass
             raise out_of_time_error(f"A pass over {most} examples", most * each / 3, context)
         numbers = stratified_sample(len(source), source.labels(), most, seed=context.seed)
@@ -102,7 +102,7 @@ class ExamplesStep(AbstractStep):
         )
         largest = error.topk(len(shown)).values.tolist()
         product = Hardest(tuple(e.number for e in shown), tuple(largest))
-        answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if run.shortage else answer
+        answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if run.shortage else answer
         content = Content(answer, (), values, plots, exhibits=shown)
         return StepResult(content, product, "unsure" if run.shortage else "answered")
 

@@ -17,10 +17,10 @@ from gnomon.core.results import Axis, Bars, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import (
-    DIVERGED,
-    NOT_ENOUGH,
-    NOT_FINISHED,
-    UNTRAINED,
+    NOT_TRAINED_LONG_ENOUGH,
+    SKIPPED_AFTER_DIVERGENCE,
+    SKIPPED_WITHOUT_TRAINING,
+    TRAINING_NOT_FINISHED,
     AbstractStep,
     StepContext,
     StepProducts,
@@ -33,7 +33,7 @@ from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
 from gnomon.training import Run
 
-EXAMPLE_COUNTS = (32, 64, 128, 256, 512, 1024)
+AFFORDABLE_EXAMPLE_COUNTS = (32, 64, 128, 256, 512, 1024)
 """Numbers of examples, chosen by time."""
 SHUFFLES = 3
 """Number of shuffles of each column, whose mean is reported."""
@@ -69,22 +69,22 @@ class ImportanceStep(AbstractStep):
         if not _is_table(subject):
             raise StepSkipped("Skipped: the inputs are not a table with at most 200 columns of real numbers.")
         if run is None and context.fit:
-            raise StepSkipped(UNTRAINED)
+            raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         if run is not None and run.diverges:
-            raise StepSkipped(DIVERGED)
+            raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         if not subject.task.classes and not subject.asks_for_targets:
             raise StepSkipped("Skipped: your loss does not compare outputs with targets directly.")
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         assert isinstance(subject.probe.x, Tensor)
         passes, each = 1 + SHUFFLES * subject.probe.x.shape[1], max(products[Profile].cost.each, 1e-9) / 3
-        n = largest_size_up_to(EXAMPLE_COUNTS, 0.5 * context.seconds / (passes * each))
+        n = largest_size_up_to(AFFORDABLE_EXAMPLE_COUNTS, 0.5 * context.seconds / (passes * each))
         if passes * n * each > 2 * context.seconds:
             raise out_of_time_error(f"{passes} passes over {n} examples", passes * n * each, context)
         examples = subject.examples(source.probe(n, seed=context.seed))
         found = column_importance(subject, subject.module if run is None else run.model, examples, seed=context.seed)
         answer = _answer(found, classes=subject.task.classes > 0)
         short = "" if run is None else run.shortage
-        answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if short else answer
+        answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if short else answer
         definition = QuantityDefinition("error with a column shuffled − error", "importance", "breiman2001random")
         plots = _plots(found, which, classes=subject.task.classes > 0)
         data = {"importance": dict(found.importance)}

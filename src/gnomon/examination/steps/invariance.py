@@ -7,10 +7,10 @@ from gnomon.core.results import Finding, QuantityDefinition, Value
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.levels import significance_level
 from gnomon.examination.step import (
-    DIVERGED,
-    NOT_ENOUGH,
-    NOT_FINISHED,
-    UNTRAINED,
+    NOT_TRAINED_LONG_ENOUGH,
+    SKIPPED_AFTER_DIVERGENCE,
+    SKIPPED_WITHOUT_TRAINING,
+    TRAINING_NOT_FINISHED,
     AbstractStep,
     StepContext,
     StepProducts,
@@ -53,9 +53,9 @@ class InvarianceStep(AbstractStep):
             raise StepSkipped("Skipped: the inputs are not images (n, channels, height, width).")
         run = products.get(Run)
         if run is None and context.fit:
-            raise StepSkipped(UNTRAINED)
+            raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         if run is not None and run.diverges:
-            raise StepSkipped(DIVERGED)
+            raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         model = subject.module if run is None else run.model
         each = products[Profile].cost.each / 2  # half a training pass is a safe estimate for a forward pass
         most = largest_size_up_to(SIZES, 0.5 * context.seconds / (PASSES_PER_EXAMPLE * each))
@@ -71,7 +71,7 @@ class InvarianceStep(AbstractStep):
         )
         short = "" if run is None else run.shortage
         answer = _answer(measured) if subject.task.classes else measured.verdict
-        answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if short else answer
+        answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if short else answer
         told = run is not None and not short and subject.task.classes
         findings = shift_findings(measured, min(subject.probe.x.shape[2:])) if told else ()
         content = Content(answer, findings, values, measured.plots(), (definition,))

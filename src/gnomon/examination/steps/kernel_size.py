@@ -7,14 +7,14 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.results.record import Record
-from gnomon.examination.cost import EXAMPLE_COUNTS, StepCost, largest_size_up_to
+from gnomon.examination.cost import AFFORDABLE_EXAMPLE_COUNTS, StepCost, largest_size_up_to
 from gnomon.examination.step import StepContext, StepSkipped, error_sentence
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error, stop_at_deadline
 from gnomon.tangent import ntk
 from gnomon.tangent.projection import random_combination, same_combination
 
-SIZES = EXAMPLE_COUNTS[1:]
+SIZES = AFFORDABLE_EXAMPLE_COUNTS[1:]
 FIRST = min(SIZES)
 WANTED_EXAMPLES = 256
 """If the kernel of all outputs is too slow for this number of examples, gnomon uses one random combination of

@@ -12,7 +12,7 @@ from gnomon.core.metrics import explained_variance
 from gnomon.core.results import Axis, Histogram, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.decisions.calibration import Calibration, calibration
-from gnomon.decisions.margins import NAMED_EXAMPLES, Margins, margins, probabilities
+from gnomon.decisions.margins import MAX_NAMED_EXAMPLES, Margins, margins, probabilities
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.decision_plots import (
     class_table,
@@ -24,10 +24,10 @@ from gnomon.examination.decision_plots import (
 from gnomon.examination.good_results import MIN_AVOIDED_ERROR
 from gnomon.examination.levels import significance_level
 from gnomon.examination.step import (
-    DIVERGED,
-    NOT_ENOUGH,
-    NOT_FINISHED,
-    UNTRAINED,
+    NOT_TRAINED_LONG_ENOUGH,
+    SKIPPED_AFTER_DIVERGENCE,
+    SKIPPED_WITHOUT_TRAINING,
+    TRAINING_NOT_FINISHED,
     AbstractStep,
     StepContext,
     StepProducts,
@@ -82,9 +82,9 @@ class MarginsStep(AbstractStep):
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         run = products.get(Run)
         if run is None and context.fit:
-            raise StepSkipped(UNTRAINED)
+            raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         if run is not None and run.diverges:
-            raise StepSkipped(DIVERGED)
+            raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         model = subject.module if run is None else run.model
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         index = _draw(source, products[Profile], context)
@@ -157,7 +157,9 @@ def _mark_as_unfinished(result: StepResult, short: str) -> StepResult:
     """Adds to the answer that the network had not finished training."""
     if not short:
         return result
-    content = replace(result.content, answer=f"{NOT_ENOUGH} {NOT_FINISHED} {result.content.answer}")
+    content = replace(
+        result.content, answer=f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {result.content.answer}"
+    )
     return StepResult(content, result.product, "unsure")
 
 
@@ -226,7 +228,7 @@ def _regression(
 ) -> StepResult:  # fmt: skip
     y = y.double()
     residual, explained = (f - y).square().mean(1).sqrt(), explained_variance(f, y)
-    hardest = index[residual.topk(min(NAMED_EXAMPLES, len(f))).indices].tolist()
+    hardest = index[residual.topk(min(MAX_NAMED_EXAMPLES, len(f))).indices].tolist()
     state = "trained" if trained else "as given"
     error, spread = float(residual.square().mean().sqrt()), float(y.var(0, correction=0).mean().sqrt())
     values = (

@@ -5,8 +5,8 @@ from math import ceil, log10
 from gnomon.core.results import Axis, Bars, Plot, QuantityDefinition, RangeMeter, Value
 from gnomon.examination.pictures import layer_path_and_class
 from gnomon.examination.step import (
-    DIVERGED,
-    NOT_ENOUGH,
+    NOT_TRAINED_LONG_ENOUGH,
+    SKIPPED_AFTER_DIVERGENCE,
     AbstractStep,
     StepContext,
     StepProducts,
@@ -42,9 +42,11 @@ class RegimeStep(AbstractStep):
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if products[Run].diverges:
-            raise StepSkipped(DIVERGED)
+            raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         if products[Run].shortage:
-            raise StepSkipped(f"{NOT_ENOUGH} this compares the network at the end of training with its start.")
+            raise StepSkipped(
+                f"{NOT_TRAINED_LONG_ENOUGH} this compares the network at the end of training with its start."
+            )
         means, model = products[ProbeKernel].means, products[Run].model
         if 2 * means.estimate(min(EXAMPLES)) > 0.8 * context.seconds:
             raise out_of_time_error("Two tangent kernels", 2 * means.estimate(min(EXAMPLES)), context)

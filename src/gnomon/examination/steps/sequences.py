@@ -9,8 +9,8 @@ from gnomon.core.modules.layer_classes import RECURRENT
 from gnomon.core.results import Axis, Finding, Image, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.step import (
-    NOT_ENOUGH,
-    NOT_FINISHED,
+    NOT_TRAINED_LONG_ENOUGH,
+    TRAINING_NOT_FINISHED,
     AbstractStep,
     StepContext,
     StepProducts,
@@ -106,7 +106,7 @@ class SequencesStep(AbstractStep):
         )
         told = " ".join(looked) or alone
         answer = findings[0].message if findings else told
-        answer = f"{NOT_ENOUGH} {NOT_FINISHED} {answer}" if short and not findings else answer
+        answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if short and not findings else answer
         values = () if lag is None else (Value("lag of the task", lag, id="lag-of-the-task"),)
         content = Content(answer, tuple(findings), values, tuple(plots), stated=tuple(findings[:1]))
         return StepResult(content, SequenceChecks(tuple(looked), lag), "unsure" if short else "answered")

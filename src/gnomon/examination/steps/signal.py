@@ -12,7 +12,7 @@ from gnomon.checks.network.chain import mean_field_of_module
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.meanfield import MeanField
 from gnomon.checks.network.signal import Signal
-from gnomon.checks.network.signal_findings import MAX_SQUARE_RATIO
+from gnomon.checks.network.signal_findings import MAX_MEAN_SQUARE_RATIO
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs.arguments import take
 from gnomon.core.results import Axis, Hypothesis, Line, Plot, QuantityDefinition, Scatter, Value
@@ -25,7 +25,7 @@ from gnomon.kernels import Limit, layers
 from gnomon.kernels.ready import layers_compile_seconds
 from gnomon.report import Content
 
-EXAMPLE_COUNTS = (8, 16, 32, 64)
+AFFORDABLE_EXAMPLE_COUNTS = (8, 16, 32, 64)
 """Numbers of examples for the measurement, chosen by time."""
 THEORY_EXAMPLE_COUNTS = (4, 24)
 """Numbers of examples for the theory; the smaller one shows whether the larger one is affordable."""
@@ -82,12 +82,14 @@ class SignalStep(AbstractStep):
 def _examples(profile: Profile | None, context: StepContext) -> int:
     """Returns the number of examples affordable in half of the time, at least eight; raises `OutOfTime` if too slow."""
     if profile is None:
-        return max(EXAMPLE_COUNTS)
-    least = 2 * profile.cost.passes(min(EXAMPLE_COUNTS))
+        return max(AFFORDABLE_EXAMPLE_COUNTS)
+    least = 2 * profile.cost.passes(min(AFFORDABLE_EXAMPLE_COUNTS))
     if least > 2 * context.seconds:
-        raise out_of_time_error(f"Signals of {min(EXAMPLE_COUNTS)} examples", least, context)
+        raise out_of_time_error(f"Signals of {min(AFFORDABLE_EXAMPLE_COUNTS)} examples", least, context)
     return max(
-        n for n in EXAMPLE_COUNTS if n == min(EXAMPLE_COUNTS) or 4 * profile.cost.passes(n) <= 0.5 * context.seconds
+        n
+        for n in AFFORDABLE_EXAMPLE_COUNTS
+        if n == min(AFFORDABLE_EXAMPLE_COUNTS) or 4 * profile.cost.passes(n) <= 0.5 * context.seconds
     )
 
 
@@ -206,7 +208,7 @@ def _course(what: str, values: Sequence[float | None]) -> str:
         return f"Squared {what} of each layer. Layers without a point have none at all, so they pass nothing on."
     factor = max(known) / min(known)
     size = f"{factor:.1e}" if factor >= 1e6 else f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
-    limit = f"more than {MAX_SQUARE_RATIO:,.0f} from layer to layer is a problem"
+    limit = f"more than {MAX_MEAN_SQUARE_RATIO:,.0f} from layer to layer is a problem"
     return f"Squared {what} differ by a factor of {size} between layers; {limit}."
 
 

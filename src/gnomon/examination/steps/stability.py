@@ -5,7 +5,7 @@ from math import inf
 from gnomon.checks.run.stable_rate import stable_rate_findings
 from gnomon.core.results import Finding, Hypothesis, Interval, QuantityDefinition, Value
 from gnomon.examination.cost import StepCost, largest_size_up_to
-from gnomon.examination.pictures import learning_rate_meter
+from gnomon.examination.pictures import learning_rate_scale_plot
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
@@ -68,9 +68,9 @@ class StabilityStep(AbstractStep):
         )
         same = Hypothesis("the curvature stays constant", None, "it is measured during training")
         plots = (
-            learning_rate_meter(None, limit)
+            learning_rate_scale_plot(None, limit)
             if used is None
-            else learning_rate_meter(used.lr, limit * (1 + used.momentum))
+            else learning_rate_scale_plot(used.lr, limit * (1 + used.momentum))
         )
         return StepResult(
             Content(answer, findings, tuple(values), plots, (definition,), (same,), stated=findings), measured

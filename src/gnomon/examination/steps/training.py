@@ -7,10 +7,10 @@ import torch
 from gnomon.core.results import Axis, Finding, Line, Plot, QuantityDefinition, Reference, Scatter, Value
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.cost import StepCost, largest_size_up_to
-from gnomon.examination.first_outputs import all_labels
+from gnomon.examination.first_outputs import labels_of_all_examples
 from gnomon.examination.good_results import results_are_good
 from gnomon.examination.step import (
-    NOT_ENOUGH,
+    NOT_TRAINED_LONG_ENOUGH,
     AbstractStep,
     StepContext,
     StepProducts,
@@ -106,10 +106,14 @@ class TrainingStep(AbstractStep):
             *run.findings, *_below_kernel(run, products), *_overfit(run, subject.task.classes)
         )  # fmt: skip
         wanted = compare_with_prediction(run, products)
-        answer = f"{NOT_ENOUGH} {short}. {run.verdict}" if short else f"{run.verdict}{_disagreement(run, wanted)}"
+        answer = (
+            f"{NOT_TRAINED_LONG_ENOUGH} {short}. {run.verdict}"
+            if short
+            else f"{run.verdict}{_disagreement(run, wanted)}"
+        )
         values = (*_values(run, size, own=subject.recipe.loader is not None), *wanted)
         content = Content(answer, findings, values, tuple(plots), (definition,), data=data)
-        good = results_are_good(run, all_labels(subject.train))
+        good = results_are_good(run, labels_of_all_examples(subject.train))
         enough = not short and (_loss_fell(run) or int(run.steps[-1]) >= MIN_STEPS_TO_JUDGE)
         facts = {"trained_enough": enough, "loss_fell": _loss_fell(run), "good_results": good}
         return StepResult(content, run, "unsure" if short else "answered", facts, run.time_factor)

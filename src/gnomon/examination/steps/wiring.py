@@ -35,7 +35,7 @@ from gnomon.examination.subject import Examples, Subject
 from gnomon.findings import most_serious_first
 from gnomon.report import Content
 
-EXAMPLE_COUNTS = (4, 8, 16, 32, 64)
+AFFORDABLE_EXAMPLE_COUNTS = (4, 8, 16, 32, 64)
 """Examples in a pass, chosen by time."""
 EXAMPLES_OF_REPEATED_PASSES = 16
 """Number of examples in passes that are repeated many times."""
@@ -64,7 +64,7 @@ class WiringStep(AbstractStep):
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         module, allowed = subject.module, context.seconds
         n = largest_size_up_to(
-            EXAMPLE_COUNTS, context.seconds / max(TOTAL_PASSES * products[Profile].seconds_per_example, 1e-9)
+            AFFORDABLE_EXAMPLE_COUNTS, context.seconds / max(TOTAL_PASSES * products[Profile].seconds_per_example, 1e-9)
         )
         some, few = subject.probe.some(n), subject.probe.some(min(EXAMPLES_OF_REPEATED_PASSES, n))
         gradients = loss_gradients(module, some.x, some.y, subject.loss_of) if subject.trainable else {}

@@ -17,7 +17,12 @@ from gnomon.generative.instruments.latent import (
 )
 from gnomon.generative.instruments.neighbors import SampleCoverage, SampleMemorization, coverage, memorization
 from gnomon.generative.instruments.posterior import ElboGap, elbo_gap
-from gnomon.generative.instruments.ratio import RatioCalibration, density_ratio, js_estimate, ratio_calibration
+from gnomon.generative.instruments.ratio import (
+    RatioCalibration,
+    density_ratio,
+    jensen_shannon_lower_bound,
+    ratio_calibration,
+)
 from gnomon.generative.instruments.score import ScoreError, score_curl, score_error
 from gnomon.generative.instruments.style import (
     StyleDistance,
@@ -51,7 +56,7 @@ __all__ = [
     "flow_density_check",
     "generator_gradient_health",
     "gradient_estimators",
-    "js_estimate",
+    "jensen_shannon_lower_bound",
     "latent_holes",
     "latent_knn_score",
     "memorization",

@@ -50,7 +50,8 @@ class ElboGap(Result):
     @property
     def verdict(self) -> str:
         """Says how tight the bound is and how many latent coordinates are used."""
-        use = f"{self.used} of {len(self.nats)} latent coordinates carry information, {float(self.nats.sum()):.3g} nats in all"
+        nats = f"{float(self.nats.sum()):.3g} nats in all"
+        use = f"{self.used} of {len(self.nats)} latent coordinates carry information, {nats}"
         return f"The bound is at least {float(self.gap.value):.3g} nats below log p(x); {use}."
 
     @property

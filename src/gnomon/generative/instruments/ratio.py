@@ -24,7 +24,7 @@ from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import alike
 from gnomon.generative.vectors import finite_points
 
-__all__ = ["RatioCalibration", "density_ratio", "js_estimate", "ratio_calibration"]
+__all__ = ["RatioCalibration", "density_ratio", "jensen_shannon_lower_bound", "ratio_calibration"]
 
 Logits = Callable[[Tensor], Tensor]
 """A function from examples to logits of the probability that they come from p."""
@@ -51,7 +51,7 @@ def density_ratio(discriminator: Logits, data: Any) -> Float[Tensor, " n"]:
 
 
 @names_call
-def js_estimate(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
+def jensen_shannon_lower_bound(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
     """Returns a lower bound of the Jensen-Shannon divergence of two sets of examples in nats, with its sampling error.
 
         JS(p, q) >= log 2 + (mean log D(x) + mean log(1 - D(y))) / 2                                       (1)
@@ -64,7 +64,7 @@ def js_estimate(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
     Hypotheses: see the module. Reference: [goodfellow2014generative].
     Cost: one forward pass.
 
-    >>> js_estimate(lambda x: 0 * x[:, 0], torch.zeros(4, 1), torch.zeros(4, 1)).value               # D = 1/2
+    >>> jensen_shannon_lower_bound(lambda x: 0 * x[:, 0], torch.zeros(4, 1), torch.zeros(4, 1)).value  # D = 1/2
     0.0
     """
     x, y = _both(x, y)

@@ -52,15 +52,15 @@ class APGD(Record, AbstractAttack):
         return "APGD, DLR" if self.scale_free else "APGD, cross-entropy"
 
     def run(  # noqa: D102
-        self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
     ) -> Tensor:
         best, left = x.clone(), torch.arange(len(x))
         for _ in range(self.restarts):
             start = threat.random(x[left], generator)
             best[left] = ascend(
-                victim, x[left], y[left], start, threat, dlr_loss if self.scale_free else cross_entropy, self.steps
+                classifier, x[left], y[left], start, threat, dlr_loss if self.scale_free else cross_entropy, self.steps
             )
-            left = left[victim.right(best[left], y[left])]
+            left = left[classifier.right(best[left], y[left])]
             if not len(left):
                 break
         return best
@@ -85,16 +85,16 @@ class TargetedAPGD(Record, AbstractAttack):
     name = "APGD, targeted"
 
     def run(  # noqa: D102
-        self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
     ) -> Tensor:
         best, left = x.clone(), torch.arange(len(x))
-        f = victim.all_scores(x)
+        f = classifier.all_scores(x)
         order = f.scatter(1, y[:, None], float("-inf")).argsort(1, descending=True)
         for rank in range(min(self.targets, f.shape[1] - 1)):
             score = targeted_dlr_loss(order[left, rank])
             start = threat.random(x[left], generator)
-            best[left] = ascend(victim, x[left], y[left], start, threat, score, self.steps, order[left, rank])
-            left = left[victim.right(best[left], y[left])]
+            best[left] = ascend(classifier, x[left], y[left], start, threat, score, self.steps, order[left, rank])
+            left = left[classifier.right(best[left], y[left])]
             if not len(left):
                 break
         return best
@@ -126,7 +126,7 @@ class _ApgdState:
 
 
 def ascend(
-    victim: AttackedModel,
+    classifier: AttackedModel,
     x: Tensor,
     y: Tensor,
     start: Tensor,
@@ -140,7 +140,7 @@ def ascend(
     Cost: steps + 1 gradients of the examples that are not yet fooled.
     """
     found = start.clone()
-    value, gradient, right = victim.slope(start, y, score)
+    value, gradient, right = classifier.slope(start, y, score)
     n = len(x)
     s = _ApgdState(torch.arange(n), x, y, y if target is None else target, start, start, start, gradient, gradient,
                value, value, torch.full((n,), 2 * threat.eps).to(x), torch.zeros(n).to(x), value,
@@ -152,7 +152,7 @@ def ascend(
             return found
         _step(s, threat, first=k == 1)
         again = score if target is None else targeted_dlr_loss(s.target)
-        value, s.gradient, right = victim.slope(s.z, s.y, again)
+        value, s.gradient, right = classifier.slope(s.z, s.y, again)
         s.rises = s.rises + (value > s.value)
         s.value = value
         better = value > s.best_value

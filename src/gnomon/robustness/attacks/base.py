@@ -45,9 +45,9 @@ class AttackedModel:
     With ``through``, gradients pass through rounding and other step functions, see `StraightThrough`.
 
     >>> net = nn.Linear(2, 2, bias=False)
-    >>> victim = AttackedModel(net)
-    >>> with victim.attacked():
-    ...     victim.right(torch.zeros(1, 2), torch.tensor([0])).tolist()
+    >>> classifier = AttackedModel(net)
+    >>> with classifier.attacked():
+    ...     classifier.right(torch.zeros(1, 2), torch.tensor([0])).tolist()
     [True]
     """
 
@@ -116,7 +116,9 @@ class AbstractAttack(ABC):
         """Returns the name of the attack, as tables show it."""
 
     @abstractmethod
-    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
+    def run(
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
         """Returns one allowed point for each example, which is misclassified if the attack succeeded."""
 
 

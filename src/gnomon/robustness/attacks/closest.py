@@ -41,8 +41,10 @@ class MostVulnerableFirst(Record, AbstractAttack):
         """Returns the name of the attack that is run."""
         return self.method.name
 
-    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
-        return self.method.run(victim, x, y, threat, generator)
+    def run(  # noqa: D102
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
+        return self.method.run(classifier, x, y, threat, generator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,5 +68,7 @@ class SampleFirst(Record, AbstractAttack):
         """Returns the name of the attack that is tried."""
         return self.method.name
 
-    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
-        return self.method.run(victim, x, y, threat, generator)
+    def run(  # noqa: D102
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
+        return self.method.run(classifier, x, y, threat, generator)

@@ -39,10 +39,12 @@ class DeepFool(Record, AbstractAttack):
     overshoot: float = 0.02
     name = "DeepFool"
 
-    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(  # noqa: D102
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
         z, left = x.clone(), torch.arange(len(x))
         for _ in range(self.steps):
-            gaps, gradients = _linearize(victim, z[left], y[left], self.classes)
+            gaps, gradients = _linearize(classifier, z[left], y[left], self.classes)
             right = (gaps <= 0).all(1)
             left, gaps, gradients = left[right], gaps[right], gradients[right]
             if not len(left):
@@ -56,11 +58,11 @@ class DeepFool(Record, AbstractAttack):
         return z
 
 
-def _linearize(victim: AttackedModel, z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
+def _linearize(classifier: AttackedModel, z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     """Returns the score gaps f_j - f_y to the best other classes j, and the gradients of these gaps, (n, j, ...)."""
     with torch.enable_grad():
         leaf = z.detach().requires_grad_()
-        f = victim.scores(leaf)
+        f = classifier.scores(leaf)
         others = f.detach().scatter(1, y[:, None], float("-inf")).topk(min(classes, f.shape[1] - 1), 1).indices
         gaps = f.gather(1, others) - f.gather(1, y[:, None])
         gradients = [input_gradient(gap.sum(), leaf) for gap in gaps.unbind(1)]

@@ -35,8 +35,10 @@ class FGSM(Record, AbstractAttack):
 
     name = "FGSM"
 
-    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
-        _, gradient, _ = victim.slope(x, y, cross_entropy)
+    def run(  # noqa: D102
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
+        _, gradient, _ = classifier.slope(x, y, cross_entropy)
         return threat.project(x, x + threat.eps * threat.steepest(gradient))  # (1)
 
 
@@ -61,17 +63,19 @@ class PGD(Record, AbstractAttack):
     restarts: int = 1
     name = "PGD"
 
-    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(  # noqa: D102
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
         best, left = x.clone(), torch.arange(len(x))
         for restart in range(self.restarts):
             z = x[left] if restart == 0 else threat.random(x[left], generator)
             score = cross_entropy if restart % 2 == 0 else dlr_loss
             for _ in range(self.steps):
-                _, gradient, right = victim.slope(z, y[left], score)
+                _, gradient, right = classifier.slope(z, y[left], score)
                 moved = threat.project(x[left], z + self.step * threat.eps * threat.steepest(gradient))  # (2)
                 z = torch.where(right.reshape(-1, *[1] * (x.dim() - 1)), moved, z)
             best[left] = z
-            left = left[victim.right(z, y[left])]
+            left = left[classifier.right(z, y[left])]
             if not len(left):
                 break
         return best

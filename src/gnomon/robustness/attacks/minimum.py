@@ -41,25 +41,25 @@ class MinimumNorm(Record, AbstractAttack):
     name = "minimum norm"
 
     def run(  # noqa: D102
-        self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
     ) -> Tensor:
         best, size = x.clone(), torch.full((len(x),), float("inf")).to(x)
         for restart in range(self.restarts):
-            start = DeepFool().run(victim, x, y, threat, generator) if restart == 0 else threat.random(x, generator)
-            z, found = self._search(victim, x, y, start, threat)
+            start = DeepFool().run(classifier, x, y, threat, generator) if restart == 0 else threat.random(x, generator)
+            z, found = self._search(classifier, x, y, start, threat)
             best = torch.where(broadcast_per_example(found < size, x), z, best)
             size = torch.minimum(size, found)
-        return bisect_to_boundary(victim, x, y, best)
+        return bisect_to_boundary(classifier, x, y, best)
 
     def _search(
-        self, victim: AttackedModel, x: Tensor, y: Tensor, start: Tensor, threat: Threat
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, start: Tensor, threat: Threat
     ) -> tuple[Tensor, Tensor]:
         best, size = start.clone(), torch.full((len(x),), float("inf")).to(x)
         z, radius = start, threat.size(start - x)
         for k in range(self.steps):
             fall = (1 + cos(pi * k / self.steps)) / 2
             c, a = 0.05 * max(fall, 0.02), max(fall, 0.02)
-            value, gradient, _ = victim.slope(z, y, lambda f, y: -margin_loss(f, y))
+            value, gradient, _ = classifier.slope(z, y, lambda f, y: -margin_loss(f, y))
             gradient = threat.free(z, gradient)
             fooled, distance = value > 0, threat.size(z - x)
             better = fooled & (distance < size)
@@ -73,7 +73,7 @@ class MinimumNorm(Record, AbstractAttack):
         return best, size
 
 
-def bisect_to_boundary(victim: AttackedModel, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 12) -> Tensor:
+def bisect_to_boundary(classifier: AttackedModel, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 12) -> Tensor:
     """Moves each misclassified point towards its input by bisection, as close as it stays misclassified.
 
     Cost: steps + 1 forward passes.
@@ -81,15 +81,15 @@ def bisect_to_boundary(victim: AttackedModel, x: Tensor, y: Tensor, z: Tensor, *
     >>> net = torch.nn.Linear(1, 2, bias=False)
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.tensor([[1.0], [-1.0]]))
-    >>> victim = AttackedModel(net)
-    >>> point = bisect_to_boundary(victim, torch.tensor([[0.5]]), torch.tensor([0]), torch.tensor([[-1.5]]))
+    >>> classifier = AttackedModel(net)
+    >>> point = bisect_to_boundary(classifier, torch.tensor([[0.5]]), torch.tensor([0]), torch.tensor([[-1.5]]))
     >>> -0.01 < float(point) < 0
     True
     """
-    fooled = ~victim.right(z, y)
+    fooled = ~classifier.right(z, y)
     low, high = torch.zeros(len(x)).to(x), torch.ones(len(x)).to(x)
     for _ in range(steps):
         middle = (low + high) / 2
-        wrong = ~victim.right(x + broadcast_per_example(middle, x) * (z - x), y)
+        wrong = ~classifier.right(x + broadcast_per_example(middle, x) * (z - x), y)
         high, low = torch.where(wrong, middle, high), torch.where(wrong, low, middle)
     return torch.where(broadcast_per_example(fooled, x), x + broadcast_per_example(high, x) * (z - x), z)

@@ -30,7 +30,7 @@ from gnomon.robustness.attacks.minimum import MinimumNorm, bisect_to_boundary
 from gnomon.robustness.attacks.threat import Norm, Threat, broadcast_per_example
 from gnomon.robustness.radii import RobustRadii
 
-__all__ = ["Attack", "attack", "examples_of", "minimal_distance"]
+__all__ = ["Attack", "attack", "examples_to_attack", "minimal_distance"]
 
 MAX_EXAMPLES_PER_ATTACK = 1000
 """Examples that are attacked at once; fewer if their graphs would take half of the free memory."""
@@ -74,12 +74,12 @@ class Attack(Result):
         )
 
 
-def examples_of(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
+def examples_to_attack(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
     """Returns inputs and class labels, checked for an attack: one floating-point tensor and integer labels.
 
     Cost: a pass over the data.
 
-    >>> examples_of(nn.Linear(2, 3), (torch.zeros(1, 2), torch.tensor([2])))[1].tolist()
+    >>> examples_to_attack(nn.Linear(2, 3), (torch.zeros(1, 2), torch.tensor([2])))[1].tolist()
     [2]
     """
     check_module(module)
@@ -93,8 +93,8 @@ def examples_of(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
     if not are_classes(y):
         found = f"y has shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(found, accepted="class labels", fix="Pass classes as integers 0, 1, ...")
-    with AttackedModel(module).attacked() as victim:
-        scores = victim.all_scores(x[:CHECKED_EXAMPLES])
+    with AttackedModel(module).attacked() as classifier:
+        scores = classifier.all_scores(x[:CHECKED_EXAMPLES])
         targets_as_numbers(y, outputs=scores.shape[1])  # raises an error for labels out of range
     if not bool(scores.isfinite().all()):
         raise InputError("the scores are not finite", accepted="finite scores", fix="Look for NaN in the weights")
@@ -132,15 +132,15 @@ def attack(
     3
     """
     threat = Threat.of(eps, norm, bounds)
-    x, y = examples_of(module, data)
+    x, y = examples_to_attack(module, data)
     check_bounds(x, threat)
     method = APGD() if method is None else method
     generator = torch.Generator().manual_seed(check_seed(seed))
-    with AttackedModel(module).attacked() as victim:
-        clean = victim.right(x, y)
+    with AttackedModel(module).attacked() as classifier:
+        clean = classifier.right(x, y)
         z = x.clone()
-        _run(method, victim, x, y, z, clean, threat, generator)
-        fooled = ~victim.right(z, y)
+        _run(method, classifier, x, y, z, clean, threat, generator)
+        fooled = ~classifier.right(z, y)
     return Attack(z, fooled, threat.size(z - x), clean, threat, method.name)
 
 
@@ -168,26 +168,26 @@ def minimal_distance(
     """
     width = float(bounds[1]) - float(bounds[0]) if isinstance(bounds, tuple | list) and len(bounds) == 2 else 1.0
     threat = Threat.of(max(width, 1e-12) / 4, norm, bounds)
-    x, y = examples_of(module, data)
+    x, y = examples_to_attack(module, data)
     check_bounds(x, threat)
     method = MinimumNorm() if method is None else method
     generator = torch.Generator().manual_seed(check_seed(seed))
-    with AttackedModel(module).attacked() as victim:
-        clean = victim.right(x, y)
+    with AttackedModel(module).attacked() as classifier:
+        clean = classifier.right(x, y)
         z = x.clone()
-        _run(method, victim, x, y, z, clean, threat, generator)
-        z = torch.where(broadcast_per_example(clean, x), bisect_to_boundary(victim, x, y, z), x)
-        found = torch.where(victim.right(z, y), torch.inf, threat.size(z - x))
+        _run(method, classifier, x, y, z, clean, threat, generator)
+        z = torch.where(broadcast_per_example(clean, x), bisect_to_boundary(classifier, x, y, z), x)
+        found = torch.where(classifier.right(z, y), torch.inf, threat.size(z - x))
     return RobustRadii(torch.zeros_like(found), found, clean, threat.norm, "none", method.name)
 
 
-def _run(method: AbstractAttack, victim: AttackedModel, x: Tensor, y: Tensor, z: Tensor, clean: Tensor, threat: Threat,
-         generator: torch.Generator) -> None:  # fmt: skip
+def _run(method: AbstractAttack, classifier: AttackedModel, x: Tensor, y: Tensor, z: Tensor, clean: Tensor,
+         threat: Threat, generator: torch.Generator) -> None:  # fmt: skip
     """Attacks the correctly classified examples in batches that fit in memory, and writes the results into z."""
-    each = bytes_saved_for_backward(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module)
+    each = bytes_saved_for_backward(lambda: classifier.scores(x[:1].detach().requires_grad_()), classifier.module)
     for part in clean.nonzero()[:, 0].split(examples_that_fit(each, MAX_EXAMPLES_PER_ATTACK)):
         if len(part):
-            z[part] = method.run(victim, x[part], y[part], threat, generator)
+            z[part] = method.run(classifier, x[part], y[part], threat, generator)
 
 
 def check_bounds(x: Tensor, threat: Threat) -> None:

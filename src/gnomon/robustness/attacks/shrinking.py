@@ -45,26 +45,28 @@ class ShrinkingSteps(Record, AbstractAttack):
     patience: int = 2
     name = "shrinking balls"
 
-    def run(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+    def run(  # noqa: D102
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+    ) -> Tensor:
         best, left, failures = x.clone(), torch.arange(len(x)), dict.fromkeys(self.widths, 0)
         for k in range(self.restarts):
             useful = [w for w, failed in failures.items() if failed < self.patience]
             if not useful or not len(left):
                 break
             width = useful[k % len(useful)]
-            best[left] = self._inwards(victim, x[left], y[left], threat, width, generator)
-            right = victim.right(best[left], y[left])
+            best[left] = self._inwards(classifier, x[left], y[left], threat, width, generator)
+            right = classifier.right(best[left], y[left])
             failures[width] = failures[width] + 1 if bool(right.all()) else 0
             left = left[right]
         return best
 
-    def _inwards(self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, width: float,
+    def _inwards(self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, width: float,
                  generator: torch.Generator) -> Tensor:  # fmt: skip
         z = threat.low + (threat.high - threat.low) * torch.rand(x.shape, generator=generator).to(x)
         balls = BALL_COUNT if width > 1 else 1
         for k in range(balls):
             ball = threat.at(threat.eps * width ** (1 - (k + 1) / balls))  # (1)
-            z = ascend(victim, x, y, ball.project(x, z), ball, _is_lost, max(1, self.steps // balls))  # (2)
+            z = ascend(classifier, x, y, ball.project(x, z), ball, _is_lost, max(1, self.steps // balls))  # (2)
         return z
 
 

@@ -39,13 +39,13 @@ class SquareAttack(Record, AbstractAttack):
 
     @torch.no_grad()
     def run(  # noqa: D102
-        self, victim: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
     ) -> Tensor:
         shape = x.shape
         images = x if x.dim() == 4 else x.reshape(len(x), 1, 1, -1)
         found, left = images.clone(), torch.arange(len(x))
         z = _stripes(images, threat, generator)
-        best = margin_loss(victim.all_scores(z.reshape(shape)), y)
+        best = margin_loss(classifier.all_scores(z.reshape(shape)), y)
         for query in range(self.queries):
             fooled = best < 0
             if bool(fooled.any()):
@@ -56,7 +56,7 @@ class SquareAttack(Record, AbstractAttack):
             side = self._side(query, images)
             move = _window if threat.norm == "inf" else _pyramid
             tried = move(images[left], z, side, threat, generator)
-            value = margin_loss(victim.all_scores(tried.reshape(len(left), *shape[1:])), y[left])
+            value = margin_loss(classifier.all_scores(tried.reshape(len(left), *shape[1:])), y[left])
             better = value < best
             z = torch.where(broadcast_per_example(better, z), tried, z)
             best = torch.minimum(best, value)

@@ -19,7 +19,7 @@ from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Interval, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.robustness.attacks.base import AttackedModel, dlr_loss
-from gnomon.robustness.attacks.run import check_bounds, examples_of
+from gnomon.robustness.attacks.run import check_bounds, examples_to_attack
 from gnomon.robustness.attacks.threat import Norm, Threat
 
 __all__ = ["UniversalPerturbation", "universal_perturbation"]
@@ -87,22 +87,22 @@ def universal_perturbation(
     torch.Size([2])
     """
     threat, steps = Threat.of(eps, norm, bounds), integer("iterations", iterations)
-    x, _ = examples_of(module, data)
-    seen = x if test is None else examples_of(module, test)[0]
+    x, _ = examples_to_attack(module, data)
+    seen = x if test is None else examples_to_attack(module, test)[0]
     check_bounds(x, threat)
     generator = torch.Generator().manual_seed(check_seed(seed))
-    with AttackedModel(module).attacked() as victim:
-        decided, v = victim.all_scores(x).argmax(1), torch.zeros_like(x[:1])
+    with AttackedModel(module).attacked() as classifier:
+        decided, v = classifier.all_scores(x).argmax(1), torch.zeros_like(x[:1])
         # no bounds: these apply to perturbed inputs, not to the perturbation itself
         whole = Threat(threat.eps, threat.norm, -torch.inf, torch.inf)
         for k in range(steps):
             pick = torch.randperm(len(x), generator=generator)[:BATCH_SIZE]
             moved = (x[pick] + v).clamp(threat.low, threat.high)
-            _, gradient, _ = victim.slope(moved, decided[pick], dlr_loss)
+            _, gradient, _ = classifier.slope(moved, decided[pick], dlr_loss)
             step = 0.25 * threat.eps * (1 - k / steps)
             v = whole.project(torch.zeros_like(v), v + step * threat.steepest(gradient.mean(0, keepdim=True)))  # (1)
         noise = threat.eps * threat.steepest(torch.randn(v.shape, generator=generator).to(x))
-        before = victim.all_scores(seen).argmax(1)
-        counts = [int((victim.all_scores((seen + d).clamp(threat.low, threat.high)).argmax(1) != before).sum())
+        before = classifier.all_scores(seen).argmax(1)
+        counts = [int((classifier.all_scores((seen + d).clamp(threat.low, threat.high)).argmax(1) != before).sum())
                   for d in (v, noise)]  # fmt: skip
     return UniversalPerturbation(v[0], counts[0], counts[1], len(seen), threat)

@@ -19,7 +19,7 @@ from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.robustness.attacks.base import AttackedModel
-from gnomon.robustness.attacks.run import examples_of
+from gnomon.robustness.attacks.run import examples_to_attack
 
 __all__ = ["SmoothedRadii", "smoothed_radius"]
 
@@ -54,8 +54,8 @@ class SmoothedRadii(Result):
         middle = float(known.median()) if len(known) else 0.0
         share, sure = self.proven(0.0), f"{self.confidence:.1%} confidence for each"
         return (
-            f"Under noise of standard deviation {self.sigma:g} the majority vote is correct and certified for {share:.1%}, "
-            f"half to {middle:.3g} ({sure})."
+            f"Under noise of standard deviation {self.sigma:g} the majority vote is correct and certified for "
+            f"{share:.1%}, half to {middle:.3g} ({sure})."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -86,20 +86,20 @@ def smoothed_radius(
 
     sigma, draws = number("sigma", sigma, above=0), integer("draws", draws, least=2)
     confidence = number("confidence", confidence, above=0, below=1)
-    x, y = examples_of(module, data)
+    x, y = examples_to_attack(module, data)
     generator = torch.Generator().manual_seed(check_seed(seed))
     radii, right = torch.zeros(len(x), dtype=torch.float64), torch.zeros(len(x), dtype=torch.bool)
-    with AttackedModel(module).attacked() as victim, torch.no_grad():
+    with AttackedModel(module).attacked() as classifier, torch.no_grad():
         for i, one in enumerate(x):
-            chosen = int(_votes(victim, one, sigma, SELECTION_DRAWS, generator).argmax())
-            count = int(_votes(victim, one, sigma, draws, generator)[chosen])
+            chosen = int(_votes(classifier, one, sigma, SELECTION_DRAWS, generator).argmax())
+            count = int(_votes(classifier, one, sigma, draws, generator)[chosen])
             low = float(betaincinv(count, draws - count + 1, 1 - confidence)) if count else 0.0
             radii[i] = max(0.0, sigma * float(ndtri(low))) if low > 0.5 else 0.0  # (1)
             right[i] = chosen == int(y[i])
     return SmoothedRadii(radii, right, sigma, draws, confidence)
 
 
-def _votes(victim: AttackedModel, x: Tensor, sigma: float, count: int, generator: torch.Generator) -> Tensor:
+def _votes(classifier: AttackedModel, x: Tensor, sigma: float, count: int, generator: torch.Generator) -> Tensor:
     noise = torch.randn((count, *x.shape), generator=generator).to(x)
-    f = victim.all_scores(x + sigma * noise)
+    f = classifier.all_scores(x + sigma * noise)
     return f.argmax(1).bincount(minlength=f.shape[1])

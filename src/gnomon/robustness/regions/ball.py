@@ -24,7 +24,7 @@ from gnomon.core.results import Bars, Plot, Result
 from gnomon.program.piecewise_linear import Graph, read_graph
 from gnomon.robustness.certificates.bounds import interval_bounds, linear_bounds
 from gnomon.robustness.certificates.region import PerturbationRegion
-from gnomon.robustness.regions.cutting import activation_pattern, points_at_once
+from gnomon.robustness.regions.cutting import activation_pattern, points_per_pass
 
 __all__ = ["BallPatterns", "patterns_in_ball"]
 
@@ -107,7 +107,7 @@ def patterns_in_ball(
         m = min(m, max(2, MAX_SIGNS // units))
         move = _draw(m, x, norm, generator)
         rows = torch.cat(
-            [activation_pattern(graph, x + r * part).to(torch.int16) for part in move.split(points_at_once(graph, x))]
+            [activation_pattern(graph, x + r * part).to(torch.int16) for part in move.split(points_per_pass(graph, x))]
         )
         stable = _stable(
             graph, PerturbationRegion.of(x, torch.tensor([r], dtype=x.dtype), norm, (-torch.inf, torch.inf))

@@ -19,7 +19,7 @@ __all__ = [
     "cut_polygon",
     "pattern_hashes",
     "activation_pattern",
-    "points_at_once",
+    "points_per_pass",
     "values_that_decide",
 ]
 
@@ -46,13 +46,13 @@ def values_that_decide(step: GraphStep, values: Tensor) -> Tensor:
     return torch.where(difference.isfinite(), difference, torch.ones_like(difference)).flatten(1)
 
 
-def points_at_once(graph: Graph, x: Tensor) -> int:
+def points_per_pass(graph: Graph, x: Tensor) -> int:
     """Returns how many points fit in one forward pass, given the memory for the values of all steps; at least two.
 
     Cost: a forward pass of one point.
 
     >>> from gnomon.program.piecewise_linear import read_graph
-    >>> points_at_once(read_graph(nn.ReLU(), torch.zeros(1, 2)), torch.zeros(1, 2))
+    >>> points_per_pass(read_graph(nn.ReLU(), torch.zeros(1, 2)), torch.zeros(1, 2))
     16777216
     """
     return max(2, MAX_NUMBERS_HELD // sum(value[0].numel() for value in graph.values(x[:1])))

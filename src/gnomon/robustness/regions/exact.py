@@ -31,7 +31,7 @@ from gnomon.robustness.regions.cutting import (
     activation_pattern,
     cut_polygon,
     pattern_hashes,
-    points_at_once,
+    points_per_pass,
     values_that_decide,
 )
 from gnomon.robustness.regions.walk import kink_positions
@@ -153,7 +153,7 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
     a, b = (_point(v, name) for v, name in ((start, "start"), (end, "end")))
     copy, graph = _read(module, a)
     with preserve(copy, grad=False):
-        size, found, count = points_at_once(graph, a[None]), [], 0
+        size, found, count = points_per_pass(graph, a[None]), [], 0
         with Progress(1000, "thousandths of the segment") as progress:
             for part in kink_positions(graph, torch.stack([a, b]), torch.tensor([0.0, 1.0]).double(), size):
                 found.append(part)
@@ -213,7 +213,7 @@ def regions_in_plane(
         return c + s * u + t * v
 
     square = radius * torch.tensor([[-1, -1], [1, -1], [1, 1], [-1, 1]], dtype=torch.float64)
-    cells, size = [square], points_at_once(graph, c[None])
+    cells, size = [square], points_per_pass(graph, c[None])
     with preserve(copy, grad=False):
         for step in graph.steps:
             if step.kind in ("relu", "max"):

@@ -34,10 +34,10 @@ def observed(J, shape, seed):
 
 def control(J, shape, seed):
     """Uses Morlet wavelets that are not divided by the root of the sum in (1)."""
-    from gnomon.scattering.images import wavelets_2d
+    from gnomon.scattering.images import wavelet_spectra_2d
     from gnomon.scattering.morlet import gaussian_average_2d
 
-    filters = np.concatenate([gaussian_average_2d(shape, J)[None], *wavelets_2d(shape, J, 8)])
+    filters = np.concatenate([gaussian_average_2d(shape, J)[None], *wavelet_spectra_2d(shape, J, 8)])
     return (np.abs(np.fft.ifft2(np.fft.fft2(inputs(shape, seed))[:, None] * filters)) ** 2).sum((1, 2, 3))
 
 

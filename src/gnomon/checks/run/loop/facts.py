@@ -10,7 +10,7 @@ from math import nan
 from gnomon.core.results.record import Record
 
 __all__ = [
-    "ClipFacts", "LoaderFacts", "LoopFacts", "ModelFacts", "NotFinite", "OptimizerFacts", "ParameterFacts",
+    "ClipFacts", "LoaderFacts", "LoopFacts", "ModelFacts", "FirstNotFinite", "OptimizerFacts", "ParameterFacts",
     "SchedulerFacts", "Series",
 ]  # fmt: skip
 
@@ -123,7 +123,7 @@ class ClipFacts(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class NotFinite(Record):
+class FirstNotFinite(Record):
     """The first loss that was NaN or infinite: its step, and the cause ("module", "weights", "inputs" or "loss")."""
 
     step: int
@@ -164,7 +164,7 @@ class LoopFacts(Record):
     repeated_inputs: int = 0
     seeds: int = 0
     seed: int = 0
-    not_finite: NotFinite | None = None
+    not_finite: FirstNotFinite | None = None
     finished: bool = True
 
     @property

@@ -8,7 +8,7 @@
 from math import isfinite
 from statistics import mean, median, stdev
 
-from gnomon.checks.run.loop.facts import LoopFacts, NotFinite
+from gnomon.checks.run.loop.facts import FirstNotFinite, LoopFacts
 from gnomon.core.results import Finding
 from gnomon.findings import loop as kinds
 
@@ -43,7 +43,7 @@ def judge_values(facts: LoopFacts) -> list[Finding]:
     return [*found, *_exploding(facts), *_trend(facts)]
 
 
-def _not_finite(seen: NotFinite, lr: float) -> Finding:
+def _not_finite(seen: FirstNotFinite, lr: float) -> Finding:
     values = {"value": f"{seen.value}", "step": seen.step, "layer": seen.layer, "lr": lr}
     return Finding(PLACES[seen.place], seen.where, values)
 
