@@ -47,7 +47,7 @@ def run_claims(
         out: a file to which each outcome is added as one line of JSON as soon as it is there; a later call with the
             same file runs only what is missing.
 
-    Cost: that of the claims.
+    Cost: the same as the claims.
 
     >>> list(run_claims([]))
     []

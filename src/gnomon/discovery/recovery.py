@@ -1,6 +1,6 @@
 """Measures how well a known equation is recovered from its data with noise of a known size.
 
-With coefficients c of the law, c' of the equation that is found (0 where it lacks a term), and fields of standard
+With coefficients c of the law, c' of the equation that is found (0 if it lacks a term), and fields of standard
 deviation s, to which noise p s z is added, z ~ N(0, 1):
 
     error = mean over the terms of the law of |c' - c| / |c|                                               (1)

@@ -56,7 +56,7 @@ MIN_EXAMPLES = 32
 class Candidate(Record):
     """A ranked network: its predicted score (accuracy or explained variance), its kernel, and the reason.
 
-    ``alignment`` and ``spread`` are those of the tangent kernel at the start, 0 where there is none; 0 and 1 where the
+    ``alignment`` and ``spread`` are those of the tangent kernel at the start, 0 if there is none; 0 and 1 where the
     time did not suffice for it.
     """
 
@@ -136,7 +136,7 @@ def rank(
     what is left, and one that is due after it, or after Ctrl-C, is named in ``unranked``; the first is always judged.
     ``progress(name, number, count)`` is called as each candidate begins; ``clock`` is what ``budget`` is read from.
 
-    Hypotheses: those of `gnomon.examination.burst`; networks that overtake others late are misjudged.
+    Hypotheses: the same as for `gnomon.examination.burst`; networks that overtake others late are misjudged.
     Reference: [domhan2015speeding], [jacot2018neural] for the kernel.
     Cost: half of all training steps, and for each network a kernel of 64 points.
 

@@ -114,7 +114,7 @@ def run(
     """Runs a claim at a scale and seed, with parameters that the user may choose.
 
     Torch's random numbers start from the seed and are put back afterwards, so that a run depends on its seed alone.
-    Hypotheses: those of the claim; the outcome says which of them the parameters leave.
+    Hypotheses: as the claim states them; the outcome says which of them the parameters leave.
     Cost: about a second at smoke scale; the claim says what full scale takes.
 
     >>> from gnomon.lab.claim import Premise, Source

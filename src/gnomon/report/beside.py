@@ -95,7 +95,7 @@ def differing_values(left: Page, right: Page) -> list[Row]:
 def overlay_plots(one: Plot, two: Plot, names: Names) -> Plot | None:
     """Draws the curves of two plots on the same axes, labeled by page; None if the plots have no curves.
 
-    Points are joined, predictions are left out, and what both have alike is drawn once.
+    Points are joined, predictions are left out, and what is the same on both is drawn once.
 
     >>> line = Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),))
     >>> [mark.name for mark in overlay_plots(line, Plot("Loss", (Line("train", (1, 2), (1.0, 0.7)),)), ("A",

@@ -1,6 +1,6 @@
 """The data structure of a report page: its sections and their content, all of which `to_dict` exports.
 
-The findings of the sections are the one list of what is wrong: the status of a section is the level of its gravest
+The findings of the sections are the one list of what is wrong: the status of a section is the level of its most serious
 finding, also of one that another section states, and a page ranks them all by the table of findings.
 
 >>> from gnomon.findings.data import INPUT_SCALE

@@ -80,7 +80,7 @@ def deformation_sensitivity(
         length: of the signals.
         frequencies: in cycles per sample, below 1/2.
         warps: the sizes s.
-        width: of the wave packets; an eighth of the length where it is None.
+        width: of the wave packets; an eighth of the length if it is None.
 
     Hypotheses: packets die out within the length; for growth as f they also move by less than the width of their
     spectrum, 2 pi s f width < 1.

@@ -73,7 +73,7 @@ def modulus(z: Any, u: Any) -> None:
 def average_moduli(z: Any, weights: Any, keep: bool, u: Any, sums: Any) -> None:
     """Computes sums[i, o] = sum_r weights[o, r] |z[i, r]| over the rows of z (count, m_1, 2 m_2).
 
-    The moduli stay in u (count, m_1, m_2) where they are kept; otherwise u has one row, for all in turn.
+    The moduli stay in u (count, m_1, m_2) if they are kept; otherwise u has one row, for all in turn.
     """
     count, rows, _ = z.shape
     for i in range(count):

@@ -5,7 +5,7 @@ A product with a filter that is then subsampled is, in frequency, a sum over the
     y[r, c] = sum_a x[r + a_1, c + a_2] f[a, r, c]                                                            (1)
 
 A tile of products goes through Fourier transforms of its rows as they are computed, then of its columns; the moduli of
-a column are averaged over rows while they are in the first cache, and kept where wavelets of the second order follow.
+a column are averaged over rows while they are in the first cache, and kept if wavelets of the second order follow.
 The spectrum of moduli u, which are real, is that of pairs of columns u_1 + i u_2, taken apart. Of spectra only rows up
 to half are kept; the others are mirror images.
 """

@@ -36,7 +36,7 @@ class Scattering1d(AbstractScattering):
         shape: the length of the signals, any number of at least 2^J.
         Q: wavelets an octave of the first transform, or a pair for both; the second has 1 otherwise.
         max_order: 1 or 2, the number of wavelet transforms one after the other.
-        T: the averages reach over about T samples; 2^J where it is None.
+        T: the averages reach over about T samples; 2^J if it is None.
         oversampling: coefficients are given 2^oversampling times as often.
         padding: how signals go on beyond their ends, a mode of ``numpy.pad``.
 

@@ -1,8 +1,8 @@
 """Group actions on inputs: lists of transformations, and for continuous groups the flow that generates them.
 
-A move is a function from inputs (n, ...) to inputs of the same shape. `features` tells how a move acts on what a layer
+A move is a function from inputs (n, ...) to inputs of the same shape. `features` says how a move acts on what a layer
 makes of the inputs, so that a layer can be asked whether it commutes with it: images of any size turn as images do, and
-a shift by s pixels is one by s / 2 where the layer halves the size (no comparison where that is no whole number).
+a shift by s pixels is one by s / 2 if the layer halves the size (no comparison if that is no whole number).
 
 >>> import torch
 >>> x = torch.arange(4.0).reshape(1, 1, 2, 2)
@@ -42,7 +42,7 @@ Features = Callable[[Tensor, int, Tensor], Tensor | None]
 class GroupAction:
     """A group of named input transformations; ``features(h, i, x)`` applies the same to hidden features, or is None.
 
-    ``flow(x, t)`` moves by a strength t, 0 being the identity, where the group is continuous; ``drawn`` tells that the
+    ``flow(x, t)`` moves by a strength t, 0 being the identity, if the group is continuous; ``drawn`` says that the
     moves are a random sample of a group, so that intervals count their spread.
     """
 
@@ -99,7 +99,7 @@ def sample_group(group: GroupAction, low: float, high: float, count: int = 16, *
     """Samples transformations of a continuous group with uniform strengths; error intervals then include their spread.
 
     Strengths are those of the group's flow: radians for `rotations`, pixels for `translations`. Features of a layer
-    are moved where they are images of the size of the inputs.
+    are moved if they are images of the size of the inputs.
 
     >>> from math import pi
     >>> len(sample_group(rotations(), -pi, pi, 8).moves)

@@ -39,7 +39,7 @@ class GroupConv2d(nn.Module):
 
     Hypotheses: for exactness, a group that maps pixels to pixels. ``interpolation_error`` says how far others are.
     Reference: [cohen2016group].
-    Cost: that of ``nn.Conv2d`` with as many channels as come out.
+    Cost: the same as ``nn.Conv2d`` with as many channels as come out.
 
     >>> from gnomon.symmetry import cyclic
     >>> group, x = cyclic(4), torch.randn(1, 2, 8, 8)

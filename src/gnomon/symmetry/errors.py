@@ -3,7 +3,7 @@
     invariance     |h(g x) - h(x)| / |h(x)|                                                                       (1)
     equivariance   |h(g x) - g h(x)| / |h(x)|,    for layers whose features the group moves                        (2)
 
-averaged over examples and moves. Intervals are those of a mean over examples; where the moves are drawn from a group
+averaged over examples and moves. Intervals are those of a mean over examples; if the moves are drawn from a group
 (`sampled`), also of a mean over moves. A layer breaks the symmetry where what
 goes in still follows the group, in the sense of (1) or (2), and what comes out does not.
 
@@ -113,7 +113,7 @@ class Equivariance(Result):
 def equivariance(module: nn.Module, data: Any, action: GroupAction) -> Equivariance:
     """Measures the invariance and equivariance errors of all layers under a group of transformations; (1) and (2).
 
-    Hypotheses: those of the module; a move that changes the shape of inputs is refused.
+    Hypotheses: as stated for the module; a move that changes the shape of inputs is refused.
     Reference: [cohen2016group].
     Cost: a forward pass for each move, and one more; the features of all layers are kept meanwhile.
 

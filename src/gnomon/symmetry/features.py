@@ -18,7 +18,7 @@ class GroupBatchNorm2d(nn.Module):
     outputs.
 
     Reference: [cohen2016group].
-    Cost: that of ``nn.BatchNorm2d``.
+    Cost: the same as ``nn.BatchNorm2d``.
 
     >>> import torch
     >>> from gnomon.symmetry import cyclic

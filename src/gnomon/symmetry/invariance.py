@@ -2,7 +2,7 @@
 
     |f(g x) - f(x)| / |f(x)|    over all images x, for each motion g                                  (1)
 
-Where outputs stand for classes, the share of images whose decision changes is counted as well.
+If outputs stand for classes, the share of images whose decision changes is counted as well.
 
 >>> import torch
 >>> mean = torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())

@@ -3,7 +3,7 @@
     average         (A f)(x) = (1 / |G|) sum_g f(g x)                                                            (1)
     canonical pose  (C f)(x) = f(g* x),    g* = the g with the largest score of g x                               (2)
 
-Both are exactly invariant where the moves with the identity form a group, and both leave an invariant network as it is.
+Both are exactly invariant if the moves with the identity form a group, and both leave an invariant network as it is.
 
 Hypotheses: the moves and the identity form a group; for (2) scores without ties.
 Reference: [yarotsky2022universal] for (1), [kaba2023equivariance] for (2).

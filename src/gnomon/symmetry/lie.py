@@ -57,7 +57,7 @@ def lie_derivatives(module: nn.Module, x: Any, action: GroupAction, *, step: flo
 
     (2) is given for layers whose features are images of the size of the inputs, for flows of images.
 
-    Hypotheses: those of the module.
+    Hypotheses: as stated for the module.
     Reference: [gruver2023lie].
     Cost: three forward passes in float64, and three flows of the features of each layer.
 

@@ -44,7 +44,7 @@ def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Fl
         rho_in: for each generator the matrix (d_in, d_in) by which it moves inputs.
         rho_out: for each generator, in the same order, the matrix (d_out, d_out) by which it moves outputs.
 
-    Hypotheses: those of the module.
+    Hypotheses: as stated for the module.
     Reference: [finzi2021practical], [kondor2018generalization].
     Cost: an eigendecomposition of a matrix of (d_in d_out)^2 numbers.
 
@@ -105,9 +105,9 @@ def nearest_equivariant(
 ) -> NearestEquivariant:
     """Returns the equivariant matrix nearest to a weight, and its distance; equation (2).
 
-    Hypotheses: those of the module.
+    Hypotheses: as stated for the module.
     Reference: [kondor2018generalization].
-    Cost: that of `equivariant_basis`.
+    Cost: the same as `equivariant_basis`.
 
     >>> shift = torch.eye(3).double().roll(1, 0)
     >>> nearest_equivariant(torch.diag(torch.tensor([1.0, 2.0, 3.0])), [shift], [shift]).weight.diagonal().tolist()
@@ -123,7 +123,7 @@ def nearest_equivariant(
 def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> NearestEquivariant:
     """Returns the circular convolution nearest to a dense layer, and its distance; equation (2) in closed form.
 
-    ``shape`` is that of the grid, such as (28, 28), where it is not a line; the first column is its kernel.
+    ``shape`` is that of the grid, such as (28, 28), if it is not a line; the first column is its kernel.
 
     Hypotheses: as many outputs as inputs, on one periodic grid.
     Reference: [kondor2018generalization].

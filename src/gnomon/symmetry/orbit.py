@@ -58,7 +58,7 @@ def without_group_convolutions(network: nn.Module) -> nn.Module:
         limit(network, parametrization="ntk").ntk(x)
             = orbit_average(limit(plain(network), parametrization="ntk").ntk, x, group=group)                 (1)
 
-    Hypotheses: those of `orbit_average`; a network that is an ``nn.Sequential``, or parts of one.
+    Hypotheses: the same as for `orbit_average`; a network that is an ``nn.Sequential``, or parts of one.
     Reference: [cohen2016group].
     Cost: a copy of the network.
 

@@ -15,7 +15,7 @@ class SetLinear(nn.Module):
 
     Inputs are (..., members, in_features), outputs (..., members, out_features).
     Reference: [zaheer2017deep].
-    Cost: that of ``nn.Linear``, twice.
+    Cost: the same as ``nn.Linear``, twice.
 
     >>> import torch
     >>> layer, x = SetLinear(2, 3), torch.randn(5, 2)

@@ -106,7 +106,7 @@ def commutator_norm(
 
     ``shape`` is that of one input, without the axis of examples; offsets of the layer do not count.
 
-    Hypotheses: those of the module; L acts on outputs as on inputs.
+    Hypotheses: as stated for the module; L acts on outputs as on inputs.
     Reference: [mallat2016understanding].
     Cost: four calls of both for each step.
 

@@ -127,7 +127,7 @@ def check_lipschitz_bound(trial: TrainingTrial) -> Judgment:
     """Checks that outputs differ by at most the product of the layers' spectral norms times the input distance.
 
     Reference: [szegedy2014intriguing].
-    Cost: that of `gnomon.robustness.operator_norm` for each layer.
+    Cost: the same as `gnomon.robustness.operator_norm` for each layer.
 
     >>> from gnomon.atlas.check.trial import train_trial
     >>> net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))

@@ -80,15 +80,15 @@ def check_network(
     Args:
         network: a module, or a function that builds one; it stays as it was.
         data: a pair (inputs, targets), a ``Dataset``, a ``DataLoader`` or batches.
-        ids: statements to check; all where left out.
+        ids: statements to check; all if left out.
         lr: of the run; by default 1 / (largest curvature of the loss).
         steps: of full-batch descent on at most 512 examples.
         seconds: of all; half of it ends the run earlier, and statements for which no time is left are inconclusive.
         seed: of the choice of examples.
 
     Hypotheses: each statement says where it does not apply, and is then inconclusive.
-    Reference: those of the claims.
-    Cost: that of `train_trial`, six tangent kernels of at most 64 examples.
+    Reference: the references of the claims.
+    Cost: the same as `train_trial`, six tangent kernels of at most 64 examples.
 
     >>> import torch
     >>> from torch import nn

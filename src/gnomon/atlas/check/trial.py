@@ -94,10 +94,10 @@ def train_trial(
 ) -> TrainingTrial:
     """Trains a copy of a network by full-batch gradient descent on at most 512 of its examples.
 
-        w' = w - lr grad L(w),    lr = 1 / lambda_1(H) at the start where none is given                          (1)
+        w' = w - lr grad L(w),    lr = 1 / lambda_1(H) at the start if none is given                          (1)
 
-    Where the loss has not fallen in the end, although it rose on its way or took many steps, and no rate is given, a
-    quarter of it is tried, three times at most. Where the curvature on all examples would take more than half of
+    If the loss has not fallen in the end, although it rose on its way or took many steps, and no rate is given, a
+    quarter of it is tried, three times at most. If the curvature on all examples would take more than half of
     ``seconds``, fewer are taken.
 
     Hypotheses: the network gives one tensor with a row for each example.

@@ -54,7 +54,7 @@ class ColumnStatistics(Result):
 
     ``offset`` is the largest distance of a mean from zero in units of the column's spread.
     ``filled``: some constant column is not zero; zeros are the borders of images. ``names`` are those of all columns,
-    where they are known.
+    if they are known.
     """
 
     count: int
@@ -119,7 +119,7 @@ def column_statistics(data: Any, *, names: Sequence[str] = ()) -> ColumnStatisti
 
     ``data`` are inputs, or data in any form. ``names`` of all columns are said in place of their numbers.
     Inputs that are images, tokens or several tensors have no columns, and nothing is found in them. Thresholds are
-    exact properties of the numbers given: there is no false alarm by chance.
+    exact properties of the numbers given: false alarms by chance are impossible.
 
     Hypotheses: inputs are a table of real numbers.
     Reference: [lecun1998efficient].

@@ -1,19 +1,19 @@
 """Compares the labels of train and test: are labels wrong more often, or unrelated to the inputs, only in train?
 
-A simple model, kernel regression, is fitted to training examples. Where both sets are drawn alike, it is right on as
-many test labels as on training labels that it leaves out, class by class. With the shares a_c of n_c training and b_c
-of m_c test examples of class c,
+A simple model, kernel regression, is fitted to training examples. If both sets have the same distribution, it is right
+on as many test labels as on training labels that it leaves out, class by class. With the shares a_c of n_c training and
+b_c of m_c test examples of class c,
 
-    z_c^2 = 2 (n_c KL(a_c, p_c) + m_c KL(b_c, p_c)),    p_c the share of both, z_c > 0 where b_c > a_c             (1)
+    z_c^2 = 2 (n_c KL(a_c, p_c) + m_c KL(b_c, p_c)),    p_c the share of both, z_c > 0 if b_c > a_c             (1)
     z = sum_c w_c (b_c - a_c) / sqrt(sum_c w_c^2 p_c (1 - p_c) (1 / n_c + 1 / m_c)),  w_c = n_c m_c / (n_c + m_c)  (2)
 
 and training labels that are wrong more often make them large. Classes are compared one by one, so that those which
-are more frequent in one set do not count. A model fitted to the test examples alone tells whether inputs and targets
+are more frequent in one set do not count. A model fitted to the test examples alone shows whether inputs and targets
 are related there: targets that a model of all training examples says nothing of, while fewer test examples suffice to
 predict others of them, were put out of order.
 
-Hypotheses: independent examples; inputs of train and test are drawn alike and prepared alike (no augmentation of train
-alone); no test example is a copy of a training example.
+Hypotheses: independent examples; inputs of train and test have the same distribution and are prepared in the same way
+(no augmentation of train alone); no test example is a copy of a training example.
 Reference: [northcutt2021confident] on labels of train and of test; [wilks1938large] for (1), the likelihood ratio,
 [mantel1959statistical] for (2).
 
@@ -80,7 +80,7 @@ class LabelComparison(Result):
 
     A score is the share of the errors of a guess that it saves, and its deviation by chance is ``chance`` on train and
     ``chance_test`` on test. ``difference`` and ``z`` are those of (2), ``worst``, ``worst_difference`` and ``worst_z``
-    the class with the largest (1) of ``classes``; ``within`` is None where it was not needed. ``examples`` is 0 where
+    the class with the largest (1) of ``classes``; ``within`` is None if it was not needed. ``examples`` is 0 if
     there are too few.
     """
 

@@ -47,7 +47,7 @@ def leave_one_out_kernel_predictions(
     """Predicts every target from the other examples only; equation (2).
 
     ``most`` examples are fitted at once: fewer are faster, and each vote hears fewer others. Where ``fitted`` is given,
-    only the first so many examples are fitted, and the rest are predicted by the mean of all fits.
+    only this number of examples are fitted, and the rest are predicted by the mean of all fits.
 
     Hypotheses: as above.
     Reference: [rasmussen2006gaussian].

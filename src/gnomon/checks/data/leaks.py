@@ -1,7 +1,7 @@
 """Finds test examples that are also in the training set, as equal or slightly changed copies.
 
-Where train and test are drawn alike, a test example has an equal among the n training examples as often as a training
-example has one among the others; and the ratio of its distances to its two nearest training examples
+If train and test have the same distribution, a test example has an equal among the n training examples as often as a
+training example has one among the others; and the ratio of its distances to its two nearest training examples
 
     r = d_1 / d_2                                                                                             (1)
 
@@ -128,7 +128,7 @@ def find_leaks(train: Any, test: Any, *, seed: int = 0) -> DataLeaks:
     most 2e-4 of clean splits. Power: 5 % of copies among 200 test examples are found whenever their distance is below
     half of that to other examples.
 
-    Hypotheses: examples are exchangeable within each set. In one or two dimensions near copies cannot be told.
+    Hypotheses: examples are exchangeable within each set. In one or two dimensions near copies cannot be detected.
     Reference: [fisher1922interpretation].
     Cost: a digest of each example, and `MAX_QUERIES` times n distances in 96 dimensions.
 

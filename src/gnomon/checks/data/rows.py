@@ -64,7 +64,7 @@ def example_rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
 def joint_example_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     """Returns the rows of training examples followed by test examples, on the same scale.
 
-    Cost: that of `example_rows`, and a check that both have one shape and finite numbers.
+    Cost: the same as `example_rows`, and a check that both have one shape and finite numbers.
 
     >>> joint_example_rows(torch.zeros(2, 3), torch.ones(1, 3)).shape
     torch.Size([3, 3])

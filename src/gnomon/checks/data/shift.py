@@ -5,14 +5,15 @@ k held-out examples of each set and the scores s,
 
     AUC = share of pairs with s(test) > s(train),    z = (AUC - 1/2) / sqrt((2 k + 1) / (12 k^2))                (1)
 
-is standard normal in the limit where the sets are drawn alike. Classes are compared as well, by the total variation
+is standard normal in the limit where the sets have the same distribution. Classes are compared as well, by the total
+variation
 
     TV = (1 / 2) sum_c |p_train(c) - p_test(c)|,    and Pearson's test of homogeneity                             (2)
 
 and test examples are looked for that no training example of their class is near to (`unusual_test_examples`): a few
-strange ones cost accuracy long before a classifier can tell the sets apart by them.
+strange ones cost accuracy long before a classifier can distinguish the sets by them.
 
-A data set that gives other numbers whenever it is read is augmented. Where that is so for train alone, as is usual, the
+A data set that gives other numbers whenever it is read is augmented. If that is so for train alone, as is usual, the
 sets differ on purpose, and only what no augmentation does on average is a fault: a mean that moves by more than a
 spread, or a spread that changes by more than a factor of two.
 

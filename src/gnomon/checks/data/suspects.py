@@ -5,13 +5,13 @@ Kernel regression of one-hot labels gives a vote v(c) for each class at each exa
 
     margin_i = v_i(given class) - max over other classes of v_i(c)                                                (1)
 
-Wrong labels are told from hard examples by where they are: hard examples have weak votes, while wrong labels strike the
-firmest votes as often as others. With the examples sorted by how firm the vote is (its largest value minus the second),
-and e(a, b) the share of those from place a n to b n whose vote is not their label,
+Wrong labels are distinguished from hard examples by where they are: hard examples have weak votes, while wrong labels
+strike the firmest votes as often as others. With the examples sorted by how firm the vote is (its largest value minus
+the second), and e(a, b) the share of those from place a n to b n whose vote is not their label,
 
     floor = e(0, 1/2),    evenness = 5 / n * mean place of the errors among the first 2 n / 5                     (2)
 
-the floor is about the rate of wrong labels and the evenness 1 where labels are wrong by chance. Where classes overlap
+the floor is about the rate of wrong labels and the evenness 1 if labels are wrong by chance. If classes overlap
 errors come late, and the evenness is larger: 1.26 for a logistic law of slope two, 1.38 for slope three.
 
 Hypotheses: labels that are wrong independently of the inputs; features in which classes are more or less compact.
@@ -161,7 +161,7 @@ def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) ->
 
     ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
-    False alarms: 1e-3 where labels are right and classes apart; where they overlap by a logistic law of slope two, 5 of
+    False alarms: 1e-3 if labels are right and classes apart; if they overlap by a logistic law of slope two, 5 of
     111 tables of 1000 rows were accused, of slope three 1 of 80. Power: 5 % of wrong labels among 1400 digits were told
     of in 28 of 34 cases. 10 % are missed where the evenness, of deviation 0.58 / sqrt(errors), is above 1.1 by chance:
     in 6 % of cases with 2000 examples, 1.5 % with 4000. ``most`` examples are fitted at once: with fewer, more examples
@@ -169,7 +169,7 @@ def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) ->
 
     Hypotheses: as above; classes (n,) as integers, at least 150 examples, two classes and 10 examples of each.
     Reference: [northcutt2021confident].
-    Cost: that of `leave_one_out_kernel_predictions`, about a second for 2500 examples.
+    Cost: the same as `leave_one_out_kernel_predictions`, about a second for 2500 examples.
 
     >>> x = torch.randn(300, 2, generator=torch.Generator().manual_seed(0))
     >>> suspect_labels((x, (x[:, 0] > 0).long())).noisy  # near the border examples are only hard

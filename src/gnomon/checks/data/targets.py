@@ -68,7 +68,7 @@ def regression_target_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
 def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] | None = None) -> tuple[Finding, ...]:
     """Returns findings about classes that are missing, numbered from one, or much rarer than others; equation (2).
 
-    These are counts: there is no false alarm by chance. ``test`` are the classes of the test examples, if any.
+    These are counts: false alarms by chance are impossible. ``test`` are the classes of the test examples, if any.
     Hypotheses: none.
     Reference: [lecun1998efficient].
     Cost: one pass.

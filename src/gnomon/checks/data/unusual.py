@@ -1,15 +1,14 @@
 """Finds test examples that are far from all training examples of their class.
 
-A classifier that is to tell train from test misses a small part of strange examples. Their distances show them:
+A classifier that should distinguish train from test misses a small part of strange examples. Their distances show them:
 
     s_i = distance to the nearest training example of the same class, itself left out                             (1)
     c_k = test examples among the k of largest s,    T = sum over k of (c_k - k m / (n + m)) / k^(3/4)            (2)
 
-for n training and m test examples and k = (n + m) / 2, / 4, / 8, ... down to 8. Where both are drawn alike, all orders
-of the s are equally likely, and the law of T is that of counts of balls drawn without return; p-values are taken from
-`NULL_DRAWS` draws of it. (2) gives large k a little less weight than counts of equal variance would, so that few
-strange
-examples and many that are slightly strange are both found. Targets that are numbers count like inputs, by their
+for n training and m test examples and k = (n + m) / 2, / 4, / 8, ... down to 8. If both have the same distribution, all
+orders of the s are equally likely, and the law of T is that of counts of balls drawn without return; p-values are taken
+from `NULL_DRAWS` draws of it. (2) gives large k a little less weight than counts of equal variance would, so that few
+strange examples and many that are slightly strange are both found. Targets that are numbers count like inputs, by their
 distance; without targets all examples are of one class.
 
 Hypotheses: examples are independent. Orders are only nearly equally likely: the nearest one is looked for among n
@@ -80,7 +79,7 @@ def unusual_test_examples(
 ) -> UnusualTestExamples:
     """Tests whether test rows ``of`` are farther from the training rows than training rows are from each other.
 
-    Hypotheses: those of the module.
+    Hypotheses: as stated for the module.
     Reference: [bates2023testing].
     Cost: n (n + m) distances, and 1e5 draws of about ten numbers.
 

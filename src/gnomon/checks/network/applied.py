@@ -6,7 +6,7 @@ A function says nothing of itself, so it is tried. With outputs f, rows shifted 
     sigmoid    |dl/df at 40 s| < `ZERO_GRADIENT_SHARE` |dl/df at y|, for targets y rounded to zeros and ones         (2)
     nothing    dl/df = 0 at f = y: the loss asks the outputs to be the targets                                   (3)
 
-Softmax cancels c. A sigmoid, or a hinge, is flat far on the right side, where a squared loss is steep, and a ratio of
+Softmax cancels c. A sigmoid, or a hinge, is flat far on the right side; a squared loss is steep there, and a ratio of
 sums of probabilities still falls like 1/f^2.
 
 Hypotheses: a loss (outputs, targets) -> number that is differentiable in the outputs; chance plays no part.

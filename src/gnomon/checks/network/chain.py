@@ -21,7 +21,7 @@ MIN_ACTIVATIONS = 2
 def mean_field_of_module(module: nn.Module, program: Program | None, *, seconds: float = inf) -> MeanField | None:
     """Applies mean-field theory at the scale of the current weights; None if layers branch or differ in kind.
 
-    Nor is there any where loops must be compiled first, and that takes more than ``seconds``.
+    Nor is there any if loops must be compiled first, and that takes more than ``seconds``.
 
     Hypotheses: one activation throughout, and no sums, normalizations or poolings between layers.
     Cost: 0.1 s; up to 7 s more at the first use on a machine.

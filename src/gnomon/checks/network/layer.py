@@ -17,7 +17,7 @@ __all__ = ["BackwardStatistics", "ForwardStatistics", "LayerSignal"]
 class ForwardStatistics(Record):
     """Statistics of a layer's outputs; equations (1) to (3) of `signal`.
 
-    ``activation`` is None where an output is not finite, the others where they cannot be measured.
+    ``activation`` is None if an output is not finite, the others if they cannot be measured.
     """
 
     activation: float | None

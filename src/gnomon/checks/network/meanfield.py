@@ -14,7 +14,7 @@ layers. Gradients backwards, and small differences of inputs forwards, are multi
 
     chi = weight_std^2 E[phi'(u)^2],    which is C'(1) at q* = V(q*)                                     (4)
 
-chi < 1: ordered, gradients vanish and inputs become alike. chi > 1: chaotic, gradients explode and inputs become
+chi < 1: ordered, gradients vanish and inputs become similar. chi > 1: chaotic, gradients explode and inputs become
 unlike. chi = 1: critical, signals reach any depth. Where q* is 0 or infinite the signal itself vanishes or explodes,
 and for a function that is linear there (tanh at 0, relu) correlations are kept: C'(1) = 1.
 

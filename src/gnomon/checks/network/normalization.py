@@ -55,7 +55,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     """Returns a finding if running statistics and batch statistics give different losses; equation (1).
 
     ``loss`` takes ``reduction="none"``, or is a mean over examples: then single examples are passed to it.
-    False alarms: 3e-5 where both agree. Without batch norm, or before its first batch, nothing is found. Statistics
+    False alarms: 3e-5 if both agree. Without batch norm, or before its first batch, nothing is found. Statistics
     that are exactly those of a new layer, in one that was trained, are found without (1), and without false alarms.
 
     Hypotheses: as above.
@@ -90,7 +90,8 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
 def _is_lost(norm: nn.Module) -> bool:
     """Returns whether running statistics are the initial ones, 0 and 1, although batches were seen.
 
-    It has seen some where it counts them, or where its biases, which all begin alike, have come apart by training.
+    It has seen some if it counts them, or if its biases, which all begin with the same value, have come apart by
+    training.
     """
     mean, var = norm.running_mean, norm.running_var
     if not isinstance(mean, Tensor) or not isinstance(var, Tensor):

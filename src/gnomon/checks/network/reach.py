@@ -1,8 +1,8 @@
 """Finds parameters that training never changes: unused, detached, frozen at random values, or not in the optimizer.
 
 A parameter whose gradient does not exist after a forward and backward pass in training mode is not reached by the
-loss. Where changing it changes the outputs all the same, something between it and the output cuts the graph
-(``detach``, ``.data``, numpy, ``no_grad``); where not, ``forward`` does not use it. A frozen layer is a fault only
+loss. If changing it changes the outputs all the same, something between it and the output cuts the graph
+(``detach``, ``.data``, numpy, ``no_grad``); if not, ``forward`` does not use it. A frozen layer is a fault only
 while its weights are still those of the initialization, uniform on [-b, b] with b = fan_in^(-1/2) as torch draws them:
 
     max |w| / b in [1 - 20 / n, 1],    Kolmogorov's distance to the uniform law < 1.95 / sqrt(n)                (1)
@@ -75,7 +75,7 @@ def untrained_parameter_findings(
         module: the network.
         reached: names of parameters that have a gradient of the loss, in training mode.
         matter: names of parts none of whose parameters is reached, and whose parameters have an effect on the outputs.
-        held: names of parameters that the optimizer has; None where it is not known.
+        held: names of parameters that the optimizer has; None if it is not known.
 
     Hypotheses: as above. False alarms: 1e-3 for a frozen layer whose weights were trained, none otherwise.
     Reference: [massey1951kolmogorov].

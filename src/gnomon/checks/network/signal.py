@@ -51,7 +51,7 @@ __all__ = ["Signal", "signal", "trained_unit_findings"]
 class Signal(Result):
     """Result: signal and gradient statistics of layers in call order, and the mean square of the inputs; (1) to (4).
 
-    ``inputs`` is None where no input is real; ``findings`` are empty for a healthy module.
+    ``inputs`` is None if no input is real; ``findings`` are empty for a healthy module.
     """
 
     layers: tuple[LayerSignal, ...]

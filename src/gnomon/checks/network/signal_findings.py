@@ -1,6 +1,6 @@
 """Finds the layer at which signals or gradients go wrong, and the fix.
 
-A finding is a measurement beyond a threshold; the gravest comes first. With mean squares a_l of activations, and
+A finding is a measurement beyond a threshold; the most serious comes first. With mean squares a_l of activations, and
 relative gradients u_l = |dL/dW|^2 / |W|^2 of the weights (not of activations, over whose positions pooling spreads a
 gradient without harm), at the layers with weights, in the order of calls,
 

@@ -9,9 +9,9 @@ by more than a hundred. With g(c) the fall of the loss on fixed examples,
                  the whole one by more than `MIN_LOSS_DECREASE` and does not for some c < 1                          (1)
     too small    g(1) < `TOO_SMALL_RATIO` max over c > 1 of g(c)                                                     (2)
 
-While steps are small g grows like c, so that (2) means a rate far below one that works. Where a whole run is known, it
+While steps are small g grows like c, so that (2) means a rate far below one that works. If a whole run is known, it
 must also have brought less than half of what the larger rate brings in k steps: a small rate with patience is no fault.
-Where no rate brings the loss down by `MIN_LOSS_DECREASE` in k steps, the whole run must have done so to be patient:
+If no rate brings the loss down by `MIN_LOSS_DECREASE` in k steps, the whole run must have done so to be patient:
 its examples are
 others than those of the short runs, and the losses of two samples differ by more than such a fall.
 Nor is a large one whose whole run came as far as the smaller rate did in k steps: momentum may overshoot at first.

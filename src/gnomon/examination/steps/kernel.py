@@ -48,7 +48,7 @@ FRESH = (
 class ProbeKernel(Record):
     """The kernel of some probe examples, its modes, the tests of the labels, and how it was computed.
 
-    ``inputs`` is the same test of the labels by the inputs alone, None where it was not needed.
+    ``inputs`` is the same test of the labels by the inputs alone, None if it was not needed.
     """
 
     examples: Examples

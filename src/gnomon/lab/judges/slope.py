@@ -7,12 +7,12 @@ repetitions, the slope is fitted to each and se(s) is that of their mean.
 
 Where y = c x^s (1 + a x^q + ...) with a known q, the correction is fitted as well, and no error needs to be allowed for
 it. With repetitions the wider of two intervals is taken: the spread of the slopes, and the scatter of the mean curve
-around its fit, which orders beyond leave also where repetitions agree.
+around its fit, which orders beyond leave also if repetitions agree.
 
     log y = s log x + c + a x^q + noise                                                                      (2)
 
 The noise of a single curve is taken as independent from point to point with one variance; then the interval has its
-stated confidence exactly, for (1) with k - 2 and for (2) with k - 3 degrees of freedom. Where nothing is random and the
+stated confidence exactly, for (1) with k - 2 and for (2) with k - 3 degrees of freedom. If nothing is random and the
 scatter is what x^(2q) leaves, the interval of (2) at 99 % still holds it for four or five points a factor 2 apart (the
 error is then 6 % and 34 % of half the interval), and may not for more points or at less confidence.
 

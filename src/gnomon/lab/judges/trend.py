@@ -1,8 +1,8 @@
 """Judges whether a quantity only increases, or only decreases, along a parameter.
 
-    d_j = +-(o_{j+1} - o_j):   holds where every mean(d_j) > t se_j (strictly), or >= -c eps for single curves  (1)
+    d_j = +-(o_{j+1} - o_j):   holds if every mean(d_j) > t se_j (strictly), or >= -c eps for single curves  (1)
 
-Refuted where some mean(d_j) < -t se_j; inconclusive in between. The prediction is "increasing" or "decreasing".
+Refuted if some mean(d_j) < -t se_j; inconclusive in between. The prediction is "increasing" or "decreasing".
 Hypotheses: repetitions are independent of each other. Reference: [student1908probable].
 """
 
