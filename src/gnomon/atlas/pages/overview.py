@@ -129,7 +129,7 @@ def refuted_claims() -> tuple[str, ...]:
 def refuted_html(rows: dict[str, str]) -> str:
     """Returns the body of the page of statements that failed; ``rows`` has the sentence of each result.
 
-    >>> "Gabor" in refuted_html({})
+    >>> "designed features" in refuted_html({})
     True
     """
     parts = [
