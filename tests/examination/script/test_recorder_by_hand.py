@@ -9,13 +9,13 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon.examination.script import not_finite
 from gnomon.examination.script.batches import MAX_BATCHES_READ, BatchRecorder, fingerprint
-from gnomon.examination.script.collect import facts_of
-from gnomon.examination.script.install import observing
+from gnomon.examination.script.collect import loop_facts_of_recorder
+from gnomon.examination.script.install import record_training_loop
 from gnomon.examination.script.models import ModelRecorder
 from gnomon.examination.script.not_finite import Trail, locate
 from gnomon.examination.script.ranks import compare_ranks
 from gnomon.examination.script.recorder import LoopRecorder
-from gnomon.examination.script.seen import SeenOptimizer, is_zero, some_weights
+from gnomon.examination.script.seen import OptimizerRecord, is_zero, some_weights
 
 
 def one_step(recorder, optimizer, gradients):
@@ -146,7 +146,7 @@ def test_a_loop_of_one_optimizer_has_its_counts():
     """Gradients are cleared before every second step; one backward pass is thrown away."""
     w = nn.Parameter(torch.ones(2))
     recorder = LoopRecorder(limit=1.0)
-    with observing(recorder):
+    with record_training_loop(recorder):
         optimizer = torch.optim.SGD([w], 0.1)
         for step in range(4):
             (w * w).sum().backward()
@@ -160,7 +160,7 @@ def test_a_loop_of_one_optimizer_has_its_counts():
         optimizer.step()
         torch.nn.utils.clip_grad_norm_([w], 0.5)
         torch.manual_seed(11)
-    facts = facts_of(recorder, finished=True)
+    facts = loop_facts_of_recorder(recorder, finished=True)
     (seen,) = facts.optimizers
     assert (seen.judged, seen.stale, facts.discarded, facts.steps, facts.backwards) == (4, 1, 1, 5, 6)
     assert (facts.clips.calls, facts.clips.misplaced, facts.clips.limit) == (2, 1, 0.5)
@@ -171,14 +171,14 @@ def test_a_loop_of_one_optimizer_has_its_counts():
 def test_schedules_count_calls_before_the_first_step():
     w = nn.Parameter(torch.ones(1))
     recorder = LoopRecorder(limit=1.0)
-    with observing(recorder), pytest.warns(UserWarning, match="lr_scheduler"):
+    with record_training_loop(recorder), pytest.warns(UserWarning, match="lr_scheduler"):
         optimizer = torch.optim.SGD([w], 1.0)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=7)
         schedule.step()
         (w * w).sum().backward()
         optimizer.step()
         schedule.step()
-    (known,) = facts_of(recorder, finished=True).schedulers
+    (known,) = loop_facts_of_recorder(recorder, finished=True).schedulers
     assert (known.calls, known.before, known.length, known.optimizer_steps, known.initial) == (2, 1, 7, 1, 1.0)
     assert known.at_first_step == pytest.approx((1 + torch.cos(torch.tensor(torch.pi / 7)).item()) / 2)
 
@@ -205,14 +205,14 @@ def test_a_few_weights_are_spread_over_a_parameter_and_parameters_over_a_network
     assert some_weights(torch.arange(17.0)) == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0]
     assert some_weights(torch.arange(3.0)) == [0.0, 1.0, 2.0]
     assert some_weights(torch.tensor([3 + 4j])) == [5.0] and some_weights(torch.zeros(0)) == []
-    seen = SeenOptimizer.of(torch.optim.SGD([nn.Parameter(torch.zeros(1)) for _ in range(96)], 0.1), 0)
+    seen = OptimizerRecord.of(torch.optim.SGD([nn.Parameter(torch.zeros(1)) for _ in range(96)], 0.1), 0)
     assert [i for i, _ in seen.weights] == list(range(0, 96, 3))
     assert is_zero(torch.zeros(2)) and not is_zero(torch.tensor([0.0, -1.0]))
 
 
 def test_the_probe_is_the_smallest_parameter_with_a_gradient():
     parameters = [nn.Parameter(torch.zeros(n)) for n in (1, 5, 3, 4)]
-    seen = SeenOptimizer.of(torch.optim.SGD(parameters, 0.1), 0)
+    seen = OptimizerRecord.of(torch.optim.SGD(parameters, 0.1), 0)
     assert seen.find_probe() is None
     parameters[0].grad = torch.zeros(1)
     for p in parameters[1:]:
