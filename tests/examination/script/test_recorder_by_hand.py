@@ -12,7 +12,7 @@ from gnomon.examination.script.batches import MAX_BATCHES_READ, BatchRecorder, f
 from gnomon.examination.script.collect import loop_facts_of_recorder
 from gnomon.examination.script.install import record_training_loop
 from gnomon.examination.script.models import ModelRecorder
-from gnomon.examination.script.not_finite import Trail, locate
+from gnomon.examination.script.not_finite import ModuleCallTrail, locate_first_not_finite
 from gnomon.examination.script.ranks import compare_ranks
 from gnomon.examination.script.recorder import LoopRecorder
 from gnomon.examination.script.seen import OptimizerRecord, is_zero, some_weights
@@ -283,7 +283,7 @@ def test_the_same_part_of_larger_data_counts_as_repeated():
 
 def test_outputs_are_kept_up_to_a_limit(monkeypatch):
     monkeypatch.setattr(not_finite, "MAX_NUMBERS_KEPT", 5)
-    trail, layer = Trail(), nn.ReLU()
+    trail, layer = ModuleCallTrail(), nn.ReLU()
     kept = [torch.ones(3), torch.ones(2), torch.full((1,), float("inf"))]
     for output in (*kept, "text"):
         trail.add(layer, output)
@@ -292,11 +292,11 @@ def test_outputs_are_kept_up_to_a_limit(monkeypatch):
         True,
         False,
     ]
-    assert locate(trail, lambda module: "name") == ("module", "name", "ReLU")
+    assert locate_first_not_finite(trail, lambda module: "name") == ("module", "name", "ReLU")
 
 
 def test_older_calls_without_a_backward_pass_are_forgotten():
-    trail = Trail()
+    trail = ModuleCallTrail()
     for i in range(5):
         trail.add(nn.ReLU(), torch.ones(1))
         trail.end_of_model(i)
@@ -305,11 +305,17 @@ def test_older_calls_without_a_backward_pass_are_forgotten():
 
 def test_the_place_of_a_number_that_is_not_finite():
     layer, nan = nn.Linear(1, 1), torch.tensor([float("nan")])
-    assert locate(Trail([(layer, torch.ones(1))]), str)[0] == "loss" and locate(Trail(), str) == ("", "", "")
-    assert locate(Trail([(layer, nan)], inputs={"x": [nan]}), str)[0] == "inputs"
+    assert locate_first_not_finite(ModuleCallTrail([(layer, torch.ones(1))]), str)[
+        0
+    ] == "loss" and locate_first_not_finite(ModuleCallTrail(), str) == ("", "", "")
+    assert locate_first_not_finite(ModuleCallTrail([(layer, nan)], inputs={"x": [nan]}), str)[0] == "inputs"
     with torch.no_grad():
         layer.bias.fill_(float("inf"))
-    assert locate(Trail([(layer, (nan,))], inputs=torch.ones(1)), lambda m: "here") == ("weights", "here", "Linear")
+    assert locate_first_not_finite(ModuleCallTrail([(layer, (nan,))], inputs=torch.ones(1)), lambda m: "here") == (
+        "weights",
+        "here",
+        "Linear",
+    )
 
 
 def test_processes_are_compared_by_batches_weights_and_steps():
