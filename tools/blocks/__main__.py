@@ -1,4 +1,4 @@
-"""Command line: `run` executes the pages whose code changed, `list` shows which these are."""
+"""Command line: `run` executes the pages whose code changed, `list` names these pages."""
 
 import argparse
 import subprocess
@@ -13,13 +13,13 @@ PARALLEL_RUNS = 2
 
 
 def pages() -> list[Path]:
-    """Every page with Python blocks."""
+    """Returns every documentation page with Python blocks."""
     found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     return [page for page in found if blocks(page)]
 
 
 def main() -> None:
-    """Run or list pages; without names, all whose code changed."""
+    """Runs or lists pages; without names, all pages whose code changed."""
     parser = argparse.ArgumentParser(prog="python -m tools.blocks", description=__doc__)
     parser.add_argument("command", choices=["run", "list"])
     parser.add_argument("pages", nargs="*", help="Paths of pages.")

@@ -25,7 +25,7 @@ HASH_CHARACTERS = 16
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A Python block: its line on the page, its code, whether its output may differ between machines."""
+    """A Python block of a page: its line, its code, and whether its output may differ between machines."""
 
     line: int
     code: str
@@ -39,7 +39,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class StoredBlock:
-    """The output of a block whose code, with the code before it, has this hash."""
+    """The stored output of a block; the hash belongs to its code and the code before it."""
 
     hash: str
     text: str
@@ -47,13 +47,13 @@ class StoredBlock:
 
 
 def blocks(page: Path) -> list[Block]:
-    """All Python blocks of a page."""
+    """Returns all Python blocks of a page."""
     text = page.read_text(encoding="utf-8")
     return [Block(text.count("\n", 0, match.start(2)) + 1, match[2], bool(match[1])) for match in BLOCK.finditer(text)]
 
 
 def hashes(found: list[Block]) -> list[str]:
-    """One hash for each block, of all code up to its end."""
+    """Returns one hash for each block, computed from all code up to the end of the block."""
     running, result = hashlib.sha256(), []
     for block in found:
         running.update(ALT.sub("", block.code).encode())
@@ -74,14 +74,15 @@ def run(page: Path, *, quiet: bool = True) -> list[CellOutput]:
                 names |= test.globs
                 outputs.append(CellOutput())
                 continue
-            code = "\n" * (block.line - 1) + block.code  # keeps the page's line numbers
+            # empty lines before the code give errors the line numbers of the page
+            code = "\n" * (block.line - 1) + block.code
             output = run_cell(code, names, str(page), every_value=True)
             outputs.append(CellOutput(shorten(output.text), output.pictures if ALT.search(block.code) else []))
     return outputs
 
 
 def shorten(text: str) -> str:
-    """Output that fits a page: long lines and long texts are cut, and say so."""
+    """Shortens output so that it fits a page; lines and texts that were cut end with dots."""
     lines = [
         f"{line[:MAX_LINE_CHARACTERS]} ..." if len(line) > MAX_LINE_CHARACTERS else line for line in text.splitlines()
     ]
@@ -90,7 +91,7 @@ def shorten(text: str) -> str:
 
 
 def place(page: Path) -> Path:
-    """The file with the outputs of a page."""
+    """Returns the path of the file with the stored outputs of a page."""
     inside = page.relative_to(ROOT / "docs") if page.is_relative_to(ROOT / "docs") else page.relative_to(ROOT)
     return OUTPUTS / inside.with_suffix(".json")
 
@@ -114,7 +115,7 @@ def write(page: Path, outputs: list[CellOutput]) -> None:
 
 
 def load(page: Path) -> list[StoredBlock] | None:
-    """The stored outputs of a page, if they belong to its present code."""
+    """Returns the stored outputs of a page if they belong to its current code; None otherwise."""
     found = blocks(page)
     if not found or not place(page).exists():
         return None if found else []
@@ -125,7 +126,7 @@ def load(page: Path) -> list[StoredBlock] | None:
 
 
 def with_outputs(markdown: str, page: Path) -> str:
-    """The text of a page with the output below each block."""
+    """Returns the text of a page with the output below each block."""
     stored = iter(load(page) or [])
     file = place(page)
     up = "../" * (len(page.relative_to(ROOT / "docs").parts) - 1)

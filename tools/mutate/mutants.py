@@ -1,4 +1,4 @@
-"""Mutants of a package: found in the syntax trees, chosen at random by a seed."""
+"""Finds mutants (planted errors) of a package in its syntax trees, and chooses some at random by a seed."""
 
 import ast
 import hashlib
@@ -30,17 +30,17 @@ class Mutant:
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a line of JSON."""
+        """Returns the mutant as plain values for a line of JSON."""
         return asdict(self)
 
     def diff(self) -> str:
-        """The place and the change, on one line."""
+        """Returns the place and the change, as text."""
         before, after = (" ".join(part.split()) for part in (self.before, self.after))
         return f"{self.file}:{self.line} [{self.kind}] {self.id}\n      {self.text}\n      - {before}\n      + {after}"
 
 
 def find(file: Path, root: Path, package: str) -> list[Mutant]:
-    """Every mutant of a file, in the order of the text.
+    """Returns every mutant of a file, in the order of the text.
 
     An identity depends on the line's text and not on its number, so that results survive changes elsewhere in the file.
     """
@@ -67,12 +67,13 @@ def _mutant(source: Source, lines: list[str], edit: Edit, kind: str, file: str, 
 
 
 def plant_error(mutant: Mutant, data: bytes) -> bytes:
-    """Content of the file with the error planted."""
+    """Returns the content of the file with the error planted."""
     return data[: mutant.start] + mutant.after.encode() + data[mutant.end :]
 
 
 def shares(candidates: Iterable[Mutant], count: int, *, by_lines: bool = False) -> dict[str, int]:
-    """How many of ``count`` mutants each subpackage gets: the same number, or by its number of eligible lines."""
+    """Returns how many of ``count`` mutants each subpackage gets: equal numbers, or in proportion to its eligible
+    lines."""
     places: dict[str, set[tuple[str, int]]] = {}
     for mutant in candidates:
         places.setdefault(mutant.package, set()).add((mutant.file, mutant.line))
@@ -84,7 +85,7 @@ def shares(candidates: Iterable[Mutant], count: int, *, by_lines: bool = False) 
 
 
 def choose(candidates: list[Mutant], wanted: dict[str, int], seed: int, root: Path) -> list[Mutant]:
-    """Random mutants of each subpackage: kinds take turns, and a line is used once.
+    """Chooses random mutants of each subpackage: kinds of error take turns, and each line is used once.
 
     The order of candidates is a hash of seed and identity: a larger count keeps the mutants of a smaller one.
     """
@@ -107,7 +108,7 @@ def choose(candidates: list[Mutant], wanted: dict[str, int], seed: int, root: Pa
 
 
 def _changes(mutant: Mutant, root: Path) -> bool:
-    """Whether the mutated file is Python and means something else."""
+    """Whether the mutated file is valid Python with another syntax tree."""
     data = (root / mutant.file).read_bytes()
     try:
         after = ast.dump(ast.parse(plant_error(mutant, data)))

@@ -1,4 +1,4 @@
-"""The kinds of error that are planted; each yields replacements of one expression's text."""
+"""Defines the kinds of error that are planted; each yields replacements of one expression's text."""
 
 import ast
 import re
@@ -31,24 +31,24 @@ OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 OPPOSITE_OPERATOR = {"+": "-", "-": "+", "*": "/", "/": "*"}
 OPPOSITE_COMPARISON = {ast.Lt: ("<", ">"), ast.Gt: (">", "<"), ast.LtE: ("<=", ">="), ast.GtE: (">=", "<=")}
 OTHER_AXIS = {0: "1", 1: "0", -1: "0", -2: "-1", 2: "1", 3: "2"}
-# Swapped arguments of these give the same result, or a type error that any call would find.
+# Swapping the arguments of these functions changes nothing, or raises a type error at any call.
 NOT_SWAPPED = re.compile(
     r"^(max|min|maximum|minimum|add|mul|dot|hypot|gcd|lcm|isclose|allclose|equal|isinstance|issubclass|hasattr|getattr"
     r"|logaddexp|zip|zeros|ones|empty|full|eye|map|filter|sorted|replace|append|get|setdefault|partial|reshape|view|expand)$"
 )
-ROUNDING = 1e-6  # smaller floats only guard against rounding
-HUGE = 1e9  # larger floats stand for infinity
+ROUNDING = 1e-6  # smaller floats only guard against rounding, so changing them proves nothing
+HUGE = 1e9  # larger floats stand for infinity, so changing them proves nothing
 
 
 def edits(place: Place) -> Iterator[tuple[str, Edit]]:
-    """Every kind of error that the expression allows, with the edit of the text."""
+    """Yields every error that can be planted into the expression: its kind, and the edit of the text."""
     for kind, operator in KINDS.items():
         for edit in operator(place):
             yield kind, edit
 
 
 def _factor(place: Place) -> Iterator[Edit]:
-    """A factor 2 too many, or one forgotten."""
+    """Plants a superfluous factor 2, or removes one."""
     node, source = place.node, place.source
     match node:
         case ast.BinOp(left=ast.Constant(value=2 | 2.0 | 0.5), op=ast.Mult(), right=right):
@@ -63,7 +63,7 @@ def _factor(place: Place) -> Iterator[Edit]:
 
 
 def _sign(place: Place) -> Iterator[Edit]:
-    """A minus forgotten, or one too many."""
+    """Plants a superfluous minus, or removes one."""
     node, source = place.node, place.source
     match node:
         case ast.UnaryOp(op=ast.USub(), operand=operand) if not is_position(place):
@@ -74,7 +74,7 @@ def _sign(place: Place) -> Iterator[Edit]:
 
 
 def _root(place: Place) -> Iterator[Edit]:
-    """sqrt(x) becomes x."""
+    """Plants a missing root: sqrt(x) becomes x."""
     node, source = place.node, place.source
     if isinstance(node, ast.Call) and called(node) in {"sqrt", "rsqrt", "sqrt_", "isqrt"} and (x := argument(node)):
         yield source.edit(node, f"(1 / ({source[x]}))" if called(node) == "rsqrt" else source.wrapped(x))
@@ -83,7 +83,7 @@ def _root(place: Place) -> Iterator[Edit]:
 
 
 def _square(place: Place) -> Iterator[Edit]:
-    """x ** 2 becomes x."""
+    """Plants a missing square: x ** 2 becomes x."""
     node, source = place.node, place.source
     if isinstance(node, ast.Call) and called(node) in {"square", "square_"} and (x := argument(node)):
         yield source.edit(node, source.wrapped(x))
@@ -92,7 +92,7 @@ def _square(place: Place) -> Iterator[Edit]:
 
 
 def _off_by_one(place: Place) -> Iterator[Edit]:
-    """n + 1 becomes n; bounds of ranges and slices move by one."""
+    """Plants an error of one: n + 1 becomes n; bounds of ranges and slices move by one."""
     node, source, parent = place.node, place.source, place.parent
     match node:
         case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)) if not is_float(node.right):
@@ -111,7 +111,7 @@ def _off_by_one(place: Place) -> Iterator[Edit]:
 
 
 def _axis(place: Place) -> Iterator[Edit]:
-    """Another axis is reduced, joined or transposed."""
+    """Plants a wrong axis in a reduction, a concatenation or a transposition."""
     node, source, parent = place.node, place.source, place.parent
     match node:
         case ast.Attribute(attr="T" | "mT", value=value):
@@ -125,7 +125,7 @@ def _axis(place: Place) -> Iterator[Edit]:
 
 
 def _degrees(place: Place) -> Iterator[Edit]:
-    """The divisor n instead of n - 1, or the other way around."""
+    """Plants the divisor n instead of n - 1, or the other way around."""
     node, source, parent = place.node, place.source, place.parent
     if isinstance(parent, ast.keyword) and parent.arg in {"correction", "ddof"} and literal(node) in (0, 1):
         yield source.edit(node, "1" if literal(node) == 0 else "0")
@@ -140,7 +140,7 @@ def _degrees(place: Place) -> Iterator[Edit]:
 
 
 def _swap(place: Place) -> Iterator[Edit]:
-    """f(a, b) becomes f(b, a); a - b becomes b - a."""
+    """Plants an exchange: f(a, b) becomes f(b, a); a - b becomes b - a."""
     node, source = place.node, place.source
     match node:
         case ast.BinOp(op=ast.Sub() | ast.Div() | ast.MatMult(), left=left, right=right) if is_arithmetic(node):
@@ -152,7 +152,7 @@ def _swap(place: Place) -> Iterator[Edit]:
 
 
 def _operator(place: Place) -> Iterator[Edit]:
-    """+ and - exchanged, * and / exchanged."""
+    """Exchanges + and -, or * and /."""
     node, source = place.node, place.source
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS and is_arithmetic(node):
         sign = OPERATORS[type(node.op)]
@@ -163,7 +163,7 @@ def _operator(place: Place) -> Iterator[Edit]:
 
 
 def _constant(place: Place) -> Iterator[Edit]:
-    """A constant, threshold or default three times as large; a small count one larger."""
+    """Makes a constant, threshold or default three times as large; a small count one larger."""
     node, source, parent = place.node, place.source, place.parent
     if not isinstance(node, ast.Constant) or isinstance(node.value, bool | complex) or is_position(place):
         return
@@ -178,7 +178,7 @@ def _constant(place: Place) -> Iterator[Edit]:
 
 
 def _comparison(place: Place) -> Iterator[Edit]:
-    """< becomes >."""
+    """Reverses a comparison: < becomes >."""
     node, source = place.node, place.source
     if isinstance(node, ast.Compare):
         operands = [node.left, *node.comparators]
@@ -188,7 +188,7 @@ def _comparison(place: Place) -> Iterator[Edit]:
 
 
 def _union_bound(place: Place) -> Iterator[Edit]:
-    """log(k / delta) becomes log(1 / delta); p * k becomes p."""
+    """Plants a missing union bound: log(k / delta) becomes log(1 / delta); p * k becomes p."""
     node, source = place.node, place.source
     match node:
         case ast.Call(args=[ast.BinOp(left=left, op=ast.Div())]) if called(node) in {"log", "log2"}:
@@ -204,7 +204,7 @@ def _union_bound(place: Place) -> Iterator[Edit]:
 
 
 def _drop(place: Place) -> Iterator[Edit]:
-    """abs, clamp, exp or log forgotten."""
+    """Removes a call of abs, clamp, exp or log."""
     node, source = place.node, place.source
     if isinstance(node, ast.Call) and called(node) in DROPPED and (x := argument(node)):
         yield source.edit(node, source.wrapped(x))
@@ -215,11 +215,11 @@ def _drop(place: Place) -> Iterator[Edit]:
 
 
 def _exchange(place: Place) -> Iterator[Edit]:
-    """max and min exchanged, mean and sum exchanged."""
+    """Exchanges max and min, or mean and sum."""
     node, source = place.node, place.source
     if isinstance(node, ast.Call) and called(node) in EXCHANGED:
         if called(node) == "sum" and isinstance(node.func, ast.Name):
-            return  # Python has no function mean
+            return  # Python has no built-in function mean
         yield source.edit_name(node.func, EXCHANGED[called(node)])
 
 

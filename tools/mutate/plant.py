@@ -21,7 +21,7 @@ PLAIN_VALUES = (int, float, complex, str, tuple, frozenset, list, dict, set)
 
 
 class CannotPlant(Exception):
-    """The error is in code that only a new process can change."""
+    """Raised if the error is in code that only a new process can change."""
 
 
 def plant(mutant: Mutant, root: Path) -> None:
@@ -41,7 +41,7 @@ def plant(mutant: Mutant, root: Path) -> None:
 
 
 def concerned_lines(mutant: Mutant, root: Path) -> Iterator[tuple[str, int]]:
-    """Lines whose tests may notice the change: its own statement, and the users of a constant of the module."""
+    """Yields lines whose tests may notice the change: its own statement, and the users of a module's constant."""
     data = (root / mutant.file).read_text(encoding="utf-8")
     tree = ast.parse(data)
     statement = _statement(tree, mutant.line)
@@ -89,13 +89,13 @@ def _compile(module: ModuleType, data: bytes, path: Path) -> CodeType:
 
 
 def _codes(code: CodeType) -> list[CodeType]:
-    """Code of all functions and classes, in the order of the source."""
+    """Returns the code objects of all functions and classes, in the order of the source."""
     inner = [const for const in code.co_consts if isinstance(const, CodeType)]
     return [each for child in inner for each in (child, *_codes(child))]
 
 
 def _without_functions(code: CodeType) -> tuple[object, ...]:
-    """What runs when the module or class is defined, without the bodies of functions."""
+    """Returns what runs when the module or class is defined, without the bodies of functions."""
     parts: list[object] = [code.co_code, code.co_names]
     for const in code.co_consts:
         if isinstance(const, CodeType):
@@ -107,7 +107,7 @@ def _without_functions(code: CodeType) -> tuple[object, ...]:
 
 
 def _replace_code(path: Path, old: CodeType, new: CodeType, *, required: bool = True) -> None:
-    """Gives every function whose code differs its new code."""
+    """Replaces the code of every function whose code differs between the two versions."""
     before, after = _codes(old), _codes(new)
     if [code.co_qualname for code in before] != [code.co_qualname for code in after]:
         raise CannotPlant("the mutant adds or removes a function")
@@ -128,7 +128,7 @@ def _replace_code(path: Path, old: CodeType, new: CodeType, *, required: bool = 
 
 
 def _replace_constants(module: ModuleType, new: CodeType) -> None:
-    """Runs the mutated module beside the old one and carries over the constants and defaults that differ."""
+    """Runs the mutated module as a second copy, and carries over the constants and defaults that differ."""
     fresh = dict.fromkeys(("__builtins__",), module.__dict__.get("__builtins__"))
     fresh |= {
         k: module.__dict__[k]
@@ -162,7 +162,7 @@ def _differs(old: Any, value: Any) -> bool:
 
 
 def _replace_global(name: str, old: Any, value: Any) -> int:
-    """Sets a constant in its module and in the modules that imported it; the number of places."""
+    """Sets a constant in its module and in all modules that imported it; returns the number of places."""
     places = 0
     for module in list(sys.modules.values()):
         known = getattr(module, "__dict__", {})
@@ -212,13 +212,13 @@ def _same_shape(old: FunctionType, new: FunctionType) -> int:
 
 
 def _statement(tree: ast.Module, line: int) -> ast.stmt:
-    """The innermost statement at a line."""
+    """Returns the innermost statement at a line."""
     found = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= line <= (n.end_lineno or n.lineno)]
     return max(found, key=lambda node: (node.lineno, -(node.end_lineno or 0)))
 
 
 def _header(statement: ast.stmt) -> range:
-    """Lines of a statement without the statements inside it."""
+    """Returns the lines of a statement without the statements inside it."""
     body = getattr(statement, "body", None)
     last = body[0].lineno - 1 if isinstance(body, list) and body else statement.end_lineno or statement.lineno
     return range(statement.lineno, max(last, statement.lineno) + 1)
@@ -230,6 +230,6 @@ def _enclosing(tree: ast.Module, line: int) -> ast.FunctionDef | None:
 
 
 def _outer_function(tree: ast.Module, line: int) -> str | None:
-    """Name of the function that holds a line; None at the level of the module or of a class."""
+    """Returns the name of the function that contains a line; None at the level of the module or of a class."""
     found = _enclosing(tree, line)
     return found.name if found else None

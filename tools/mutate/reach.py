@@ -1,4 +1,4 @@
-"""Which tests execute which lines of the package, measured once on the clean tree by coverage.py.
+"""Records which tests execute which lines of the package, once on the clean tree, with coverage.py.
 
 As a pytest plugin (``-p tools.mutate.reach``) this module records one run of the tests. `Reach` reads the record.
 """
@@ -55,7 +55,7 @@ class _Recorder:
 
 
 def pytest_configure(config: Any) -> None:
-    """Starts to record, in every worker but not in the process that only distributes the tests."""
+    """Starts recording in every worker, but not in the process that only distributes the tests."""
     global _recorder
     distributes = bool(getattr(config.option, "numprocesses", None)) and "PYTEST_XDIST_WORKER" not in os.environ
     if FOLDER_VARIABLE in os.environ and not distributes:
@@ -63,13 +63,13 @@ def pytest_configure(config: Any) -> None:
 
 
 def pytest_runtest_logstart(nodeid: str, location: tuple[str, int | None, str]) -> None:
-    """Attributes the lines that follow to this test."""
+    """Attributes the lines that are executed next to this test."""
     if _recorder:
         _recorder.coverage.switch_context(nodeid)
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Adds the seconds of a phase and writes the record of a finished test."""
+    """Adds the seconds of a test phase, and writes the record of a finished test."""
     if not _recorder:
         return
     test = report.nodeid
@@ -81,7 +81,7 @@ def pytest_runtest_logreport(report: Any) -> None:
 
 
 def pytest_unconfigure(config: Any) -> None:
-    """Writes what was recorded."""
+    """Writes the recorded lines to disk."""
     global _recorder
     if _recorder:
         _recorder.close()
@@ -90,7 +90,7 @@ def pytest_unconfigure(config: Any) -> None:
 
 @dataclass(frozen=True)
 class Reach:
-    """Tests that pass on the clean tree, with their seconds, and the lines of the package that each executes."""
+    """Tests that pass on the clean tree, with their seconds, and the lines of the package that each test executes."""
 
     seconds: dict[str, float]
     lines: dict[str, dict[int, frozenset[str]]]
@@ -98,7 +98,7 @@ class Reach:
 
     @classmethod
     def load(cls, root: Path, work: Path, *, workers: int, only: tuple[str, ...] = ()) -> "Reach":
-        """Reads what earlier runs recorded, and runs the test files that are new or that changed sources concern.
+        """Reads records of earlier runs, and runs test files that are new or that changed sources concern.
 
         ``only`` names the files and folders of tests to run; empty means all.
         """
@@ -111,16 +111,16 @@ class Reach:
         )
 
     def tests(self, places: Iterable[tuple[str, int]]) -> set[str]:
-        """Tests that execute at least one of some places, given as file and line."""
+        """Returns the tests that execute at least one of some places, given as file and line."""
         return {test for file, line in places for test in self.lines.get(file, {}).get(line, ())}
 
     def tests_of_files(self, files: Iterable[str]) -> set[str]:
-        """Tests that execute any line of some files."""
+        """Returns the tests that execute any line of some files."""
         return {test for file in files for tests in self.lines.get(file, {}).values() for test in tests}
 
 
 class _Kept:
-    """Records of earlier runs: each is a folder with the digests of the files that it used."""
+    """Records of earlier runs, each in a folder with the digests of the files that it used."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder = root, folder
@@ -138,12 +138,12 @@ class _Kept:
         return kept
 
     def stale(self) -> list[str]:
-        """Test files, and source files with examples, whose record is missing or no longer true."""
+        """Returns test files, and source files with examples, whose record is missing or outdated."""
         files = [name for name in self.digests if name.startswith("src/") or Path(name).name.startswith("test_")]
         return [name for name in files if name not in self.current]
 
     def record(self, files: list[str], workers: int) -> None:
-        """Runs some test files on the clean tree and adds what they execute."""
+        """Runs some test files on the clean tree, and adds the lines that they execute."""
         part = self.folder / f"part-{len(list(self.folder.glob('part-*'))):03}"
         part.mkdir(parents=True)
         print(f"Running {len(files)} files of tests and examples to see which lines they execute.", flush=True)
@@ -168,7 +168,7 @@ class _Kept:
         self._add(part)
 
     def _add(self, part: Path) -> None:
-        """Adds a record; lines of sources that have changed since are dropped, with the files that executed them."""
+        """Adds a record, without files that have changed since and without the tests that executed them."""
         from coverage import CoverageData
 
         known = json.loads((part / "files.json").read_text())
@@ -186,7 +186,8 @@ class _Kept:
             data = CoverageData(str(path))
             data.read()
             for file in data.measured_files():
-                name = "src/" + file.rpartition("/src/")[2]  # the record may have been made in another clone
+                # the record may have been made in another clone, with another path
+                name = "src/" + file.rpartition("/src/")[2]
                 for number, tests in data.contexts_by_lineno(file).items():
                     inside = [test for test in tests if test in seconds]
                     if name in changed:
@@ -203,7 +204,7 @@ class _Kept:
         self._forget(concerned)
 
     def _forget(self, files: set[str]) -> None:
-        """Drops the tests of some files."""
+        """Removes the tests of some files from the records."""
         if not files & self.current:
             return
         gone = {test for test in self.seconds if test.partition("::")[0] in files}

@@ -1,4 +1,4 @@
-"""Which code is mutated: arithmetic that decides a result, not text, types, plots, timing or memory."""
+"""Decides which code is mutated: arithmetic that decides a result, not text, types, plots, timing or memory."""
 
 import ast
 import re
@@ -8,11 +8,11 @@ from pathlib import Path
 __all__ = ["eligible", "parents", "sources", "subpackage"]
 
 EXCLUDED_FILES = re.compile(
-    r"^report/|^atlas/(claims|pages)/"  # pages, and claims, which carry their own controls
-    r"|^cli/(?!encoding|sources|tables)"  # the command line, without what turns files into numbers
+    r"^report/|^atlas/(claims|pages)/"  # pages, and claims, which test themselves with control experiments
+    r"|^cli/(?!encoding|sources|tables)"  # the command line, except code that turns files into numbers
     r"|(^|/)__init__\.py$|^__main__\.py$"
     r"|^core/(machine/|clock\.py|memory\.py|typing\.py|results/(drawing|svg|ticks|plot)\.py)"  # timing, memory, drawing
-    r"|^core/results/(record|result)\.py$"  # how records and results are printed
+    r"|^core/results/(record|result)\.py$"  # code that prints records and results
     r"|^examination/(cost|timed|pictures|writers)\.py$"
     r"|^playground/fixtures\.py$"  # settings at which two implementations are compared
     r"|(^|/)(ready|cost|progress)\.py$"  # estimates of waiting time, memory and seconds
@@ -21,14 +21,15 @@ EXCLUDED_FILES = re.compile(
 
 EXCLUDED_FUNCTIONS = re.compile(
     r"^_?(plots?|plot_.*|pictures|verdict|to_dict|from_dict|words|title|caption|summary|latex|progress|.*_cost|.*seconds.*|.*bytes.*"
-    r"|tile_sizes)$"  # how many examples are held at a time
+    r"|tile_sizes)$"  # functions that choose how many examples are held at a time
     r"|^__(repr|str|format|hash)__$"
 )
 """Functions that format text, draw, or estimate time and memory."""
 
 PERFORMANCE_NAMES = re.compile(
     r"^_?(tiles?|tile_.*|chunks?|strip|block|.*at_once|.*_per_(tile|pass)|workspace|threads|workers|jobs|ahead"
-    r"|rows_per_strip|multiply_adds_per_pass"  # size of temporaries; which of two orders of summation is faster
+    # sizes of temporary arrays, and the choice between two orders of summation
+    r"|rows_per_strip|multiply_adds_per_pass"
     r"|.*(bytes|seconds|memory).*)$",
     re.IGNORECASE,
 )
@@ -50,24 +51,24 @@ TEXT_CALLS = re.compile(
 
 
 def sources(package: Path, *, everything: bool = False) -> list[Path]:
-    """Python files of a package that are mutated by default, or all of them."""
+    """Returns the Python files of a package that are mutated by default, or all of them."""
     files = sorted(package.rglob("*.py"))
     return [f for f in files if everything or not EXCLUDED_FILES.search(f.relative_to(package).as_posix())]
 
 
 def subpackage(file: Path, package: Path) -> str:
-    """First folder of a file inside the package; the name of the package for its top-level files."""
+    """Returns the first folder of a file inside the package; the package's name for its top-level files."""
     inner = file.relative_to(package).parts
     return inner[0] if len(inner) > 1 else package.name
 
 
 def eligible(tree: ast.Module) -> Iterator[ast.expr | ast.AugAssign]:
-    """Expressions and augmented assignments that may be mutated, outer ones first."""
+    """Yields expressions and augmented assignments that may be mutated, outer ones first."""
     yield from _visit(tree)
 
 
 def parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
-    """The node that holds each node."""
+    """Returns a dict from each syntax node to the node that contains it."""
     return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
 
@@ -81,7 +82,7 @@ def _visit(node: ast.AST) -> Iterator[ast.expr | ast.AugAssign]:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """Children without annotations, decorators and type parameters."""
+    """Yields the children of a node, without annotations, decorators and type parameters."""
     hidden = {"annotation", "returns", "decorator_list", "type_params", "bases", "keywords"}
     keep = {"keywords"} if isinstance(node, ast.Call) else set()
     for name, value in ast.iter_fields(node):
@@ -133,5 +134,5 @@ def _is_uninteresting(target: ast.expr) -> bool:
 
 
 def _name(node: ast.expr) -> str:
-    """Last part of a dotted name; empty for other expressions."""
+    """Returns the last part of a dotted name; an empty text for other expressions."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

@@ -1,4 +1,4 @@
-"""A fork server: collects the tests once, then judges every mutant in a forked process of its own.
+"""Judges mutants with a fork server: collects the tests once, then judges each mutant in a forked process.
 
 A child plants the error, runs the tests that execute the changed line, and stops at the first failure. A failure counts
 only if the same test passes in a child without the error.
@@ -36,7 +36,7 @@ A busy machine makes a process slow but does not make it compute more: only a pr
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Tests to run, fastest first, with an error planted or (``mutant`` is None) without."""
+    """Tests to run, fastest first, with an error planted, or without one if ``mutant`` is None."""
 
     tests: tuple[str, ...]
     seconds: float
@@ -45,7 +45,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """ "passed", "failed", "timeout", "crashed" or "cannot plant"; ``by`` is the failed test or the reason."""
+    """The result of a job: "passed", "failed", "timeout", "crashed" or "cannot plant", and the failed test or the
+    reason."""
 
     status: str
     by: str
@@ -53,7 +54,7 @@ class Verdict:
 
 
 class Server:
-    """pytest plugin whose run loop is handed to ``serve`` once all tests are collected."""
+    """A pytest plugin that calls ``serve`` instead of running the tests, once all tests are collected."""
 
     def __init__(self, root: Path, serve: "Callable[[Server], None]", workers: int) -> None:
         self.root, self.serve, self.workers = root, serve, workers
@@ -61,14 +62,14 @@ class Server:
         self.session: Any = None
 
     def pytest_runtestloop(self, session: Any) -> bool:
-        """Runs mutants in place of the tests."""
+        """Judges mutants instead of running the tests."""
         self.session = session
         self.items = {item.nodeid: item for item in session.items}
         self.serve(self)
         return True
 
     def judge(self, jobs: list[Job]) -> Iterator[tuple[Job, Verdict]]:
-        """Runs jobs, a few at a time, and yields each when it ends."""
+        """Runs jobs, a few at a time, and yields each job with its verdict when it ends."""
         waiting, running = list(reversed(jobs)), dict[int, tuple[Job, int, float]]()
         try:
             while waiting or running:
@@ -114,7 +115,7 @@ class Server:
                 verdict = {"status": "failed", "by": failed} if failed else {"status": "passed", "by": ""}
             except CannotPlant as reason:
                 verdict = {"status": "cannot plant", "by": str(reason)}
-        except BaseException:  # the process must end here, whatever happens
+        except BaseException:  # nothing may escape, because the forked process must end here
             verdict = {"status": "crashed", "by": traceback.format_exc(limit=-2)}
         finally:
             os.write(pipe, json.dumps(verdict).encode())
@@ -132,7 +133,7 @@ class Server:
 
 
 def _allowed(job: Job) -> float:
-    """Seconds of processor time for a job."""
+    """Returns the seconds of processor time that a job may take."""
     return 5 * job.seconds + START_SECONDS
 
 
@@ -153,7 +154,7 @@ def _poll(pid: int, pipe: int, spent: float, timeout: float) -> Verdict | None:
 
 
 def _kill(pid: int, pipe: int) -> None:
-    for kill in (os.killpg, os.kill):  # the group does not exist before the process has made it
+    for kill in (os.killpg, os.kill):  # the process group does not exist before the process has made it
         try:
             kill(pid, signal.SIGKILL)
         except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Copies of the project, one for each worker, in which errors are planted."""
+"""Makes copies of the project, one for each worker, in which errors are planted."""
 
 import os
 import shutil
@@ -17,14 +17,14 @@ _seconds = count(2, 2)
 
 
 class Shadow:
-    """A copy of the project at ``folder/project``; times of files are kept, so that compiled caches stay valid."""
+    """A copy of the project at ``folder/project``; file times are copied, so that compiled caches stay valid."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder = root, folder
         self.project = folder / "project"
 
     def refresh(self) -> None:
-        """Copies what is new, removes what is gone; compiled caches are added and never removed."""
+        """Copies new and changed files, and removes deleted ones; compiled caches are added and never removed."""
         self.project.mkdir(parents=True, exist_ok=True)
         wanted = set(_files(self.root))
         for name in wanted:
@@ -32,19 +32,19 @@ class Shadow:
         for name in set(_files(self.project)) - wanted:
             if "__pycache__" not in name.parts:
                 (self.project / name).unlink()
-        data = self.root.parent / "shared"  # reference data that some tests read beside the project
+        data = self.root.parent / "shared"  # reference data that some tests read from the folder next to the project
         if data.is_dir() and not (self.folder / "shared").exists():
             (self.folder / "shared").symlink_to(data)
 
     def take_caches(self, other: "Shadow") -> None:
-        """Copies the compiled files of another copy that are missing here."""
+        """Copies the compiled files of another copy of the project that are missing here."""
         for name in _files(other.project):
             if "__pycache__" in name.parts and not (self.project / name).exists():
                 _copy(other.project / name, self.project / name)
 
     @contextmanager
     def planted(self, mutant: Mutant | None) -> Iterator[None]:
-        """Plants an error and takes it out again.
+        """Opens a context in which an error is planted, and removes the error at the end.
 
         The mutated file gets a time that no other version of it has: Python and numba then compile it anew.
         """

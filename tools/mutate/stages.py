@@ -1,4 +1,4 @@
-"""Judges mutants: in forked processes where the error can be planted there, otherwise in a new process on a copy."""
+"""Judges mutants in forked processes if possible, otherwise in a new process on a copy of the project."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ FAILED = 1
 
 @dataclass
 class Stages:
-    """Judges mutants and keeps the results."""
+    """Judges mutants and stores their results."""
 
     root: Path
     package: str
@@ -40,7 +40,7 @@ class Stages:
     """Whether a test passes in a child without an error."""
 
     def run(self, server: Server, mutants: list[Mutant]) -> None:
-        """Judges all mutants; each result is kept at once."""
+        """Judges all mutants, and stores each result at once."""
         jobs = [self._job(mutant, server) for mutant in mutants]
         later = []
         for job, verdict in server.judge([job for job in jobs if job.tests]):
@@ -55,7 +55,7 @@ class Stages:
                 self._keep(job, self._without_tests(job))
 
     def _job(self, mutant: Mutant, server: Server) -> Job:
-        """The tests that execute the changed place: tests of the same subpackage first, the fast ones first."""
+        """Returns the tests that execute the changed line: tests of the same subpackage first, fast ones first."""
         tests = self.reach.tests(concerned_lines(mutant, self.root))
         if "numba" in (self.root / mutant.file).read_text(encoding="utf-8"):
             tests |= self.reach.tests_of_files(self._users(mutant.file))
@@ -73,7 +73,7 @@ class Stages:
         return Job(tuple(chosen), sum(self.reach.seconds[test] for test in chosen), mutant)
 
     def _tests_of_mirrored_file(self, mutant: Mutant) -> set[str]:
-        """Examples in the file and tests in its test file: reading a constant or a default executes no line."""
+        """Returns the examples in the file and tests in its test file, because reading a constant executes no line."""
         file = Path(mutant.file)
         mirror = f"tests/{mutant.package}/test_{file.stem}.py::"
         return {test for test in self.reach.seconds if test.startswith((f"{mutant.file}::", mirror))}
@@ -85,7 +85,7 @@ class Stages:
         return Verdict("passed", "no test executes it", 0.0)
 
     def _users(self, file: str) -> list[str]:
-        """The file and the files that import it; lines of compiled functions are not recorded."""
+        """Returns the file and all files that import it, because lines of compiled functions are not recorded."""
         dotted = ".".join(Path(file).with_suffix("").parts[1:])
         parent, _, stem = dotted.rpartition(".")
         names = (f"from {dotted} import", f"import {dotted}")
@@ -97,7 +97,7 @@ class Stages:
         return found
 
     def _confirm(self, job: Job, verdict: Verdict, server: Server) -> Verdict:
-        """A failure counts if the same test passes without the error.
+        """Returns the verdict after checking that a failed test passes without the error.
 
         If it does not, the other tests may still catch the mutant; if they pass, the mutant is not judged.
         """

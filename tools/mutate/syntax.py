@@ -1,4 +1,4 @@
-"""What an expression is: the number it states, the function it calls, whether it selects an axis."""
+"""Classifies expressions: the number they state, the function they call, whether they select an axis."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ SEQUENCES = (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr, ast.Dict, ast.Set
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An expression in its source, with the nodes around it."""
+    """An expression in its source, with the syntax nodes around it."""
 
     node: ast.expr | ast.AugAssign
     source: Source
@@ -27,12 +27,12 @@ class Place:
 
     @property
     def parent(self) -> ast.AST:
-        """The node that holds the expression."""
+        """The syntax node that contains the expression."""
         return self.parents[self.node]
 
 
 def called(node: ast.Call) -> str:
-    """Name of the function or method; empty for other expressions."""
+    """Returns the name of the called function or method; an empty text for other calls."""
     func = node.func
     return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
 
@@ -54,14 +54,14 @@ def reduces_or_joins(node: ast.Call) -> bool:
 
 
 def argument(node: ast.Call) -> ast.expr | None:
-    """What the call is applied to: x of `torch.f(x)`, `f(x)` and `x.f()`."""
+    """Returns what a call is applied to: x in `torch.f(x)`, `f(x)` and `x.f()`."""
     if is_function(node):
         return node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
     return node.func.value if isinstance(node.func, ast.Attribute) else None
 
 
 def literal(node: ast.AST) -> float | None:
-    """The number that a literal states, with its sign."""
+    """Returns the number that a literal states, with its sign; None for other expressions."""
     match node:
         case ast.Constant(value=bool()):
             return None
@@ -73,19 +73,19 @@ def literal(node: ast.AST) -> float | None:
 
 
 def is_float(node: ast.expr) -> bool:
-    """Whether a literal is written with a point."""
+    """Whether a literal is written with a decimal point."""
     return isinstance(literal(node), float)
 
 
 def is_arithmetic(node: ast.BinOp) -> bool:
-    """Whether an operator may act on numbers; lists and strings are joined and repeated."""
+    """Whether an operator may act on numbers; operators also join and repeat lists and strings."""
     sides = [node.left, node.right]
     texts = any(isinstance(side, ast.Constant) and isinstance(side.value, str | bytes) for side in sides)
     return not texts and not any(isinstance(side, SEQUENCES) for side in sides)
 
 
 def is_divisor(place: Place) -> bool:
-    """Whether an expression divides, or enters `max(1, n - 1)` that may divide."""
+    """Whether an expression is a divisor, or part of `max(1, n - 1)`, which may be one."""
     parent = place.parent
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div) and parent.right is place.node:
         return True
@@ -106,6 +106,6 @@ def is_position(place: Place) -> bool:
 
 
 def is_probability(node: ast.expr) -> bool:
-    """Whether a name is one of a p-value or of a failure probability."""
+    """Whether an expression is a variable with the name of a p-value or of a failure probability."""
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
     return bool(PROBABILITY.match(name))

@@ -1,4 +1,4 @@
-"""Edits of a source file at exact positions; the rest of the file stays as it was."""
+"""Edits a source file at exact positions, without changing the rest of the file."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ COMPOUND = (
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Bytes ``start`` to ``end`` of the file are replaced by ``text``."""
+    """A replacement of bytes ``start`` to ``end`` of a file by ``text``."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Source:
             self.starts.append(self.starts[-1] + len(line))
 
     def span(self, node: ast.expr | ast.AugAssign) -> tuple[int, int]:
-        """First byte of a node and the byte after its last."""
+        """Returns the first byte of a node and the byte after its last."""
         if node.end_lineno is None or node.end_col_offset is None:
             raise ValueError("The node has no end position; take it from ast.parse.")
         return self.starts[node.lineno - 1] + node.col_offset, self.starts[node.end_lineno - 1] + node.end_col_offset
@@ -49,29 +49,29 @@ class Source:
         return self.data[start:end].decode()
 
     def wrapped(self, node: ast.expr) -> str:
-        """Text of a node, in parentheses where the text around it could break it up."""
+        """Returns the text of a node, in parentheses if the text around it could break it up."""
         return f"({self[node]})" if isinstance(node, COMPOUND) else self[node]
 
     def edit(self, node: ast.expr | ast.AugAssign, text: str) -> Edit:
-        """Replaces a node."""
+        """Returns the edit that replaces a node by another text."""
         return Edit(*self.span(node), text)
 
     def edit_between(self, left: ast.expr, right: ast.expr, before: str, after: str) -> Edit:
-        """Replaces the operator ``before`` between two nodes."""
+        """Returns the edit that replaces the operator ``before`` between two nodes."""
         start, end = self.span(left)[1], self.span(right)[0]
         gap = re.sub(rb"#[^\n]*", lambda comment: b" " * len(comment[0]), self.data[start:end])
         at = start + gap.index(before.encode())
         return Edit(at, at + len(before), after)
 
     def edit_name(self, func: ast.expr, name: str) -> Edit:
-        """Replaces the name of a function, or the last part of a dotted name."""
+        """Returns the edit that replaces the name of a function, or the last part of a dotted name."""
         start, end = self.span(func)
         if isinstance(func, ast.Attribute):
             start = end - len(func.attr.encode())
         return Edit(start, end, name)
 
     def swap(self, node: ast.expr, left: ast.expr, right: ast.expr) -> Edit:
-        """Exchanges two parts of a node."""
+        """Returns the edit that exchanges two parts of a node."""
         start, end = self.span(node)
         (left_start, left_end), (right_start, right_end) = self.span(left), self.span(right)
         pieces = [self.data[start:left_start].decode(), self.data[left_end:right_start].decode()]
@@ -80,5 +80,5 @@ class Source:
         return Edit(start, end, f"{pieces[0]}{first}{pieces[1]}{second}{self.data[right_end:end].decode()}")
 
     def apply(self, edit: Edit) -> str:
-        """Text of the whole file after an edit."""
+        """Returns the text of the whole file after an edit."""
         return (self.data[: edit.start] + edit.text.encode() + self.data[edit.end :]).decode()

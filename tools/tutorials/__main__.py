@@ -16,7 +16,7 @@ PARALLEL_RUNS = 2
 
 
 def main() -> None:
-    """Run, check or list tutorials; without names, all whose code changed."""
+    """Runs, checks or lists tutorials; without names, all tutorials whose code changed."""
     parser = argparse.ArgumentParser(prog="python -m tools.tutorials", description=__doc__)
     parser.add_argument("command", choices=["run", "check", "list"])
     parser.add_argument("slugs", nargs="*", help="Names (or beginnings of names) of tutorials.")

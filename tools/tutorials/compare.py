@@ -11,7 +11,7 @@ ROUNDING_TOLERANCE = 1e-4
 
 
 def difference(first: str, second: str) -> str:
-    """The first pair of lines that differ, or an empty text.
+    """Returns the first pair of lines that differ, or an empty text if the texts agree.
 
     >>> difference("loss 0.512 after 3 steps", "loss 0.513 after 3 steps")
     ''

@@ -1,4 +1,4 @@
-"""Executes the cells of a script in one namespace and keeps what each prints, returns and draws."""
+"""Executes the cells of a script in one namespace, and keeps what each cell prints, returns and draws."""
 
 import ast
 import io
@@ -22,7 +22,7 @@ PNG_COLORS = 256
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure twice: for light and for dark pages."""
+    """A figure in two versions: for light and for dark pages."""
 
     suffix: str
     light: bytes
@@ -31,7 +31,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class CellOutput:
-    """What one code cell printed, with the value of its last expression, and its pictures."""
+    """The output of one code cell: printed text with the value of its last expression, and its pictures."""
 
     text: str = ""
     pictures: list[Picture] = field(default_factory=list)
@@ -46,7 +46,7 @@ def execute(cells: Iterable[str], name: str) -> list[CellOutput]:
 
 @contextmanager
 def session(*, quiet: bool = True) -> Iterator[None]:
-    """An empty folder, the look of the pages, fixed seeds and one thread; ``quiet`` ignores warnings."""
+    """Opens a context with an empty folder, the plot style of the pages, fixed seeds and one thread."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -66,7 +66,8 @@ def session(*, quiet: bool = True) -> Iterator[None]:
     try:
         with tempfile.TemporaryDirectory() as folder, chdir(folder), plt.rc_context(rc_parameters()):
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "__array__ implementation")  # of tensors that are drawn or saved
+                # numpy warns about the arrays of tensors that are drawn or saved
+                warnings.filterwarnings("ignore", "__array__ implementation")
                 if quiet:
                     warnings.simplefilter("ignore")
                 yield
@@ -78,7 +79,7 @@ def session(*, quiet: bool = True) -> Iterator[None]:
 
 
 def run_cell(code: str, names: dict[str, Any], name: str, *, every_value: bool = False) -> CellOutput:
-    """Runs one cell and shows the value of its last line, as a notebook does, or of every expression."""
+    """Runs one cell, and shows the value of its last line, as a notebook does, or of every expression."""
     printed = io.StringIO()
     with redirect_stdout(printed), redirect_stderr(io.StringIO()):
         statements = ast.parse(code, name).body
@@ -94,20 +95,20 @@ def run_cell(code: str, names: dict[str, Any], name: str, *, every_value: bool =
 
 
 def _is_shown(value: Any, code: str) -> bool:
-    """Whether a value is shown: not if it is nothing, belongs to a picture, or ends in a semicolon."""
+    """Whether a value is shown: not None, nothing that belongs to a picture, and no line that ends in a semicolon."""
     first = value.flat[0] if type(value).__name__ == "ndarray" and value.size and value.dtype == object else value
     first = first[0] if isinstance(first, list | tuple) and first else first
     return value is not None and not type(first).__module__.startswith("matplotlib") and not code.rstrip().endswith(";")
 
 
 def _is_result(value: Any) -> bool:
-    """Whether a value is worth showing in the middle of a block: not what a setting, a fit or a saved file returns."""
+    """Whether a value inside a block is worth showing, unlike what a setting, a fit or a saved file returns."""
     is_setting = type(value).__name__ in ("Generator", "PosixPath", "Parameter") or hasattr(value, "fit")
     return not is_setting and not callable(value)
 
 
 def open_figures() -> list[Picture]:
-    """Saves and closes every open figure."""
+    """Saves and closes every open figure, and returns the pictures."""
     from matplotlib import pyplot as plt
 
     figures = [plt.figure(number) for number in plt.get_fignums()]
@@ -117,10 +118,11 @@ def open_figures() -> list[Picture]:
 
 
 def save(figure: Any) -> Picture:
-    """A figure as SVG, or as PNG if the SVG is large, in the colors of light and of dark pages."""
+    """Saves a figure as SVG, or as PNG if the SVG is large, in the colors of light and of dark pages."""
     from tools.tutorials.style import recolor
 
-    colorbars = any(axes.get_label() == "<colorbar>" for axes in figure.axes)  # these have places of their own
+    # axes of color bars are placed already, so the layout must not move them
+    colorbars = any(axes.get_label() == "<colorbar>" for axes in figure.axes)
     plain = any(axes.get_subplotspec() is not None for axes in figure.axes) and not colorbars
     if figure.get_layout_engine() is None and plain:
         figure.set_layout_engine("constrained")

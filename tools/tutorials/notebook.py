@@ -17,7 +17,7 @@ LINK = re.compile(r"\]\((?!https?://)([^)]+)\)")
 
 
 def notebook(tutorial: Tutorial, stored: Stored, folder: Path = FOLDER) -> str:
-    """The text of an .ipynb file."""
+    """Returns the text of an .ipynb file with the cells and outputs of a tutorial."""
     cells, outputs, number = [], iter(stored.cells), 0
     for index, cell in enumerate(tutorial.cells):
         kept = next(outputs) if cell.kind == "code" else StoredCell("", [])
@@ -46,7 +46,7 @@ def _cell(cell: Cell, kept: StoredCell, place: Path, number: int, index: int) ->
 
 
 def plain_markdown(text: str) -> str:
-    """Markdown that every notebook shows: boxes become quotes, links to pages become their text.
+    """Converts Markdown of the site to Markdown that every notebook shows: boxes become quotes, links become text.
 
     >>> plain_markdown('??? success "Answer"\\n    Two, see [the page](../a.md).')
     '> **Answer**\\n>\\n> Two, see the page.'

@@ -23,7 +23,7 @@ HASH_CHARACTERS = 16
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell: Markdown text, or code with a description of each of its pictures."""
+    """A cell of a tutorial: Markdown text, or code with a description of each of its pictures."""
 
     kind: str
     text: str
@@ -42,7 +42,7 @@ class Tutorial:
 
     @property
     def title(self) -> str:
-        """The heading of the first cell."""
+        """The heading of the first cell, which is the tutorial's title."""
         match = HEADING.match(self.cells[0].text)
         return match[1].strip() if match else self.slug
 
@@ -53,23 +53,23 @@ class Tutorial:
 
     @property
     def hash(self) -> str:
-        """Changes with the code, and not with the text or the descriptions of pictures."""
+        """A hash that changes with the code, but not with the text or the descriptions of pictures."""
         code = "\n# %%\n".join(cell.text for cell in self.cells if cell.kind == "code")
         return hashlib.sha256(code.encode()).hexdigest()[:HASH_CHARACTERS]
 
 
 def read(path: Path) -> Tutorial:
-    """Reads a script."""
+    """Reads a tutorial from its script."""
     return parse(path.read_text(encoding="utf-8"), path.stem)
 
 
 def read_all(folder: Path = FOLDER) -> list[Tutorial]:
-    """Reads all scripts of a folder, in the order of their numbers."""
+    """Reads the tutorials of all scripts in a folder, in the order of their numbers."""
     return [read(path) for path in sorted(folder.glob("[0-9][0-9]-*.py"))]
 
 
 def parse(text: str, slug: str) -> Tutorial:
-    """Splits the text of a script into cells.
+    """Splits the text of a script into the cells of a tutorial.
 
     >>> text = "# fast: true\\n# %% [markdown]\\n# # Sums\\n#\\n# What is 1 + 1?\\n# %%\\n# alt: dots\\n1 + 1\\n"
     >>> tutorial = parse(text, "01-sums")

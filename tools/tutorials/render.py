@@ -9,7 +9,7 @@ FIRST_SCREEN_CODE_LINES = 14
 
 
 def page(tutorial: Tutorial, stored: Stored) -> str:
-    """The Markdown of a tutorial's page."""
+    """Returns the Markdown of a tutorial's page."""
     parts, outputs, number = [], iter(stored.cells), 0
     for cell in tutorial.cells:
         if cell.kind == "markdown":
@@ -33,7 +33,7 @@ def page(tutorial: Tutorial, stored: Stored) -> str:
 
 
 def gallery(tutorials: list[tuple[Tutorial, Stored]], opening: str) -> str:
-    """The Markdown of the page with a thumbnail, the title and the question of each tutorial."""
+    """Returns the Markdown of the gallery page: a thumbnail, the title and the question of each tutorial."""
     cards = []
     for tutorial, stored in tutorials:
         place = f"outputs/{tutorial.slug}/{tutorial.thumbnail}"
@@ -44,19 +44,19 @@ def gallery(tutorials: list[tuple[Tutorial, Stored]], opening: str) -> str:
 
 
 def output_block(text: str) -> str:
-    """Printed text below a block of code."""
+    """Returns the HTML and Markdown of printed text below a block of code."""
     fence = "````" if "```" in text else "```"
     return f'<div class="output" markdown>\n\n{fence}text\n{text}\n{fence}\n\n</div>'
 
 
 def picture(place: str, ending: str, alt: str) -> str:
-    """A picture in its light and its dark version; the page shows one."""
+    """Returns the Markdown of a picture in its light and its dark version; the page shows one of them."""
     alt = alt.replace("[", "(").replace("]", ")")
     return f"![{alt}]({place}-light.{ending}#only-light)\n![{alt}]({place}-dark.{ending}#only-dark)"
 
 
 def alts(cell: Cell, count: int) -> list[str]:
-    """Descriptions of the pictures of a cell, one for each."""
+    """Returns the descriptions of a cell's pictures, one for each picture."""
     return [*cell.alts[:count], *[""] * (count - len(cell.alts))]
 
 

@@ -1,4 +1,4 @@
-"""Outputs of tutorials on disk: ``outputs/<slug>/outputs.json`` with the pictures in the same folder."""
+"""Stores outputs of tutorials on disk: ``outputs/<slug>/outputs.json``, with the pictures in the same folder."""
 
 import json
 import shutil
@@ -19,14 +19,14 @@ class StoredCell:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Outputs of one tutorial, for code with one hash."""
+    """The stored outputs of one tutorial, for code with one hash."""
 
     hash: str
     seconds: float
     cells: list[StoredCell]
 
     def pictures(self) -> list[str]:
-        """File names of all light pictures in order."""
+        """Returns the file names of all light pictures in order."""
         endings = [ending for cell in self.cells for ending in cell.pictures]
         return [f"{number}-light.{ending}" for number, ending in enumerate(endings, 1)]
 
@@ -46,7 +46,7 @@ def write(tutorial: Tutorial, outputs: list[CellOutput], seconds: float, folder:
 
 
 def load(tutorial: Tutorial, folder: Path = FOLDER) -> Stored | None:
-    """The stored outputs of a tutorial, if they belong to its present code."""
+    """Returns the stored outputs of a tutorial if they belong to its current code; None otherwise."""
     path = folder / "outputs" / tutorial.slug / "outputs.json"
     if not path.exists():
         return None
@@ -57,7 +57,7 @@ def load(tutorial: Tutorial, folder: Path = FOLDER) -> Stored | None:
 
 
 def missing(tutorial: Tutorial) -> str:
-    """What to do about outputs that are absent or belong to other code."""
+    """Returns a message that says what to do about outputs that are missing or belong to other code."""
     return (
         f"docs/tutorials/{tutorial.slug}.py has no current outputs. "
         f"Run `python -m tools.tutorials run {tutorial.slug}` and commit docs/tutorials/outputs/{tutorial.slug}."

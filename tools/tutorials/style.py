@@ -1,4 +1,4 @@
-"""The look of pictures on the pages: the palette of the report, and the same figure recolored for dark pages."""
+"""Defines the look of pictures on the pages: the palette of the report, and the same figure recolored for dark pages."""
 
 from typing import Any
 
@@ -38,13 +38,13 @@ def rc_parameters() -> dict[Any, Any]:
 
 
 def recolor(figure: Any) -> None:
-    """Gives every artist of a figure its color of the dark page; colors of color maps and images stay."""
+    """Gives every text, line and area of a figure its color on dark pages; colors of color maps and images stay."""
     from matplotlib.collections import Collection
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
     from matplotlib.text import Text
 
-    figure.draw_without_rendering()  # creates the ticks that are drawn
+    figure.draw_without_rendering()  # creates the ticks, which matplotlib makes only when it draws
     for artist in figure.findobj():
         if isinstance(artist, Text):
             artist.set_color(dark(artist.get_color()))
@@ -65,7 +65,7 @@ def recolor(figure: Any) -> None:
 
 
 def dark(color: Any) -> Any:
-    """The color of the dark page for a color of the light page, with the same transparency.
+    """Returns the color on dark pages for a color on light pages, with the same transparency.
 
     >>> from matplotlib.colors import to_hex
     >>> to_hex(dark(LIGHT["first"])), to_hex(dark("black")), dark("none")

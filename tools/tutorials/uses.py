@@ -1,4 +1,4 @@
-"""Which functions of gnomon a tutorial, a page or a claim uses."""
+"""Finds which functions of gnomon a tutorial, a page or a claim uses."""
 
 import ast
 import importlib
@@ -15,7 +15,8 @@ PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.MULTILINE)
 
 @cache
 def pages_by_name() -> dict[str, list[tuple[str, str]]]:
-    """Title and path of the tutorials, then of the guides, that use each function, by the place that defines it."""
+    """Returns title and path of the tutorials and guides that use each function, by the place that defines the
+    function."""
     sources = [(t.title, f"tutorials/{t.slug}.md", _code(t.cells)) for t in read_all()]
     for page in sorted(page for folder in GUIDES for page in (DOCS / folder).glob("*.md")):
         text = page.read_text(encoding="utf-8")
@@ -30,7 +31,7 @@ def pages_by_name() -> dict[str, list[tuple[str, str]]]:
 
 @cache
 def identity(dotted: str) -> str:
-    """The place at which a name is defined, whichever part exports it; empty for what is not a function or class.
+    """Returns the place at which a name is defined, whichever module exports it; empty for other things.
 
     >>> identity("gnomon.ntk") == identity("gnomon.tangent.ntk") != ""
     True
@@ -44,7 +45,7 @@ def identity(dotted: str) -> str:
 
 
 def names_in(code: str) -> set[str]:
-    """Names of gnomon in code, as dotted paths.
+    """Returns the names of gnomon that some code uses, as dotted paths.
 
     >>> sorted(names_in("import gnomon\\nfrom gnomon.landscape import edge\\ngnomon.ntk(net, x)\\nedge(run)"))
     ['gnomon.landscape.edge', 'gnomon.ntk']

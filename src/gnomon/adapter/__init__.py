@@ -1,4 +1,4 @@
-"""How does the user's model take inputs and return outputs, and what does it learn to predict?
+"""Finds out how the user's model takes inputs and returns outputs, and what it learns to predict.
 
 `read_output_meaning` tries a few examples and returns a `Reading`: which axes of the outputs are examples, positions,
 members of an ensemble and classes, which loss that means, and one sentence that says so. Instruments that get a loss

@@ -1,4 +1,4 @@
-"""Turns the model and data of a user into the form that all instruments take.
+"""Converts the user's model and data to the form that all instruments take.
 
 Instruments take a module that returns one row per example, and inputs whose first axis counts examples. `adapt` turns
 other models and data into that form. It never changes the user's module: it returns a view of it, or a copy.
@@ -33,7 +33,7 @@ __all__ = ["Adapted", "adapt", "adapt_inputs"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adapted:
-    """A module and its data in the form that instruments take.
+    """A module and its data, converted to the form that all instruments take.
 
     ``loss`` is the loss if the module computes its own. ``batch`` is the batch size of a loader whose batches were
     joined to tensors.
@@ -49,7 +49,8 @@ class Adapted:
 def adapt(
     module: nn.Module, train: Any, test: Any = None, *, reading: str | None = None, own_loss: bool = False
 ) -> Adapted:
-    """The module and the data in the form that instruments take; both are returned as they are if they have it.
+    """Converts a module and its data to the form that all instruments take; returns them unchanged if they have it
+    already.
 
     Graphs and batches of graphs become rows of padded tensors, or of nodes if there is one graph with masks. Texts in
     columns become rows. A first state is passed to modules that require one. Complex parameters become pairs of reals.
@@ -78,7 +79,7 @@ def adapt(
 
 
 def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
-    """The module and inputs in the form that instruments take, without targets.
+    """Converts a module and its inputs, without targets, to the form that instruments take.
 
     Cost: a forward pass if ``forward`` requires a state.
 
@@ -95,7 +96,7 @@ def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
 
 
 def fitting_output(module: nn.Module, train: Any) -> Output | None:
-    """Which part of a returned tuple, dict or record has the shape of real targets, if the usual part has not.
+    """Returns the key or index of the entry that fits real-valued targets, if the module's usual output does not.
 
     Cost: a forward pass on two examples.
     """
@@ -108,7 +109,7 @@ def fitting_output(module: nn.Module, train: Any) -> Output | None:
         if isinstance(returned, Tensor) or output_tensor(returned).numel() == few.y.numel():
             return None
     except InputError:
-        return None  # whoever uses the data reports this
+        return None  # functions that read the data later report this error
     parts: Mapping[Any, Any]
     if isinstance(returned, Mapping):
         parts = returned
@@ -121,15 +122,16 @@ def _with_state(module: nn.Module, train: Any) -> nn.Module:
     try:
         return with_state(module, source(train).first(2).x)
     except InputError:
-        return module  # whoever uses the data reports this
+        return module  # functions that read the data later report this error
 
 
 def _needs_own_loss(module: nn.Module, train: Any) -> bool:
-    """Whether targets are missing, or are targets that do not fit the outputs and that ``forward`` takes."""
+    """Whether the data have no targets, or have targets that do not fit the outputs but that ``forward`` accepts as an
+    argument."""
     try:
         few = source(train).first(2)
     except InputError:
-        return False  # whoever uses the data reports this
+        return False  # functions that read the data later report this error
     if few.y is None:
         return True
     if few.y.is_floating_point() or few.y.dim() < 2 or not takes_targets(module):

@@ -1,4 +1,4 @@
-"""Complex parameters as pairs of real ones, which optimizers, kernels and curvatures take like all others.
+"""Splits complex parameters into pairs of real ones, which all optimizers, kernels and curvatures can handle.
 
 >>> class Turn(nn.Module):
 ...     def __init__(self):
@@ -28,18 +28,19 @@ PARTS = ("_real", "_imag")
 
 
 class ComplexView(ModuleView):
-    """A view of a module whose complex parameters were split: puts them together before each call."""
+    """A view of a module with split complex parameters, which joins real and imaginary parts before each call."""
 
     takes_same_inputs = True
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module returns."""
+        """Returns what the module returns, after joining the parts of its complex parameters."""
         module = self.module
         joined = []
         for part in module.modules():
             for name in vars(part).get("split_parameters", ()):
                 real, imaginary = (part._parameters[name + ending] for ending in PARTS)
-                assert real is not None and imaginary is not None  # both were registered together
+                # both parts were registered together when the parameter was split
+                assert real is not None and imaginary is not None
                 vars(part)[name] = torch.complex(real, imaginary)
                 joined.append((part, name))
         try:
@@ -50,7 +51,7 @@ class ComplexView(ModuleView):
 
 
 def real_parameters(module: nn.Module) -> nn.Module:
-    """The module itself if its parameters are real, else a view of a copy whose complex parameters are split.
+    """Returns the module itself if its parameters are real, else a view of a copy whose complex parameters are split.
 
     Gradients with respect to the two parts are the parts of the gradient that torch gives complex parameters.
     Cost: a copy of the module if it has complex parameters.
@@ -62,7 +63,8 @@ def real_parameters(module: nn.Module) -> nn.Module:
     if not any(p.is_complex() for p in module.parameters()):
         return module
     made = copy_module(module)
-    split: dict[int, tuple[nn.Parameter, ...]] = {}  # a parameter that two layers share stays shared
+    # new parts by id of the parameter, so that a parameter that two layers share stays shared
+    split: dict[int, tuple[nn.Parameter, ...]] = {}
     for part in made.modules():
         names = [name for name, p in part._parameters.items() if p is not None and p.is_complex()]
         for name in names:

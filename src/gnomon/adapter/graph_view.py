@@ -1,4 +1,4 @@
-"""Runs a module for joined graphs on inputs whose first axis counts graphs, or counts nodes of one large graph."""
+"""Runs a module that takes joined graphs on inputs whose first axis counts graphs, or counts nodes of one large graph."""
 
 import inspect
 from collections.abc import Mapping
@@ -33,14 +33,15 @@ FEATURES = "x"
 
 
 class GraphView(ModuleView):
-    """A view that takes padded graphs and returns one row per graph; outputs for nodes are padded with zeros."""
+    """A view of a module that takes padded graphs and returns one row per graph; outputs for nodes are padded with
+    zeros."""
 
     def __init__(self, module: nn.Module, roles: Roles) -> None:
         super().__init__(module)
         self.roles = roles
 
     def forward(self, **padded: Tensor) -> Tensor:
-        """Outputs (graphs, ...) or (graphs, most nodes, ...)."""
+        """Returns outputs (graphs, ...) for whole graphs, or (graphs, most nodes, ...) for nodes."""
         counts = padded[NODE_COUNT]
         found = output_tensor(_call(self.module, join_graphs(padded, self.roles)))
         if len(found) == len(counts):
@@ -51,7 +52,8 @@ class GraphView(ModuleView):
 
 
 class NodeView(ModuleView):
-    """A view of a module for one graph whose examples are nodes: takes numbers and features of some nodes.
+    """A view of a module for one large graph in which each node is an example: takes numbers and features of some
+    nodes.
 
     The other nodes of the graph keep their features.
     """
@@ -61,7 +63,7 @@ class NodeView(ModuleView):
         object.__setattr__(self, "graph", graph)
 
     def forward(self, node: Tensor, x: Tensor | None = None) -> Tensor:
-        """Outputs of these nodes."""
+        """Returns the outputs for the nodes with these numbers; x replaces their features."""
         graph = GraphBatch(vars(self)["graph"])
         if x is not None:
             graph[FEATURES] = graph[FEATURES].to(x).index_put((node,), x)
@@ -69,7 +71,8 @@ class NodeView(ModuleView):
 
 
 def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
-    """The module and its data with one row per graph, or per node of one graph; None for other data.
+    """Converts a module and its data to one row per graph, or per node of one graph; returns None for data without
+    graphs.
 
     Data are pairs (inputs, targets), or inputs alone if graphs have no attribute ``y``.
     Cost: a copy of the data in memory.
@@ -83,7 +86,8 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
         return _nodes(module, first[0], data)
     roles = attribute_roles(first)
     parts = [None if part is None else graph_list(part) for part in data]
-    padded = pad_graphs([graph for part in parts for graph in part or ()], roles)  # together, so that widths agree
+    # all parts of the data are padded together, so that train and test have the same widths
+    padded = pad_graphs([graph for part in parts for graph in part or ()], roles)
     found: list[Any] = []
     start = 0
     for part in parts:
@@ -97,7 +101,7 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
 
 
 def _nodes(module: nn.Module, graph: Any, data: tuple[Any, ...]) -> tuple[nn.Module, *tuple[Any, ...]]:
-    """One graph with masks: examples are the nodes of ``train_mask``, then of ``test_mask``."""
+    """Converts one graph with masks to examples: the nodes of ``train_mask``, then the nodes of ``test_mask``."""
     table = {name: t for name, t in graph.to_dict().items() if isinstance(t, Tensor)}
     joined = GraphBatch({name: t for name, t in table.items() if name != "y"})
     joined["num_nodes"], joined["num_graphs"] = int(graph.num_nodes), 1
@@ -128,19 +132,20 @@ def _with_targets(x: dict[str, Tensor], graphs: list[Any], roles: Roles) -> Any:
             raise InputError(problem, accepted="one class per node, or one target per graph", fix="Pass loss=")
         fill = 0 if y[0].is_floating_point() else IGNORED_LABEL
         rows = pad_rows(y, fill)
-        more = _most_nodes(x, roles) - rows.shape[1]  # the largest graph may be in another part of the data
+        # another part of the data may hold the largest graph, to which all rows are padded
+        more = _most_nodes(x, roles) - rows.shape[1]
         return x, nn.functional.pad(rows, (0, 0) * (rows.dim() - 2) + (0, more), value=fill)
     return x, torch.cat([one.reshape(1) if one.dim() == 0 else one for one in y])
 
 
 def _most_nodes(padded: Mapping[str, Tensor], roles: Roles) -> int:
-    """The size of the axis of nodes; without an attribute of nodes, the number of nodes of the largest graph."""
+    """Returns the size of the node axis in padded tensors, which is the number of nodes of the largest graph."""
     per_node = next((name for name, role in roles.items() if role == "nodes"), None)
     return int(padded[NODE_COUNT].max()) if per_node is None else padded[per_node].shape[1]
 
 
 def _call(module: nn.Module, batch: GraphBatch) -> Any:
-    """module(batch), or module(x=..., edge_index=..., ...) if ``forward`` names attributes of the batch."""
+    """Calls module(batch), or module(x=..., edge_index=..., ...) if ``forward`` names attributes of the batch."""
     parameters = inspect.signature(module.forward).parameters
     named = {name: batch[name] for name in parameters if name in batch and name not in (EDGE_COUNT, NODE_COUNT)}
     others = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

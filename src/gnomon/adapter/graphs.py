@@ -1,4 +1,4 @@
-"""Graphs of different sizes as tensors whose first axis counts graphs, as all instruments take their inputs.
+"""Writes graphs of different sizes as tensors whose first axis counts graphs, as all instruments take their inputs.
 
 PyTorch Geometric joins the graphs of a batch into one large graph, in which no axis counts examples. `pad_graphs`
 writes graphs as tensors with one row per graph, and `join_graphs` joins them exactly as PyTorch Geometric does, so that
@@ -59,7 +59,7 @@ Roles = dict[str, Role]
 
 
 class GraphBatch(dict):
-    """A batch of joined graphs, with attributes by name as PyTorch Geometric has them.
+    """A batch of graphs joined into one graph, with attributes by name as in PyTorch Geometric.
 
     >>> GraphBatch(x=1).x
     1
@@ -73,7 +73,7 @@ class GraphBatch(dict):
 
 
 def is_graph(value: Any) -> bool:
-    """Whether a value is a graph, or a batch of graphs, of PyTorch Geometric or a class with the same interface.
+    """Whether a value is a graph or a batch of graphs of PyTorch Geometric, or of a class with the same interface.
 
     >>> is_graph(torch.zeros(1))
     False
@@ -82,7 +82,7 @@ def is_graph(value: Any) -> bool:
 
 
 def graph_list(data: Any) -> list[Any] | None:
-    """All graphs in a graph, a batch of graphs, a list of either, or a loader; None for other data.
+    """Returns a list of all graphs in a graph, a batch of graphs, a list or a loader; None for other data.
 
     Cost: reading the data.
 
@@ -100,7 +100,7 @@ def graph_list(data: Any) -> list[Any] | None:
 
 
 def attribute_roles(graphs: Sequence[Any]) -> Roles:
-    """What the rows of each input attribute belong to, worked out from their numbers in all graphs.
+    """Says for each input attribute of graphs whether its rows belong to nodes, to edges or to the whole graph.
 
     Cost: a look at the shapes.
 
@@ -132,7 +132,7 @@ def attribute_roles(graphs: Sequence[Any]) -> Roles:
 
 
 def pad_graphs(graphs: Sequence[Any], roles: Roles) -> dict[str, Tensor]:
-    """Tensors by name with one row per graph: node and edge attributes are padded with zeros, and counted.
+    """Returns tensors by name with one row per graph; attributes of nodes and edges are padded with zeros.
 
     Attributes of nodes are (graphs, most nodes, ...), of edges (graphs, most edges, ...), numbers of nodes
     (graphs, k, most edges); attributes of whole graphs are stacked.
@@ -158,7 +158,7 @@ def pad_graphs(graphs: Sequence[Any], roles: Roles) -> dict[str, Tensor]:
 
 
 def join_graphs(padded: Mapping[str, Tensor], roles: Roles) -> GraphBatch:
-    """The graphs of `pad_graphs` joined into one graph; ``batch`` holds for each node the number of its graph.
+    """Joins padded graphs into one graph; its attribute ``batch`` holds for each node the number of its graph.
 
     Cost: a copy of the data.
 
@@ -187,7 +187,7 @@ def join_graphs(padded: Mapping[str, Tensor], roles: Roles) -> GraphBatch:
 
 
 def node_mask(counts: Tensor, most: int) -> Tensor:
-    """Which of ``most`` places are filled in each row.
+    """Returns a boolean matrix whose row i is true in its first ``counts[i]`` of ``most`` columns.
 
     >>> node_mask(torch.tensor([1, 2]), 2).tolist()
     [[True, False], [True, True]]
@@ -196,7 +196,7 @@ def node_mask(counts: Tensor, most: int) -> Tensor:
 
 
 def pad_rows(parts: Sequence[Tensor], value: float = 0) -> Tensor:
-    """Tensors of different lengths as one tensor (number of tensors, largest length, ...).
+    """Pads tensors of different lengths with a value and stacks them: (number of tensors, largest length, ...).
 
     >>> pad_rows([torch.ones(1), torch.ones(2)], 7).tolist()
     [[1.0, 7.0], [1.0, 1.0]]
@@ -205,7 +205,7 @@ def pad_rows(parts: Sequence[Tensor], value: float = 0) -> Tensor:
 
 
 def _attributes(graph: Any) -> dict[str, Tensor]:
-    """The input attributes of a graph that are tensors."""
+    """Returns the attributes of a graph that are tensors and inputs (neither targets nor masks), by name."""
     return {
         name: t for name, t in graph.to_dict().items() if isinstance(t, Tensor) and t.dim() and name not in NOT_INPUTS
     }

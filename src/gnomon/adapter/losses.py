@@ -36,36 +36,36 @@ IGNORED_LABEL = -100
 
 
 class AbstractLossWithAxes(AbstractLoss):
-    """A loss that knows the axes of the outputs. Targets keep their own form: labels stay integers."""
+    """The interface of losses that know the axes of the outputs; targets keep their form, so labels stay integers."""
 
     @abstractmethod
     def root(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:
-        """A root R of the Hessian at each point: R R^T = Hessian."""
+        """Returns a square root R of the loss's Hessian for each example: R R^T = Hessian."""
 
     @abstractmethod
     def table(self, y: Tensor, f: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-        """Targets with a column for each output."""
+        """Returns the targets as numbers with one column for each column of the outputs f."""
 
     @abstractmethod
     def decisions(self, y: Tensor) -> int:
-        """The number of terms in the mean of the loss: labels that count, or examples."""
+        """Returns the number of terms in the mean of the loss: labels that are not ignored, or examples."""
 
     @abstractmethod
     def observations(self, y: Tensor) -> int:
-        """The number of observed labels: each position counts, and ensemble members share one label."""
+        """Returns the number of observed labels: each position counts, while ensemble members share one label."""
 
     @abstractmethod
     def right(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[int, int] | None:
-        """The numbers of correct decisions and of all decisions; None if the outputs are numbers."""
+        """Returns the numbers of correct decisions and of all decisions; None if the network predicts numbers."""
 
     def __call__(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """The loss of outputs of any shape (n, ...), as a loss of torch."""
+        """Returns the loss of outputs of any shape (n, ...), so that the object can be called like a loss of torch."""
         return self.value(outputs.reshape(len(outputs), -1), y)
 
 
 @dataclass(frozen=True, slots=True)
 class PositionCrossEntropy(AbstractLossWithAxes):
-    """Cross-entropy over positions, equation (1).
+    """Cross-entropy over the labels at all positions of a sequence or pixels of an image, equation (1).
 
     ``classes_first`` says that an example's outputs are (classes, positions) and not (positions, classes). With
     ``shift`` 1 the outputs at a position are compared with the label at the next one. With ``shared`` labels are (n,)
@@ -83,7 +83,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
     shared: bool = False
     ignored: int = IGNORED_LABEL
     name = "cross-entropy"
-    curvature = 0.5  # the largest eigenvalue of diag(p) - p p^T
+    curvature = 0.5  # the largest eigenvalue of diag(p) - p p^T over all probabilities p
 
     def value(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, ""]:  # noqa: D102
         if _is_table(f, y):
@@ -106,7 +106,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
     def root(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:  # noqa: D102
         table = self.table(y, f)
         p, counted = self._rows(f).softmax(2), self._rows(table).sum(2)
-        # square root of diag(p) - p p^T
+        # R with R R^T = diag(p) - p p^T, the Hessian of the cross-entropy at one position
         blocks = torch.diag_embed(p.sqrt()) - p[:, :, :, None] * p.sqrt()[:, :, None, :]
         blocks = blocks * (counted * len(f) / table.sum()).sqrt()[:, :, None, None]
         places = self._rows(torch.arange(f.shape[1], device=f.device)[None])[0]
@@ -115,7 +115,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         return found
 
     def table(self, y: Tensor, f: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-        """One-hot rows of the labels at the outputs they belong to; zero at outputs without a label."""
+        """Returns the labels as one-hot rows at the outputs they belong to; outputs without a label get zeros."""
         if _is_table(f, y):
             return y
         labels = self._labels(y)
@@ -123,7 +123,8 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         return self._flat(F.pad(hot, (0, 0, 0, self.shift))).to(f)
 
     def by_position(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[Tensor, Tensor]:
-        """Outputs as (n, positions, classes) and their labels as (n, positions), without positions that have no label.
+        """Returns outputs as (n, positions, classes) and their labels as (n, positions), without positions that have no
+        label.
 
         >>> loss = PositionCrossEntropy(classes=2, positions=3)
         >>> logits, labels = loss.by_position(torch.zeros(1, 6), torch.ones(1, 3))
@@ -150,7 +151,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
     def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
         given = as_tensor(y)
         if given.is_floating_point() and given.dim() == 2 and given.shape[1] == outputs:
-            return given  # one-hot rows, as `table` makes them
+            return given  # these are one-hot rows already, as `table` makes them
         table = given.long()
         table = table.reshape(len(table), -1) if table.dim() != 1 or not self.shared else table
         counted = table[table != self.ignored]
@@ -161,22 +162,22 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         return table
 
     def _rows(self, f: Tensor) -> Tensor:
-        """Outputs as (n, positions, classes)."""
+        """Returns outputs (n, k) as (n, positions, classes)."""
         if self.classes_first:
             return f.reshape(len(f), self.classes, -1).transpose(1, 2)
         return f.reshape(len(f), -1, self.classes)
 
     def _flat(self, rows: Tensor) -> Tensor:
-        """Returns rows to the original shape of the outputs; the inverse of `_rows`."""
+        """Returns (n, positions, classes) in the original shape of the outputs; the inverse of `_rows`."""
         return (rows.transpose(1, 2) if self.classes_first else rows).reshape(len(rows), -1)
 
     def _axes(self, f: Tensor) -> Tensor:
-        """Outputs as (n, positions, classes), without positions that have no label."""
+        """Returns outputs as (n, positions, classes), without positions that have no label."""
         rows = self._rows(f)
         return rows[:, : rows.shape[1] - self.shift]
 
     def _labels(self, y: Tensor) -> Tensor:
-        """Labels as (n, positions)."""
+        """Returns labels as integers of shape (n, positions)."""
         if self.shared:
             return y.reshape(len(y), 1).long().expand(-1, self.positions)
         return y.reshape(len(y), -1).long()[:, self.shift :]
@@ -229,7 +230,7 @@ class EnsembleSquaredLoss(AbstractLossWithAxes):
 
 
 def _is_table(f: Tensor, y: Tensor) -> bool:
-    """Whether targets have a column for each output."""
+    """Whether targets y are numbers with one column for each column of the outputs f."""
     return y.is_floating_point() and y.shape == f.shape
 
 

@@ -1,4 +1,4 @@
-"""Models that compute their loss themselves: in ``forward``, from inputs that may include the targets.
+"""Handles models that compute their loss themselves in ``forward``, from inputs that may include the targets.
 
 >>> class Copier(nn.Module):
 ...     def __init__(self):
@@ -33,7 +33,7 @@ __all__ = ["adapt_model_loss", "find_loss", "model_loss", "takes_targets"]
 
 
 def model_loss(returned: Any, y: Tensor) -> Tensor:
-    """The loss that a `LossView` returned; the targets are among its inputs.
+    """Returns the loss that the model computed itself, from the dict that a `LossView` returned; y is ignored.
 
     >>> float(model_loss({"loss": torch.tensor(2.0)}, torch.zeros(1)))
     2.0
@@ -45,14 +45,14 @@ def model_loss(returned: Any, y: Tensor) -> Tensor:
 
 
 class LossView(ModuleView):
-    """A view that returns ``{"logits": predictions, "loss": loss}``.
+    """A view of a module with its own loss, which returns ``{"logits": predictions, "loss": loss}``.
 
     A module that returns nothing but its loss has no predictions. Then they are the losses of single examples in eval
     mode, and the loss of the batch for each example in train mode, which takes one pass.
     """
 
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
-        """Predictions with a row per example, and the mean loss."""
+        """Returns predictions with one row per example, and the mean loss."""
         module, x = self.module, kwargs or args
         returned = module(*args, **kwargs)
         loss = find_loss(returned)
@@ -70,7 +70,7 @@ class LossView(ModuleView):
 
 
 def find_loss(returned: Any) -> Tensor | None:
-    """The loss in what a module returned: the entry ``loss``, or the only number; None if there is none.
+    """Finds the loss in what a module returned: the entry ``loss``, or the only number; None if there is none.
 
     >>> float(find_loss((torch.zeros(2, 3), torch.tensor(4.0)))), find_loss(torch.zeros(2))
     (4.0, None)
@@ -85,7 +85,7 @@ def find_loss(returned: Any) -> Tensor | None:
 
 
 def adapt_model_loss(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
-    """The module as a `LossView`, and data whose inputs include the targets; None if the module returns no loss.
+    """Returns a `LossView` of the module and data whose inputs include the targets; None if the module returns no loss.
 
     The targets that remain are zeros, because only the module knows what it compares.
     Cost: a forward pass on two examples, and a copy of the data in memory.
@@ -106,7 +106,7 @@ def adapt_model_loss(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[A
 
 
 def takes_targets(module: nn.Module) -> str | None:
-    """The argument of ``forward`` that takes targets by a usual name, or None.
+    """Returns the name of the ``forward`` argument that takes targets ("labels", "targets" or "target"), or None.
 
     >>> takes_targets(nn.Linear(1, 1)) is None
     True
@@ -120,7 +120,7 @@ def _pair(batch: Batch, module: nn.Module) -> tuple[Inputs, Tensor]:
 
 
 def _with_all(batch: Batch, module: nn.Module) -> Inputs:
-    """Inputs with the targets, if ``forward`` takes them by a usual name."""
+    """Returns the inputs of a batch, with its targets if ``forward`` takes them by a usual name."""
     name = takes_targets(module)
     return batch.x if name is None or batch.y is None else with_targets(batch.x, batch.y, name, module)
 

@@ -1,4 +1,4 @@
-"""Finds out what a network learns, from its outputs for a few examples and their targets.
+"""Finds out what a network learns to predict, from its outputs for a few examples and their targets.
 
 >>> import torch
 >>> tokens = torch.randint(0, 7, (4, 5))
@@ -31,7 +31,7 @@ ENOUGH_MEMBERS = 2
 def read_output_meaning(
     outputs: Tensor, y: Tensor, *, x: Any = None, largest: int | None = None, task: TaskName | None = None
 ) -> OutputMeaning:
-    """Returns what outputs (n, ...) mean, given the targets of the same examples.
+    """Returns what network outputs of shape (n, ...) mean, given the targets y of the same examples.
 
     Args:
         outputs: what the network returned for a few examples.
@@ -74,7 +74,7 @@ def _read(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | Non
 
 
 def _classes(inner: tuple[int, ...], largest: int, task: TaskName | None) -> OutputMeaning:
-    """One label per example; outputs with two axes are an ensemble if the labels fit into the last one."""
+    """Reads outputs with one label per example; two axes are an ensemble if the labels fit into the last axis."""
     if task != "class" and len(inner) == 2 and inner[0] >= ENOUGH_MEMBERS and largest < inner[1]:
         loss = PositionCrossEntropy(inner[1], inner[0], shared=True)
         return OutputMeaning("ensemble", inner[0], inner[1], loss=loss)
@@ -83,7 +83,7 @@ def _classes(inner: tuple[int, ...], largest: int, task: TaskName | None) -> Out
 
 
 def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | None) -> OutputMeaning:
-    """One label per position: the outputs have the positions of the labels, and one more axis for classes."""
+    """Reads outputs with one label per position: they have the positions of the labels and one more axis for classes."""
     inner, wanted = _without_ones(tuple(outputs.shape[1:])), _without_ones(tuple(y.shape[1:]))
     last, first = inner[: len(wanted)] == wanted, inner[1:] == wanted
     if len(inner) == len(wanted) + 1 and last and inner[-1] > largest:
@@ -108,7 +108,7 @@ def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName 
 
 
 def _are_tokens(x: Any, classes: int) -> bool:
-    """Whether some input holds integers from the same vocabulary as the labels."""
+    """Whether some input in x holds integers below ``classes``, so that inputs and labels share one vocabulary."""
     whole = [
         t for t in tensors(_without_targets(x)) if not t.is_floating_point() and t.dtype != torch.bool and t.dim() == 2
     ]
@@ -116,19 +116,19 @@ def _are_tokens(x: Any, classes: int) -> bool:
 
 
 def _is_copy(x: Any, y: Tensor) -> bool:
-    """Whether labels are the inputs themselves, so that each position is compared with the next label."""
+    """Whether the labels y equal an input, so that a language model must compare each position with the next label."""
     same = [t for t in tensors(_without_targets(x)) if t.shape == y.shape and not t.is_floating_point()]
     counted = y != IGNORED_LABEL
     return any(bool((t[counted] == y[counted]).all()) for t in same)
 
 
 def _without_targets(x: Any) -> Any:
-    """Inputs without targets that are passed along with them."""
+    """Removes the targets from a dict of inputs that also contains them."""
     return {name: t for name, t in x.items() if name not in TARGET_ARGUMENT_NAMES} if isinstance(x, Mapping) else x
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape without trailing axes of length one, such as the (n, 10, 1, 1) of pooled images."""
+    """Removes trailing axes of length one from a shape, such as those of pooled images (n, 10, 1, 1)."""
     while shape and shape[-1] == 1:
         shape = shape[:-1]
     return shape

@@ -1,4 +1,4 @@
-"""Scores for outputs with positions: loss per decision, accuracy, perplexity, bits per token.
+"""Scores outputs with positions, such as tokens or pixels: loss per decision, accuracy, perplexity, bits per token.
 
     perplexity = exp(L),    bits per token = L / log 2,    L the mean cross-entropy over tokens                  (1)
 
@@ -29,7 +29,8 @@ EXAMPLES_AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True)
 class DecisionScore:
-    """Results on some examples: mean loss per decision, correct decisions, all decisions, and the unit of a decision.
+    """A network's score on some examples: mean loss per decision, number of correct decisions, and number of all
+    decisions.
 
     >>> DecisionScore(loss=log(2), right=1, decisions=2, unit="pixel").accuracy
     0.5
@@ -42,21 +43,21 @@ class DecisionScore:
 
     @property
     def accuracy(self) -> float:
-        """Share of right decisions."""
+        """Fraction of correct decisions."""
         return self.right / max(1, self.decisions)
 
     @property
     def perplexity(self) -> float:
         """Number of equally likely classes that would be as hard to guess, equation (1)."""
-        return exp(min(self.loss, 700.0))  # (1); larger ones overflow
+        return exp(min(self.loss, 700.0))  # (1); the exponential of a larger loss overflows
 
     @property
     def bits(self) -> float:
-        """Cross-entropy in bits, equation (1)."""
+        """Mean cross-entropy per decision in bits, equation (1)."""
         return self.loss / log(2)  # (1)
 
     def values(self, data: str) -> tuple[Value, ...]:
-        """Values for a report; ``data`` is "train" or "test"."""
+        """Returns accuracy, and for tokens perplexity and bits, as values for a report; ``data`` is "train" or "test"."""
         seen = f"{self.decisions} {self.unit}s"
         found = [Value(f"accuracy on {data}", self.accuracy, meaning=seen, id=f"accuracy-on-{data}")]
         if self.unit == "token":
@@ -66,7 +67,7 @@ class DecisionScore:
 
 
 def score_decisions(module: nn.Module, x: Inputs, y: Tensor, reading: OutputMeaning) -> DecisionScore | None:
-    """Scores a network on some examples; None if its outputs are not decisions that can be counted.
+    """Scores a network on some examples; returns None if its outputs are not decisions that can be counted.
 
     Hypotheses: outputs mean what the reading says. Reference: [rosasco2004loss].
     Cost: a forward pass.
@@ -87,7 +88,7 @@ def score_decisions(module: nn.Module, x: Inputs, y: Tensor, reading: OutputMean
             counted = reading.loss.right(f, labels)
             if counted is None:
                 return None
-            if weight:  # the mean over no labels is not a number
+            if weight:  # the mean loss over no labels would be NaN
                 total, weights = total + weight * float(reading.loss.value(f, labels)), weights + weight
             right, decisions = right + counted[0], decisions + counted[1]
     return DecisionScore(total / weights if weights else nan, right, decisions, reading.unit)

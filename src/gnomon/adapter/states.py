@@ -1,4 +1,4 @@
-"""Recurrent models that take a state, and models that read text in columns (time first) with flat targets.
+"""Adapts recurrent models that take a state, and models that read text in columns (time first) with flat targets.
 
 >>> class Words(nn.Module):
 ...     def __init__(self):
@@ -34,14 +34,14 @@ STATE_METHODS = ("init_hidden", "initial_state", "init_state", "zero_state")
 
 
 class StateView(ModuleView):
-    """A view that starts each call from the first state; ``axis`` counts examples in the inputs."""
+    """A view of a recurrent module that starts each call from the first state; ``axis`` counts examples in the inputs."""
 
     def __init__(self, module: nn.Module, axis: int) -> None:
         super().__init__(module)
         self.axis = axis
 
     def forward(self, *args: Any) -> Any:
-        """The outputs of the module, and its last state."""
+        """Returns the outputs of the module and its last state."""
         module = self.module
         method = next((name for name in STATE_METHODS if hasattr(module, name)), None)
         first = None if method is None else getattr(module, method)(args[0].shape[self.axis])
@@ -49,7 +49,7 @@ class StateView(ModuleView):
 
 
 class ColumnsView(ModuleView):
-    """A view with examples on the first axis and positions on the second, of a module with flat outputs.
+    """A view of a module that reads text in columns; the view takes rows: (examples, positions).
 
     ``axis`` counts examples in the inputs of the module.
     """
@@ -59,7 +59,7 @@ class ColumnsView(ModuleView):
         self.axis = axis
 
     def forward(self, x: Tensor) -> Tensor:
-        """Outputs (n, positions, ...)."""
+        """Returns outputs (n, positions, ...) for inputs with one text per row."""
         given = x.transpose(0, 1) if self.axis else x
         found = output_tensor(self.module(given))
         rows = found.reshape(given.shape[0], given.shape[1], -1)
@@ -67,7 +67,8 @@ class ColumnsView(ModuleView):
 
 
 def with_state(module: nn.Module, x: Any) -> nn.Module:
-    """The module itself, or a view that passes the first state, if ``forward`` requires a state that is not in x.
+    """Returns the module, or a view that passes the first state if ``forward`` requires a state that x does not
+    contain.
 
     Cost: one or two forward passes if there is such an argument.
 
@@ -79,7 +80,7 @@ def with_state(module: nn.Module, x: Any) -> nn.Module:
         return module
     try:
         arguments = inspect.signature(module.forward).parameters.values()
-    except (TypeError, ValueError):  # modules that torch.jit has traced have no signature
+    except (TypeError, ValueError):  # modules traced by torch.jit have no signature
         return module
     required = [p.name for p in arguments if p.default is p.empty]
     if len(required) != len(args) + 1 or required[-1] not in STATE_ARGUMENTS:
@@ -92,7 +93,8 @@ def with_state(module: nn.Module, x: Any) -> nn.Module:
 
 
 def adapt_columns(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
-    """The module and its data with one row per text, if targets are flat; None for all other data.
+    """Converts a module that reads texts in columns, and its data, to one row per text; returns None for all other
+    data.
 
     Data are batches (x, y) with x (a, b) and y (a b), one target for each place of x in its order. Which axis counts
     texts is found by changing one text: the outputs of all others stay as they are.
@@ -114,7 +116,7 @@ def adapt_columns(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any,
 
 
 def _flat_batches(data: Any) -> list[tuple[Tensor, Tensor]] | None:
-    """Batches whose targets are one number per place of the inputs."""
+    """Returns the batches (x, y) if their targets y are flat, with one target per entry of x; None otherwise."""
     if isinstance(data, tuple):
         data = [data]
     if not isinstance(data, list | DataLoader) or not len(data):
@@ -130,7 +132,7 @@ def _flat_batches(data: Any) -> list[tuple[Tensor, Tensor]] | None:
 
 
 def _rows(batches: list[tuple[Tensor, Tensor]], axis: int) -> tuple[Tensor, Tensor]:
-    """All texts of the usual length as rows, with their targets."""
+    """Returns all texts of the most frequent length as rows, with their targets."""
     length = Counter(x.shape[1 - axis] for x, _ in batches).most_common(1)[0][0]
     kept = [(x, y.reshape(x.shape)) for x, y in batches if x.shape[1 - axis] == length]
     rows = [(x.T, y.T) if axis else (x, y) for x, y in kept]
@@ -138,7 +140,7 @@ def _rows(batches: list[tuple[Tensor, Tensor]], axis: int) -> tuple[Tensor, Tens
 
 
 def _independent(module: nn.Module, x: Tensor, axis: int) -> bool:
-    """Whether a change of one text along this axis leaves the outputs of the others as they are."""
+    """Whether changing one text along this axis leaves the outputs for all other texts unchanged."""
     if x.shape[axis] < 2:
         return False
     changed = x.clone()
@@ -157,6 +159,6 @@ def _runs(module: nn.Module, args: tuple[Tensor, ...]) -> bool:
     try:
         with preserve(module, grad=False, seed=0):
             module(*args)
-    except Exception:  # of the user's module: the state does not fit
+    except Exception:  # the user's module may raise any error if the state does not fit
         return False
     return True

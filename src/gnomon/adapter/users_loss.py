@@ -1,4 +1,4 @@
-"""Calls a user's own loss on what a module returned: on all of it, or on its predictions.
+"""Calls a user's own loss on all that a module returned, or on its predictions only.
 
 >>> import torch
 >>> returned = torch.ones(2, 1), torch.full((2, 1), 3.0)
@@ -19,7 +19,7 @@ __all__ = ["loss_takes_predictions", "call_user_loss"]
 
 
 def call_user_loss(loss: Callable[[Any, Tensor], Any], returned: Any, y: Tensor) -> Any:
-    """Calls the user's loss on everything the module returned, or on its predictions only.
+    """Calls the user's loss on all that the module returned, or on its predictions only.
 
     A tensor, or the ``logits`` of a record, is passed alone. Tuples, dicts and other records are passed whole first, as
     the loss of a variational autoencoder needs them.
@@ -33,7 +33,8 @@ def call_user_loss(loss: Callable[[Any, Tensor], Any], returned: Any, y: Tensor)
         return loss(output_tensor(returned), y)
     try:
         return loss(returned, y)
-    except Exception as error:  # an error of the user's loss, which may take only one tensor
+    # the user's loss may fail because it takes only one tensor; then it gets the predictions
+    except Exception as error:
         try:
             return loss(output_tensor(returned), y)
         except Exception:
@@ -41,7 +42,7 @@ def call_user_loss(loss: Callable[[Any, Tensor], Any], returned: Any, y: Tensor)
 
 
 def loss_takes_predictions(returned: Any) -> bool:
-    """Whether a loss takes only the predictions, not everything that the module returned.
+    """Whether a user's loss gets only the predictions (a tensor or ``logits``), not all that the module returned.
 
     >>> import torch
     >>> loss_takes_predictions(torch.zeros(1)), loss_takes_predictions((torch.zeros(1), torch.zeros(1)))

@@ -1,4 +1,4 @@
-"""A view of a module that returns the output the user chose; layer names stay the same.
+"""Makes views of modules that return the output the user chose; names of layers and parameters stay the same.
 
 >>> import torch
 >>> net = nn.LSTM(2, 3, batch_first=True)
@@ -24,7 +24,7 @@ SHARED = ("_parameters", "_buffers", "_modules")
 
 
 class ModuleView(nn.Module):
-    """A module that runs another one with other inputs or outputs; layers and parameters are the other module's.
+    """A module that runs another module with other inputs or outputs, and shares its layers and parameters.
 
     ``takes_same_inputs`` says that the view can be called like the module.
     """
@@ -33,33 +33,34 @@ class ModuleView(nn.Module):
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
-        object.__setattr__(self, "viewed", [module])  # in a list: as an attribute it would be a layer of its own
+        # stored in a list, because as an attribute the module would become a submodule with other parameter names
+        object.__setattr__(self, "viewed", [module])
         self.training = module.training
         for name in SHARED:
             vars(self)[name] = vars(module)[name]
 
     @property
     def module(self) -> nn.Module:
-        """The viewed module, in the mode of the view."""
+        """The module that is viewed, set to train or eval mode like the view."""
         (module,) = vars(self)["viewed"]
         module.training = self.training
         return module
 
 
 class OutputView(ModuleView):
-    """A view that returns one part of what the module returns."""
+    """A view of a module that returns one part of what the module returns."""
 
     def __init__(self, module: nn.Module, output: Output) -> None:
         super().__init__(module)
         self.output = output
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The chosen part of what the module returns."""
+        """Returns the chosen part of what the module returns."""
         return _choose_output(self.module(*args, **kwargs), self.output)
 
 
 def original(module: nn.Module) -> nn.Module:
-    """The module behind all views that take other inputs or return other outputs.
+    """Returns the user's module behind all views that change its inputs or outputs.
 
     >>> net = nn.Linear(1, 1)
     >>> original(select_output(net, lambda out: out)) is net
@@ -71,7 +72,7 @@ def original(module: nn.Module) -> nn.Module:
 
 
 def select_output(module: nn.Module, output: Output | None) -> nn.Module:
-    """The module itself, or a view that returns the chosen output: by key ("logits"), index (0), or function.
+    """Returns the module, or a view that returns the chosen output: by key ("logits"), index (0), or function.
 
     >>> net = nn.Linear(1, 1)
     >>> select_output(net, None) is net

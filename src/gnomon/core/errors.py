@@ -1,4 +1,5 @@
-"""Errors with fields: the call that failed, the problem, what is accepted, and the fix.
+"""Defines gnomon's errors, whose messages have four parts: the call that failed, the problem, what is accepted, the
+fix.
 
     <call>: <problem> (expected <what is accepted>). <fix>.
 
@@ -35,7 +36,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class GnomonError(Exception):
-    """Root of all errors that gnomon raises on purpose. ``str(error)`` composes one message from the fields.
+    """The base class of all errors that gnomon raises on purpose. ``str(error)`` composes one message from the fields.
 
     - ``call``: the public function that the user called, such as "ntk(module, data)"; `names_call` sets it,
     - ``problem``: what is wrong, with the value, the shape or the layer,
@@ -61,7 +62,7 @@ class GnomonError(Exception):
 
     @property
     def advice(self) -> str:
-        """The message without the call: the problem, what is accepted, and the fix."""
+        """The error message without the call that failed: the problem, what is accepted, and the fix."""
         first = self.problem.removesuffix(".")
         if self.accepted and self.accepted not in first:
             first += f"; expected {self.accepted}" if first.endswith(")") else f" (expected {self.accepted})"
@@ -70,7 +71,8 @@ class GnomonError(Exception):
         return " ".join(s if s.endswith(".") else f"{s}." for s in (first, self.fix or "") if s)
 
     def __reduce__(self) -> tuple[Callable[..., "GnomonError"], tuple[Any, ...], dict[str, Any]]:
-        return _rebuild, (type(self), self.problem), vars(self)  # keeps the fields when an error is pickled
+        # an error that comes from another process is pickled, and must keep its fields
+        return _rebuild, (type(self), self.problem), vars(self)
 
 
 def _rebuild(kind: type[GnomonError], problem: str) -> GnomonError:
@@ -82,19 +84,19 @@ class InputError(GnomonError, ValueError):
 
 
 class ReadError(GnomonError, ValueError):
-    """The module cannot be read as a program because a node or a parameter is not supported."""
+    """A module cannot be converted to a `gnomon.program`, because one of its operations or parameters is not supported."""
 
 
 class NoLimitError(ReadError):
-    """The module was understood, and theory says that it has no closed-form infinite-width limit."""
+    """The module was understood, but theory says that it has no closed-form infinite-width limit."""
 
 
 class BudgetError(GnomonError, MemoryError):
-    """The result, or the smallest tile of it, does not fit in memory."""
+    """The result does not fit in memory, not even when it is computed in tiles of the smallest size."""
 
 
 class NotFiniteError(GnomonError, ArithmeticError):
-    """The computation left the range of floating-point numbers."""
+    """A computation produced NaN or infinity."""
 
 
 class NotConvergedError(GnomonError, RuntimeError):
@@ -150,7 +152,8 @@ def names_call(given: F) -> F: ...
 
 
 def names_call(given: Any) -> Any:
-    """Decorates public functions and methods: a `GnomonError` that passes through gets the call as ``error.call``.
+    """Decorates a public function so that errors raised inside it name the call: a `GnomonError` gets it as
+    ``error.call``.
 
     The outermost decorated function sets it last, so an error names the call that the user made. The text is the name
     with the required arguments, or the text that is given: ``@names_call("limit(module).ntk(x)")``.
@@ -179,7 +182,7 @@ def _name_call(function: Callable[..., Any], text: str | None) -> Callable[..., 
 
 
 def _call_text(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
-    """Returns the call as text: function name (for constructors the class) and required positional arguments."""
+    """Returns a call as text for error messages: the function's or class's name and its required positional arguments."""
     import inspect  # imported only when an error is raised
 
     name, parameters = function.__name__, list(inspect.signature(function).parameters.values())

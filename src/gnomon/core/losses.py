@@ -1,4 +1,4 @@
-"""Losses per example: value, gradient and Hessian with respect to the outputs, never to parameters.
+"""Loss functions with their gradient and Hessian with respect to the network's outputs.
 
 The loss of training is the mean over points, (1 / n) sum_i l(f_i, y_i). With margins m = y f and p = softmax(f):
 
@@ -42,7 +42,7 @@ Outputs = Float[Tensor, "n k"]
 
 
 class AbstractLoss(ABC):
-    """A loss l(f, y) of the outputs at one point, convex in f."""
+    """The interface of losses l(f, y) of outputs f and targets y at one example; l is convex in f."""
 
     name: str
     """The name of the loss in a sentence."""
@@ -50,28 +50,29 @@ class AbstractLoss(ABC):
     @property
     @abstractmethod
     def curvature(self) -> float:
-        """An upper bound of the Hessian in f; infinite if the Hessian is unbounded."""
+        """An upper bound of the eigenvalues of the Hessian in the outputs f; infinite if the Hessian is unbounded."""
 
     @abstractmethod
     def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:
-        """Returns the mean loss over points."""
+        """Returns the mean loss over the examples for outputs f and targets y."""
 
     @abstractmethod
     def gradient(self, f: Outputs, y: Outputs) -> Outputs:
-        """Returns the gradient dl / df at each point."""
+        """Returns the gradient dl / df of the loss for each example."""
 
     @abstractmethod
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:
-        """Returns the Hessian d^2 l / df^2 at each point."""
+        """Returns the Hessian d^2 l / df^2 of the loss for each example."""
 
     def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:
-        """Converts the targets to numbers for this loss and a known number of outputs, or raises an error."""
+        """Converts targets to the numbers that this loss compares with the outputs, or raises an error if they do not
+        fit."""
         return as_tensor(y)
 
 
 @dataclass(frozen=True, slots=True)
 class Squared(AbstractLoss):
-    """Half the squared error, equation (1).
+    """Half the squared error |f - y|^2 / 2, equation (1).
 
     >>> float(Squared().value(torch.zeros(1, 1), torch.full((1, 1), 2.0)))
     2.0
@@ -102,7 +103,7 @@ class CrossEntropy(AbstractLoss):
     """
 
     name = "cross-entropy"
-    curvature = 0.5  # largest eigenvalue of diag(p) - p p^T, reached by two classes with probability 1/2
+    curvature = 0.5  # largest eigenvalue of diag(p) - p p^T over all p, reached by two classes with probability 1/2
 
     def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:  # noqa: D102
         return -(y * torch.log_softmax(f.double(), 1)).sum(1).mean()  # (2)
@@ -120,7 +121,7 @@ class CrossEntropy(AbstractLoss):
             return one_hot(table, outputs)
         sums = table.double().sum(-1)
         right = table.ndim == 2 and bool((table >= 0).all()) and bool(((sums - 1).abs() < 1e-6).all())
-        if not right:  # 1e-6 allows for rounding in float32
+        if not right:  # probabilities in float32 sum to 1 up to rounding, which 1e-6 allows
             fix = "Pass classes as integers 0, 1, ..., or an (n, k) table of probabilities, one-hot for certain labels"
             raise InputError(f"y has shape {tuple(table.shape)}, {table.dtype}", accepted="class labels", fix=fix)
         return table
@@ -128,7 +129,7 @@ class CrossEntropy(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class Logistic(AbstractLoss):
-    """Logistic loss of the margin, equation (3); labels are +1 and -1.
+    """Logistic loss log(1 + exp(-y f)) of outputs f, equation (3); labels y are +1 and -1.
 
     >>> float(Logistic().gradient(torch.zeros(1, 1), torch.ones(1, 1)))
     -0.5
@@ -152,7 +153,7 @@ class Logistic(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class Exponential(AbstractLoss):
-    """Exponential of the negative margin, equation (4); labels are +1 and -1.
+    """Exponential loss exp(-y f) of outputs f, equation (4); labels y are +1 and -1.
 
     >>> float(Exponential().value(torch.zeros(1, 1), torch.ones(1, 1)))
     1.0
@@ -176,7 +177,7 @@ class Exponential(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class Hinge(AbstractLoss):
-    """Hinge loss rounded over a width below margin 1, equation (5); labels are +1 and -1.
+    """Hinge loss max(0, 1 - y f) whose corner is rounded over ``width``, equation (5); labels y are +1 and -1.
 
     >>> float(Hinge(width=0.5).value(torch.zeros(1, 1), torch.ones(1, 1)))                # 1 - w / 2
     0.75
@@ -216,7 +217,7 @@ def _signs(y: Array, name: str, outputs: int | None) -> Tensor:
     if are_classes(table) and not bool((table == -1).any()):
         if outputs is not None and outputs > 1:
             return 2 * one_hot(table, outputs) - 1
-        table = torch.where(table == 0, -1, table)  # classes 0 and 1; other labels are refused below
+        table = torch.where(table == 0, -1, table)  # classes 0 and 1 become -1 and +1; other labels are refused below
     if not bool((table.abs() == 1).all()):
         odd = next(v for v in table.flatten().tolist() if abs(v) != 1)
         fix = "Pass two classes as 0 and 1, or as -1 and +1; for more classes use CrossEntropy()"

@@ -1,5 +1,4 @@
-"""Scores and intervals: predicted classes, accuracy, explained variance, the confidence interval of a
-proportion, effective rank, relative change.
+"""Computes scores and intervals: accuracy, margins, explained variance, effective rank, confidence intervals.
 
     Clopper-Pearson: [B(a/2; k, n-k+1), B(1-a/2; k+1, n-k)],  B the quantile of the beta distribution      (1)
 
@@ -36,8 +35,8 @@ __all__ = [
 
 
 def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
-    """Returns a confidence interval for a proportion, from ``successes`` of ``trials``; equation (1), exact and
-    conservative.
+    """Returns the exact (conservative) confidence interval for a probability, from ``successes`` in ``trials``;
+    equation (1).
 
     Hypotheses: independent trials of one share.
     Reference: [clopper1934use].
@@ -55,7 +54,7 @@ def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) 
 
 
 def student_quantile(freedom: int, *, confidence: float = 0.95) -> float:
-    """Returns the two-sided quantile of Student's t: a mean of m numbers is within this many standard errors.
+    """Returns the two-sided quantile of Student's t distribution with ``freedom`` degrees of freedom.
 
     Args:
         freedom: degrees of freedom, m - 1 for the mean of m numbers.
@@ -74,7 +73,8 @@ def student_quantile(freedom: int, *, confidence: float = 0.95) -> float:
 
 
 def predicted_classes(outputs: Float[Tensor, "n k"]) -> Int[Tensor, " n"]:
-    """Returns the predicted class of each row: the largest output, or 1 if a single output is positive, else 0.
+    """Returns the predicted class of each row of outputs: the largest output; for a single output 1 if positive, else
+    0.
 
     Cost: one pass over the outputs.
 
@@ -86,8 +86,7 @@ def predicted_classes(outputs: Float[Tensor, "n k"]) -> Int[Tensor, " n"]:
 
 
 def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns the output of the right class minus the largest other output; a single output takes the sign of its
-    class.
+    """Returns each example's margin: the output of its class minus the largest other output.
 
     >>> class_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0])), class_margins(torch.ones(1, 1), torch.tensor([0]))
     (tensor([-3.]), tensor([-1.]))
@@ -98,7 +97,7 @@ def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> 
 
 
 def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns `class_margins` after checking that every label has an output.
+    """Returns `class_margins` of outputs f for labels y, after checking that every label has an output.
 
     >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]))
     tensor([-3.])
@@ -110,7 +109,7 @@ def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tens
 def margin_over_others(
     own: Float[Tensor, "n k"], others: Float[Tensor, "n k"], classes: Int[Tensor, " n"]
 ) -> Float[Tensor, " n"]:
-    """Returns the entry of the right class in ``own`` minus the largest entry of another class in ``others``.
+    """Returns, for each row, the entry of its class in ``own`` minus the largest entry of another class in ``others``.
 
     >>> margin_over_others(torch.tensor([[2.0, 5.0]]), torch.tensor([[9.0, 6.0]]), torch.tensor([0]))
     tensor([-4.])
@@ -120,7 +119,7 @@ def margin_over_others(
 
 
 def accuracy(outputs: Float[Tensor, "n k"], targets: Tensor) -> float | None:
-    """Returns the share of examples with a correct output; None if the targets are not classes.
+    """Returns the fraction of examples with a correct output; None if the targets are not classes.
 
     Integer classes (n,) and one-hot rows (n, k) are compared with the place of the largest output, targets +1 and -1
     with the sign, output by output.
@@ -156,8 +155,7 @@ def explained_variance(outputs: Float[Tensor, "n k"], targets: Float[Tensor, "n 
 
 
 def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
-    """Returns the effective number of directions of a spectrum (exponential of its entropy), equation (2); 0 if all
-    are zero.
+    """Returns the effective number of nonzero eigenvalues: the exponential of the spectrum's entropy, equation (2).
 
     Hypotheses: the spectrum of a symmetric matrix; signs do not enter.
     Reference: [roy2007effective].
@@ -170,13 +168,13 @@ def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
     largest = sizes.max()
     if largest == 0:
         return 0.0
-    p = sizes / largest  # divided first so that no sum overflows
+    p = sizes / largest  # dividing by the largest number first keeps the sum from overflowing
     p = p / p.sum()
     return float(torch.exp(-torch.special.xlogy(p, p).sum()))  # (2)
 
 
 def relative_change(before: Tensor, after: Tensor) -> float:
-    """Returns how far a matrix moved relative to its norm, such as a kernel during training; equation (3).
+    """Returns |after - before| / |before| in the Frobenius norm, for example of a kernel during training; equation (3).
 
     Infinite if only ``before`` is zero, 0 if both are zero.
     Cost: one pass over both.

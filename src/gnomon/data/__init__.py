@@ -1,4 +1,4 @@
-"""Data sets that come with the package.
+"""Provides data sets that come with the package: digits, random points, mixtures, simulated fields.
 
 Contains: real data from the dependencies, random points, mixtures with known densities, simulated fields; each a
 function of its size and a seed.

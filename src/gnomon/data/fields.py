@@ -34,7 +34,7 @@ Spectra = np.ndarray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimulatedFields(Record):
-    """Fields (space, time) by name, grid steps, and the equations they follow: field, term, coefficient."""
+    """Simulated fields (space, time) by name, the grid steps, and the coefficients of the equations that they follow."""
 
     fields: dict[str, np.ndarray] = field(repr=False)
     dx: tuple[float, ...]
@@ -43,7 +43,7 @@ class SimulatedFields(Record):
 
 
 def heat(points: int = 64, times: int = 60, diffusion: float = 0.1, seed: int = 0) -> SimulatedFields:
-    """Solves u_t = d u_xx from random waves, in closed form.
+    """Solves the heat equation u_t = d u_xx from random waves, in closed form.
 
     Cost: none to speak of.
 
@@ -60,7 +60,7 @@ def heat(points: int = 64, times: int = 60, diffusion: float = 0.1, seed: int = 
 
 
 def burgers(points: int = 128, times: int = 101, viscosity: float = 0.1) -> SimulatedFields:
-    """Simulates u_t = -u u_x + e u_xx from a bump, on [-8, 8] to time 10.
+    """Simulates the Burgers equation u_t = -u u_x + e u_xx from a bump, on [-8, 8] to time 10.
 
     Cost: twenty steps for each time.
 
@@ -77,7 +77,8 @@ def burgers(points: int = 128, times: int = 101, viscosity: float = 0.1) -> Simu
 
 
 def kuramoto_sivashinsky(points: int = 256, times: int = 201, length: float = 100.0, seed: int = 0) -> SimulatedFields:
-    """Simulates the chaotic u_t = -u u_x - u_xx - u_xxxx for time 100, after a transient of 50.
+    """Simulates the chaotic Kuramoto-Sivashinsky equation u_t = -u u_x - u_xx - u_xxxx for time 100, after a transient
+    of 50.
 
     Cost: ten steps for each time.
 
@@ -94,7 +95,7 @@ def kuramoto_sivashinsky(points: int = 256, times: int = 201, length: float = 10
 
 
 def two_solitons(points: int = 256, times: int = 201) -> SimulatedFields:
-    """Returns two solitons of u_t = -6 u u_x - u_xxx that pass through each other, in closed form.
+    """Returns two solitons of the Korteweg-de Vries equation u_t = -6 u u_x - u_xxx, in closed form.
 
     Cost: none to speak of.
 
@@ -102,7 +103,7 @@ def two_solitons(points: int = 256, times: int = 201) -> SimulatedFields:
     True
     """
     x, t = np.linspace(-30, 30, points, endpoint=False)[:, None], np.linspace(0, 20, times)
-    a, b, step = 1.0, 0.55, 1e-3  # the speeds are their squares
+    a, b, step = 1.0, 0.55, 1e-3  # a and b determine the heights of the two solitons; their speeds are a^2 and b^2
     cross = ((a - b) / (a + b)) ** 2
 
     def tau(z: np.ndarray) -> np.ndarray:
@@ -116,7 +117,8 @@ def two_solitons(points: int = 256, times: int = 201) -> SimulatedFields:
 
 
 def reaction_diffusion(points: int = 64, times: int = 101, duration: float = 5.0) -> SimulatedFields:
-    """The lambda-omega spiral: u_t = 0.1 Lap u + (1 - A) u + A v, v_t = 0.1 Lap v - A u + (1 - A) v, A = u^2 + v^2.
+    """Simulates the lambda-omega spiral: u_t = 0.1 Lap u + (1 - A) u + A v, v_t = 0.1 Lap v - A u + (1 - A) v, A = u^2
+    + v^2.
 
     Cost: four steps for each time.
 
@@ -146,7 +148,7 @@ def reaction_diffusion(points: int = 64, times: int = 101, duration: float = 5.0
 def vorticity(
     points: int = 64, times: int = 61, reynolds: float = 100.0, duration: float = 3.0, seed: int = 0
 ) -> SimulatedFields:
-    """Simulates w_t = -u w_x - v w_y + (w_xx + w_yy) / Re on a periodic square, with the velocities u and v as fields.
+    """Simulates two-dimensional flow by its vorticity: w_t = -u w_x - v w_y + (w_xx + w_yy) / Re on a periodic square.
 
     Cost: ten steps for each time.
 
@@ -193,7 +195,7 @@ def _advection(w: np.ndarray) -> Callable[[Spectra], Spectra]:
 def _run(
     linear: np.ndarray, rule: Callable[[Spectra], Spectra], state: Spectra, duration: float, times: int, inner: int
 ) -> np.ndarray:
-    """Returns fields (field, space..., time) by equation (1), with ``inner`` steps between times."""
+    """Returns fields (field, space..., time) by equation (1), with ``inner`` integration steps between recorded times."""
     h = duration / (times - 1) / inner
     circle = np.exp(1j * np.pi * (np.arange(32) + 0.5) / 32)
     z = h * linear[..., None] + circle

@@ -22,7 +22,7 @@ GRAY = ("1", "L", "I", "I;16", "F", "LA")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageFolder(Record):
-    """Images of one size as bytes, their class numbers, the class names, and notes on changes.
+    """Images of one size as bytes, their class numbers, the class names, and notes on changes that were made.
 
     >>> pictures = ImageFolder(torch.zeros(2, 1, 4, 4, dtype=torch.uint8), torch.tensor([0, 1]), ("cat", "dog"))
     >>> pictures.classes[pictures.y[1]]
@@ -92,7 +92,7 @@ def _open_image(file: Path) -> Any:
 
 
 def _pixels(picture: Any, size: tuple[int, int], mode: str) -> Tensor:
-    if picture.mode.startswith("I"):  # 16-bit image; keep the upper 8 bits
+    if picture.mode.startswith("I"):  # 16-bit images keep their upper 8 bits
         picture = picture.point(lambda v: v / 256).convert("L")
     fitted = picture.convert(mode)
     if (fitted.height, fitted.width) != size:

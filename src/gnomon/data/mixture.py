@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians: data with density, score and diffusion in closed form.
+"""Defines mixtures of Gaussians, whose density, score and diffusion have closed forms.
 
     p(x) = sum_k w_k N(x; m_k, C_k)                                                                        (1)
     grad log p(x) = -sum_k r_k(x) C_k^-1 (x - m_k),    r_k(x) = w_k N(x; m_k, C_k) / p(x)                  (2)
@@ -70,17 +70,19 @@ class GaussianMixture(Record):
         return torch.einsum("nk,kdn->nd", self.posterior(x), pulls)  # (2)
 
     def noised(self, scale: float, std: float) -> "GaussianMixture":
-        """Returns the mixture of ``scale`` x_0 plus Gaussian noise of this standard deviation; equation (3)."""
+        """Returns the mixture after multiplication by ``scale`` and adding Gaussian noise of deviation ``std``;
+        equation (3)."""
         noise = std**2 * torch.eye(self.means.shape[1], dtype=torch.float64)
         return GaussianMixture(self.weights, scale * self.means, scale**2 * self.covariances + noise)  # (3)
 
     def denoised(self, x: Tensor, scale: float, std: float) -> Float[Tensor, "n d"]:
-        """Returns the mean of x_0 given x = ``scale`` x_0 plus noise; equation (4)."""
+        """Returns the mean of the clean x_0, given noisy x = ``scale`` x_0 plus noise of deviation ``std``; equation
+        (4)."""
         return (self._points(x) + std**2 * self.noised(scale, std).score(x)) / scale  # (4)
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Float[Tensor, "n d"]:
-        """Returns n independent draws."""
+        """Returns n independent draws from the mixture."""
         n, generator = integer("n", n), torch.Generator().manual_seed(check_seed(seed))
         which = torch.multinomial(self.weights, n, replacement=True, generator=generator)
         noise = torch.randn(n, self.means.shape[1], generator=generator, dtype=torch.float64)
@@ -88,7 +90,7 @@ class GaussianMixture(Record):
         return self.means[which] + torch.einsum("nij,nj->ni", roots[which], noise)
 
     def _joint(self, x: Tensor) -> Tensor:
-        """Returns log w_k N(x; m_k, C_k) for every point and component."""
+        """Returns log w_k N(x; m_k, C_k), the log joint density of point and component, for all points and components."""
         x, d = self._points(x), self.means.shape[1]
         roots = torch.linalg.cholesky(self.covariances)
         apart = torch.linalg.solve_triangular(roots, (x - self.means[:, None]).mT, upper=False)

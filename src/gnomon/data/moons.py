@@ -1,4 +1,4 @@
-"""Two interleaved half circles: common two-dimensional data that no Gaussian fits."""
+"""Draws points from two interleaved half circles, common two-dimensional data that no Gaussian fits."""
 
 from math import pi
 

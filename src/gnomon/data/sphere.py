@@ -1,4 +1,4 @@
-"""Points drawn uniformly from a sphere: inputs of equal size, the setting of most theorems on kernels."""
+"""Draws points uniformly from a sphere: inputs of equal size, as most theorems on kernels assume."""
 
 import torch
 from torch import Generator

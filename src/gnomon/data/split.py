@@ -1,4 +1,4 @@
-"""A data set in two parts: one for training, one for testing."""
+"""Defines a data set in two parts: one for training, one for testing."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Predicts what training does, from a Gram matrix.
+"""Predicts from a kernel matrix what training does.
 
 Contains: gradient flow, descent and momentum for any loss, modes of a kernel, early stopping, ensembles, posteriors.
 Does not contain: networks; kernels are passed as matrices.

@@ -1,4 +1,4 @@
-"""Mean and covariance of ensembles of wide networks while they train.
+"""Computes mean and covariance of ensembles of wide networks while they train.
 
 Before training a wide network is a Gaussian process with covariance S (the NNGP kernel); training with the tangent
 kernel T is linear in the initial function, so the ensemble stays Gaussian. With A = T(x, X) G_t,
@@ -38,7 +38,7 @@ __all__ = ["KernelEnsemble", "ensemble"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelEnsemble(Result):
-    """Mean (t, m) or (t, m, k), variance (t, m) and, if known, covariance (t, m, m) of trained networks.
+    """Mean (t, m) or (t, m, k), variance (t, m) and, if known, covariance (t, m, m) of an ensemble of trained networks.
 
     The covariance applies to each output; outputs are independent.
 
@@ -55,12 +55,12 @@ class KernelEnsemble(Result):
 
     @property
     def std(self) -> Float[Tensor, "t m"]:
-        """The standard deviations."""
+        """The standard deviations of the outputs over the ensemble, (t, m)."""
         return self.variance.sqrt()
 
     @property
     def verdict(self) -> str:
-        """One sentence on how far the members agree (root mean squares over the points)."""
+        """A sentence on how much the outputs of the networks differ, before and after training."""
         first, last = self._spread[[0, -1]].tolist()
         head = f"Over the ensemble the outputs spread by {first:.3g} at time {float(self.times[0]):.3g}"
         return f"{head} and by {last:.3g} at time {float(self.times[-1]):.3g}."
@@ -70,7 +70,7 @@ class KernelEnsemble(Result):
         return self.std.square().mean(1).sqrt()
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the spread of the outputs over time."""
+        """Plots the standard deviation of the outputs over time."""
         shown = (self.times > 0) & (self.times < inf)
         line = Line("spread", self.times[shown], self._spread[shown])
         time = Axis("time (learning rate x steps)", log=True)
@@ -128,7 +128,7 @@ def ensemble(
         A = B * gain
         means.append(A @ modes.coefficients)  # (1)
         if own.ndim == 1:
-            variances.append(own - 2 * (A * C).sum(1) + ((A @ S) * A).sum(1))  # the diagonal of (2)
+            variances.append(own - 2 * (A * C).sum(1) + ((A @ S) * A).sum(1))  # the diagonal of the covariance (2)
         else:
             half = A @ C.T
             covariances.append(symmetric_part(own - half - half.T + A @ S @ A.T))  # (2)

@@ -1,4 +1,4 @@
-"""Decay of the error along one eigenmode: gradient flow, gradient descent and heavy-ball momentum.
+"""Computes how the error along one eigenvector decays under gradient flow, gradient descent or momentum.
 
 On a quadratic loss each mode of curvature a is a scalar c with gradient a c - b, started at c = 0. After time t
 
@@ -42,7 +42,7 @@ __all__ = ["AbstractErrorDecay", "GradientFlow", "error_decay"]
 
 
 class AbstractErrorDecay(ABC):
-    """How the error of one mode of curvature a decays over the time t."""
+    """The interface of error decays: how the error along an eigenvector with curvature a decays over time t."""
 
     lr: float
     """Learning rate; 0 for gradient flow, the limit of small steps."""
@@ -54,7 +54,7 @@ class AbstractErrorDecay(ABC):
 
     @abstractmethod
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
-        """Returns p_t(a), the remaining part of the error; infinite if it diverges and t is infinite."""
+        """Returns p_t(a), the share of the error that remains at each time; infinite if it diverges and t is infinite."""
 
     @abstractmethod
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
@@ -62,14 +62,15 @@ class AbstractErrorDecay(ABC):
 
     @abstractmethod
     def decay(self, rates: Float[Tensor, " r"]) -> Float[Tensor, " r"]:
-        """Returns the long-run exponential rate at which the remainder falls; negative if it grows."""
+        """Returns the exponential rate at which the error falls in the long run; negative if it grows."""
 
     def clock(self, times: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
-        """Returns the times that whole steps reach, nearest to the given times."""
+        """Returns the times that whole training steps reach, nearest to the given times."""
         return self.lr * (times / self.lr).round() if self.lr > 0 else times
 
     def largest_lr(self, rate: float) -> float:
-        """Returns the smallest learning rate at which a mode of this curvature does not converge."""
+        """Returns the smallest learning rate at which the error along an eigenvector of curvature ``rate`` does not
+        converge."""
         return self.reach / rate if rate > 0 else inf
 
 
@@ -115,7 +116,8 @@ class _Descent(AbstractErrorDecay):
 
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a, t = _grid(rates, times)
-        shrink = torch.log1p(-self.lr * a.clamp_max(0.5 / self.lr))  # no cancellation beyond the clamp
+        # above the clamp the other formula is used, which has no cancellation there
+        shrink = torch.log1p(-self.lr * a.clamp_max(0.5 / self.lr))
         small = -torch.expm1((t / self.lr).round() * shrink) / a
         large = (1 - self.remainder(rates, times)) / a
         return torch.where(a == 0, self.clock(times)[:, None], torch.where(a * self.lr < 0.5, small, large))
@@ -126,7 +128,7 @@ class _Descent(AbstractErrorDecay):
 
 @dataclass(frozen=True, slots=True)
 class _Momentum(AbstractErrorDecay):
-    """Heavy-ball momentum on the whole data: the recursion (4), by powers of a small matrix."""
+    """Heavy-ball momentum on the whole data: p_t follows the recursion (4), computed by powers of a small matrix."""
 
     lr: float
     beta: float
@@ -139,7 +141,7 @@ class _Momentum(AbstractErrorDecay):
         a = rates.double()
         turn = torch.zeros(len(a), 2, 2, dtype=torch.float64)
         turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0] = 1 + self.beta - self.lr * a, -self.beta, 1  # (4)
-        start = torch.ones(2, dtype=torch.float64)  # p_0 = p_{-1} = 1 gives p_1 = 1 - lr a
+        start = torch.ones(2, dtype=torch.float64)  # p_0 = p_{-1} = 1 gives p_1 = 1 - lr a, as momentum requires
         return self._powers(turn, start, times, _forever(self.decay(rates), a))
 
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
@@ -170,7 +172,7 @@ class _Momentum(AbstractErrorDecay):
 
 @names_call
 def error_decay(optimizer: GradientFlow | AbstractOptimizer) -> AbstractErrorDecay:
-    """Returns equations (2) to (4) for gradient flow or for an update rule of `gnomon.training`.
+    """Returns how errors decay under gradient flow, gradient descent or momentum; equations (2) to (4).
 
     Hypotheses: steps along the gradient of the whole data, without weight decay.
     Reference: [polyak1964some].
@@ -196,6 +198,6 @@ def _grid(rates: Tensor, times: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _forever(decay: Tensor, rates: Tensor) -> Tensor:
-    """Returns the share of the error that remains at infinite time."""
+    """Returns the share of the error that remains at infinite time: 0, 1 or infinity."""
     left = torch.where(decay > 0, 0.0, inf).to(torch.float64)
     return torch.where(rates == 0, 1.0, left)

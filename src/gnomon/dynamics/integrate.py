@@ -1,4 +1,4 @@
-"""Training dynamics for any loss: gradient flow by an adaptive solver, and descent step by step.
+"""Computes training dynamics for any loss: gradient flow by an adaptive solver, and descent step by step.
 
 As for squared loss n k coefficients determine everything, theta - theta_0 = J^T c and f(X) = f(X, 0) + K c:
 
@@ -33,7 +33,7 @@ MAX_DENSE_COEFFICIENTS = 2000
 def flow(
     problem: KernelProblem, loss: AbstractLoss, times: Float[Tensor, " t"], penalty: float, tolerance: float
 ) -> Float[Tensor, "t n k"]:
-    """Returns the coefficients c of (1) at finite times, to a local tolerance in the outputs.
+    """Returns the coefficients c of gradient flow (1) at finite times, to a local tolerance in the outputs.
 
     Cost: n^2 k operations for a step of the solver, (n k)^3 for a step that factorizes the Jacobian.
     """
@@ -62,7 +62,7 @@ def flow(
         full.diagonal().sub_(penalty)
         return full.numpy()
 
-    # An error d in c changes the outputs by at most |K|_inf d.
+    # An error d in c changes the outputs by at most |K|_inf d, so the tolerance is divided by this norm.
     scale = float(problem.gram.abs().sum(1).max()) or 1.0
     # A lambda, because LSODA before scipy 1.17 inspects the number of arguments, which a wrapper hides.
     stiff = {"method": "LSODA", "jac": lambda t, c: jacobian(t, c)}
@@ -79,7 +79,7 @@ def flow(
 def descent(
     problem: KernelProblem, loss: AbstractLoss, optimizer: SGD, times: Float[Tensor, " t"], penalty: float
 ) -> Float[Tensor, "t n k"]:
-    """Returns the coefficients after whole steps of descent or momentum, computed step by step.
+    """Returns the coefficients c after whole steps of gradient descent or momentum, computed step by step.
 
     Cost: n^2 k operations for a step.
     """

@@ -1,4 +1,4 @@
-"""The modes of a kernel: how fast each eigenvector is learned, and which are never learned.
+"""Computes how fast a kernel learns along each of its eigenvectors, and which parts of the error it never learns.
 
 With K / n = sum_i l_i q_i q_i^T and a penalty alpha, the error of training along q_i is
 
@@ -52,7 +52,7 @@ UNLEARNED_SHARE_NOTE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Modes(Result):
-    """The eigenvectors of a kernel with their rates, descending, and the initial error y - f(0) along each.
+    """The eigenvectors of a kernel with their learning rates, descending, and the initial error y - f(0) along each.
 
     ``rates`` are the eigenvalues of K / n, without the penalty; ``vectors`` has the q_i in columns.
 
@@ -69,44 +69,44 @@ class Modes(Result):
 
     @property
     def decay(self) -> AbstractErrorDecay:
-        """How the error of a mode decays, as a function of its curvature and of time."""
+        """How the error along an eigenvector decays, as a function of its curvature and of time."""
         return error_decay(self.optimizer)
 
     @property
     def power(self) -> Float[Tensor, " r"]:
-        """The share of each mode in the squared initial error; zero if the error is zero."""
+        """The share of each eigenvector in the squared initial error; zero if the error is zero."""
         squares = self.coefficients.square().sum(1)
         return squares / squares.sum() if float(squares.sum()) > 0 else squares
 
     @property
     def rank(self) -> int:
-        """The number of modes that are learned at all."""
+        """The number of eigenvectors along which the kernel learns at all."""
         return int((self.rates > 0).sum())
 
     @property
     def largest_lr(self) -> float:
-        """The largest stable learning rate; above it the first mode diverges."""
+        """The largest stable learning rate; above it the error along the first eigenvector diverges."""
         return self.decay.largest_lr(float(self.rates[0]) + self.penalty)
 
     @names_call
     def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
-        """Returns the error of each mode relative to its initial error, equation (1)."""
+        """Returns the error along each eigenvector relative to its initial value, equation (1), at given times."""
         total = self.rates + self.penalty
         left = self.decay.remainder(total, time_grid(times))
-        left = torch.where(self.rates > 0, left, 1.0)  # a mode with rate zero keeps its error for any penalty
+        left = torch.where(self.rates > 0, left, 1.0)  # a rate of zero keeps its error for any penalty
         floor = torch.where(self.rates > 0, self.penalty / total, 1.0)
         return floor + (1 - floor) * left  # (1)
 
     @names_call
     def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
-        """Returns the time until the transient of each mode falls to a fraction, equation (2); infinite if never."""
+        """Returns the time until the error along each eigenvector falls to a fraction, equation (2); infinite if never."""
         fraction = number("fraction", fraction, above=0, below=1)
         decay = self.decay.decay(self.rates + self.penalty)
         return torch.where((self.rates > 0) & (decay > 0), log(1 / fraction) / decay, inf)  # (2)
 
     @property
     def verdict(self) -> str:
-        """One sentence on how many modes are learned, and how long it takes."""
+        """A sentence on how much of the error is learned, and how long it takes."""
         if self.rank == 0:
             return "The kernel is zero, so nothing is learned."
         needed = self.time(0.01)[: self.rank]
@@ -118,7 +118,7 @@ class Modes(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding on the share of the error in modes that are never learned."""
+        """A finding on the share of the error that is never learned; empty if this share is small."""
         share = float(self.power[self.rates == 0].sum())
         if share < UNLEARNED_SHARE_NOTE:
             return ()
@@ -127,7 +127,7 @@ class Modes(Result):
         return (Finding(row, "labels", {"share": share}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots of the rates of the modes, and of the learned share of the error over time."""
+        """Plots the rates along the eigenvectors, and the learned share of the error over time."""
         rates = self.rates[: self.rank]
         needed, order = self.time(0.01)[: self.rank].sort()
         learned = Line("learned", needed, self.power[: self.rank][order].cumsum(0))
@@ -149,7 +149,7 @@ def modes(
     optimizer: GradientFlow | SGD | None = None,
     penalty: float = 0.0,
 ) -> Modes:
-    """Returns the modes in which a kernel learns targets: rates, shares of the error, and learning times.
+    """Returns how a kernel learns targets: rates, shares of the error, and learning times along its eigenvectors.
 
     Args:
         ntk: the kernel of the n training points, (n, n), or (n, n, k, k) if it couples outputs.
@@ -170,8 +170,8 @@ def modes(
 
 
 def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: float) -> Modes:
-    """Returns the modes of a checked problem; sets eigenvalues below rounding to zero."""
-    error_decay(optimizer)  # raises an error for unsupported rules
+    """Returns the eigenvectors and rates of a checked problem; sets eigenvalues below rounding to zero."""
+    error_decay(optimizer)  # raises an error for unsupported optimizers
     gram, n = problem.gram, len(problem.y)
     values, vectors = torch.linalg.eigh(gram / n)
     values, vectors = values.flip(0), vectors.flip(1)

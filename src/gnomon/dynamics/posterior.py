@@ -1,4 +1,4 @@
-"""The Bayesian posterior of an infinitely wide network, a Gaussian process.
+"""Computes the Bayesian posterior of an infinitely wide network, which is a Gaussian process.
 
 With the prior covariance S (the NNGP kernel) and Gaussian noise s^2 of the targets:
 
@@ -33,7 +33,8 @@ __all__ = ["Posterior", "posterior"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior(Result):
-    """Mean, variance and covariance of a Bayesian posterior; ``jitter`` was added for the factorization.
+    """Mean, variance and covariance of a Bayesian posterior, its log evidence, and the jitter added for the
+    factorization.
 
     ``log_evidence`` is log p(y), summed over outputs.
 
@@ -50,12 +51,12 @@ class Posterior(Result):
 
     @property
     def std(self) -> Float[Tensor, " m"]:
-        """Standard deviations of the function, without noise."""
+        """Standard deviations of the function at each point, without noise."""
         return self.variance.sqrt()
 
     @property
     def verdict(self) -> str:
-        """One sentence on how certain the posterior is."""
+        """A sentence on how certain the posterior is."""
         low, high = float(self.std.min()), float(self.std.max())
         return (
             f"The standard deviation of the posterior is {low:.3g} to {high:.3g} (at {len(self.variance)} "
@@ -63,7 +64,7 @@ class Posterior(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """A histogram of the standard deviations over the points."""
+        """Plots a histogram of the standard deviations over the points."""
         bars = Histogram.of("points", self.std.tolist(), bins=min(40, max(1, len(self.variance))))
         return (Plot("Uncertainty of the posterior", (bars,), Axis("standard deviation"), Axis("points")),)
 

@@ -150,7 +150,7 @@ def _accuracies(outputs: Float[Tensor, "t m k"], targets: Float[Tensor, "m k"]) 
 
 
 def _outputs(ntk: Tensor | np.ndarray, f0: Tensor | np.ndarray | None) -> int | None:
-    """Returns the number of outputs, if a coupling kernel or the initial outputs determine it."""
+    """Returns the number of outputs, if a kernel that couples outputs or the initial outputs determine it; else None."""
     if ntk.ndim == 4:
         return ntk.shape[-1]
     return f0.shape[1] if f0 is not None and f0.ndim == 2 else None
@@ -161,7 +161,8 @@ def _reshape(outputs: Tensor, problem: KernelProblem) -> Tensor:
 
 
 def _default(modes: Modes) -> Float[Tensor, " t"]:
-    """Returns times from 1/100 of the fastest to 100 times the slowest, then infinity; fewer if steps diverge."""
+    """Returns times from 1/100 of the fastest learning time to 100 times the slowest, then infinity; fewer if steps
+    diverge."""
     total = (modes.rates + modes.penalty)[modes.rates > 0]
     if len(total) == 0:
         return torch.tensor([0.0, inf], dtype=torch.float64)

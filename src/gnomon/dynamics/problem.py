@@ -16,7 +16,7 @@ from gnomon.linalg.square import as_square_matrix, asymmetry, dense_matrix, symm
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelProblem:
-    """Kernels, targets and initial outputs in a common form; ``flat`` says that the caller had no output axis.
+    """Kernels, targets and initial outputs in a common form; ``flat`` says that the caller's targets had one axis.
 
     The kernel is one of points, which all outputs share (r = n), or one of points and outputs (r = n k).
     """
@@ -31,11 +31,11 @@ class KernelProblem:
 
     @property
     def full(self) -> bool:
-        """Whether the kernel couples outputs."""
+        """Whether the kernel couples outputs, so that its rows are points and outputs."""
         return len(self.gram) != len(self.y)
 
     def rows(self, values: Float[Tensor, "n k"]) -> Float[Tensor, "r q"]:
-        """Returns outputs in the form of columns that the kernel can multiply."""
+        """Returns outputs (n, k) in the form of columns that the kernel can multiply."""
         return values.reshape(-1, 1) if self.full else values
 
     def outputs(self, values: Float[Tensor, "*t s q"]) -> Float[Tensor, "*t m k"]:
@@ -52,7 +52,7 @@ class KernelProblem:
 
 
 def kernel_problem(ntk: Array, y: Array, test: Array | None, f0: Array | None, f0_test: Array | None) -> KernelProblem:
-    """Checks and converts the arguments; the test kernel has test points in rows and training points in columns.
+    """Checks kernels, targets and initial outputs, and converts them to a `KernelProblem`.
 
     Integer targets (n,) are classes, taken as one-hot rows.
     Kernels are (n, n) and (m, n), or (n, n, k, k) and (m, n, k, k) if they couple k outputs.
@@ -98,7 +98,7 @@ def _initial_test_outputs(
 
 
 def time_grid(times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, " t"]:
-    """Returns the times in increasing order, from 0 to infinity."""
+    """Returns the times in increasing order after checking them; infinity is allowed."""
     values = check_real(as_numbers(times, "times"), "times")
     grid = values.detach().to(device="cpu", dtype=torch.float64).flatten()
     if len(grid) == 0 or any(isnan(t) or t < 0 for t in grid.tolist()):
@@ -121,7 +121,7 @@ def kernel_as_matrix(kernel: Array) -> Float[Tensor, "r s"]:
 
 
 def finite(values: Array, name: str) -> Tensor:
-    """Returns a finite float64 tensor on the CPU."""
+    """Returns the values as a finite float64 tensor on the CPU, or raises an error."""
     tensor = check_real(as_numbers(values, name), name).detach().to(device="cpu", dtype=torch.float64)
     if not bool(tensor.isfinite().all()):
         what = f"{name} holds {int((~tensor.isfinite()).sum())} numbers that are not finite"
@@ -130,7 +130,7 @@ def finite(values: Array, name: str) -> Tensor:
 
 
 def columns(values: Tensor, name: str, n: int, k: int | None) -> Float[Tensor, "n k"]:
-    """Returns values at n points as a matrix with a column for each of k outputs."""
+    """Returns values at n points as a matrix with one column for each of k outputs."""
     table = values[:, None] if values.ndim == 1 else values
     if table.ndim != 2 or len(table) != n or (k is not None and table.shape[1] != k):
         accepted = f"of shape ({n},) or ({n}, {k if k is not None else 'k'}), one row for each point of the kernel"

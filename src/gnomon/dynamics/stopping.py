@@ -40,7 +40,7 @@ WORST_RATIO = 2.5128624172523393
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EquivalentStoppingTime(Result):
-    """The early-stopping time that replaces a ridge, and how much the two solutions differ.
+    """The early-stopping time that replaces a ridge penalty, and how much the two solutions differ.
 
     ``gaps`` are the differences of learned shares, (1) minus (2), mode by mode; ``worst`` is the largest of them and
     ``bound`` what (3) allows, infinite for steps. ``train_gap`` and ``test_gap`` are the norms of the differences of
@@ -60,14 +60,14 @@ class EquivalentStoppingTime(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on how well early stopping replaces the ridge."""
+        """A sentence on how well early stopping replaces the ridge penalty."""
         return (
             f"Stopping at time {self.time:.3g} replaces a ridge of {self.ridge:.3g}: no mode differs by more than "
             f"{self.worst:.3g}, the function on the training points by {100 * self.train_gap:.3g} %."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the difference of each mode, with its bound."""
+        """Plots the difference along each eigenvector, with its bound."""
         line = Line("stopped minus ridge", range(1, len(self.gaps) + 1), self.gaps)
         bound = (Reference("bound", self.bound),) if self.bound < inf else ()
         axes = Axis("mode"), Axis("difference of the learned share")
@@ -85,7 +85,7 @@ def equivalent_stopping_time(
     f0_test: Array | None = None,
     optimizer: GradientFlow | SGD | None = None,
 ) -> EquivalentStoppingTime:
-    """Returns the time t = 1 / ridge at which to stop instead of a penalty, and the remaining difference.
+    """Returns the time t = 1 / ridge at which to stop instead of using a ridge penalty, and the remaining difference.
 
         f_t - f_ridge = sum_i q_i (1 - p_t(l_i) - l_i / (l_i + alpha)) q_i^T (y - f(0))            (1)
 

@@ -1,4 +1,4 @@
-"""A predicted training run: outputs and losses at chosen times, and whether training is stable."""
+"""Defines a predicted training run: outputs and losses at chosen times, and whether training is stable."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ Measured = WithCurves | Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectory(WithCurves):
-    """The predicted training run at the given times.
+    """A predicted training run: losses, accuracies and outputs at the given times.
 
     ``curves`` hold times, losses, accuracies and outputs, which can be read from the trajectory itself: ``train`` and
     ``test`` are the outputs, (t, n) or (t, n, k) like the targets; ``loss`` and ``test_loss`` are means over points,
@@ -48,7 +48,7 @@ class Trajectory(WithCurves):
 
     @property
     def verdict(self) -> str:
-        """One sentence on how training goes, and from which kernel it was predicted."""
+        """A sentence on how training goes, and from which kernel it was predicted."""
         return f"{self._course}." if not self.kernel else f"{self._course}; predicted from {self.kernel}."
 
     @property
@@ -70,7 +70,7 @@ class Trajectory(WithCurves):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings on a too large learning rate, and on errors that are never learned."""
+        """Findings on a learning rate that is too large, and on errors that are never learned."""
         never = () if self.modes is None else self.modes.findings
         if not (self.diverges and self.optimizer.lr >= self.largest_lr):
             return never
@@ -79,7 +79,7 @@ class Trajectory(WithCurves):
         return (Finding(kinds.ABOVE_KERNEL_LIMIT, values=values, evidence=evidence), *never)
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the losses over time."""
+        """Plots the predicted losses over time."""
         return (self.beside({}),)
 
     def beside(self, measured: Measured) -> Plot:

@@ -1,4 +1,4 @@
-"""scikit-learn estimators based on infinitely wide networks and scattering.
+"""Provides scikit-learn estimators based on infinitely wide networks and scattering.
 
 Contains: scikit-learn regressors, classifiers and transformers on the NTK, the NNGP and scattering coefficients.
 Does not contain: kernels and solvers themselves.

@@ -1,4 +1,4 @@
-"""Common base of the classifiers: classes as indicators, the largest score, calibrated probabilities.
+"""Defines the common base of the kernel classifiers: scores of classes, and calibrated probabilities.
 
 k classes are k targets, [y = c] minus the frequency of c; two classes are one target, +1 for the second and -1 for the
 first, minus its mean. The score of a class is the value of the fitted function plus the subtracted mean.
@@ -38,7 +38,7 @@ FACTORS = (1e-6, 1e6)
 
 
 class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
-    """A classifier fitted by squared loss to the indicators of its classes.
+    """The base class of classifiers that are fitted by squared loss to the indicators of their classes.
 
     Learned in addition to ``AbstractKernelMachine``: ``classes_``; ``target_mean_``; ``temperature_``, the factor by
     which scores are multiplied before the softmax, s of (1).
@@ -63,25 +63,25 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
     @names_call
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes: (m, k), or (m,) for two classes, positive for the second."""
+        """Returns scores of the classes: (m, k), or (m,) for two classes, positive for the second."""
         scores = self._values(self._inputs(X)) + self.target_mean_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     @names_call
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest score."""
+        """Returns the class with the largest score for each row."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)
         return self.classes_[codes]
 
     @names_call
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, (m, k), calibrated on leave-one-out scores."""
+        """Returns probabilities of the classes, (m, k), calibrated on leave-one-out scores."""
         scores = torch.from_numpy(self.decision_function(X).reshape(-1, self.coefficients_.shape[1]))
         return torch.softmax(self.temperature_ * _columns(scores), 1).numpy()
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of ``predict_proba``, finite even if probabilities round to zero."""
+        """Returns logarithms of ``predict_proba``, which are finite even if probabilities round to zero."""
         scores = torch.from_numpy(self.decision_function(X).reshape(-1, self.coefficients_.shape[1]))
         return torch.log_softmax(self.temperature_ * _columns(scores), 1).numpy()
 
@@ -93,7 +93,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
 
 def score_factor(scores: Float[Tensor, "n k"], classes: Int[Tensor, " n"], weights: Float[Tensor, " n"]) -> float:
-    """The factor s of (1) that minimizes (2), within FACTORS.
+    """Returns the factor s of (1) that minimizes the cross-entropy (2) of scaled scores, within FACTORS.
 
     >>> scores = torch.tensor([[1.0, 0.0]] * 3 + [[0.0, 1.0]]).double()          # right three times of four
     >>> s = score_factor(scores, torch.zeros(4, dtype=torch.long), torch.ones(4).double() * 1e9)     # (3) vanishes
@@ -108,5 +108,5 @@ def score_factor(scores: Float[Tensor, "n k"], classes: Int[Tensor, " n"], weigh
 
 
 def _columns(scores: Float[Tensor, "m _"]) -> Float[Tensor, "m _"]:
-    """Scores with one column for each class, also for two classes."""
+    """Returns scores with one column for each class, also for two classes."""
     return torch.cat([-scores, scores], 1) / 2 if scores.shape[1] == 1 else scores

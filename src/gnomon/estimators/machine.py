@@ -1,4 +1,4 @@
-"""Common base of the four estimators: options, choice of network and ridge, solving, evaluating.
+"""Defines the common base of the four kernel estimators: options, choice of network and ridge, solving, predicting.
 
 fit:      check and scale the table (`table`) -> candidate networks (`network`) -> Gram matrix (`problem`) and choice
           (`selection`) -> temperature or amplitude by leave-one-out -> solve (`problem`)
@@ -29,7 +29,7 @@ from gnomon.linalg.solve.base import row_blocks, tile_bytes
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AbstractKernelMachine(BaseEstimator, ABC):
-    """A function of the kernel of an infinitely wide network, fitted to a table.
+    """The base class of estimators that fit a function of the kernel of an infinitely wide network to a table.
 
     Learned by all estimators: ``kernel_`` (a network of width one and its law), ``points_`` (s, d) and
     ``coefficients_`` (s, k),
@@ -54,7 +54,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
 
     @property
     def _fixed_layers(self) -> Any:
-        """Number of layers that are not trained, or "auto"."""
+        """The number of layers that are not trained, or "auto"."""
         return 0
 
     @property
@@ -78,7 +78,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
 
         kernel = partial(options.kernel, X.shape[1])
         (self.depth_, self.fixed_layers_), ridge, self.selection_ = shapes[0], ridges[0], None
-        if len(shapes) * len(ridges) > 1 and len(X) > 1:  # with one row there is nothing to choose by
+        if len(shapes) * len(ridges) > 1 and len(X) > 1:  # one row or one candidate leaves nothing to choose
             chosen, regression = select(shapes, kernel, rows, ridges=ridges, t=t, by=self.select, labels=labels)
             self.depth_, self.fixed_layers_, ridge = chosen.depth, chosen.fixed_layers, chosen.ridge
             self.selection_ = chosen
@@ -89,7 +89,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         return regression
 
     def _solve(self, regression: KernelRegression) -> None:
-        """Solves for the function, and frees the Gram matrix of the regression."""
+        """Solves for the fitted function, and frees the Gram matrix of the regression."""
         function = regression.solve(self.ridge_ * self.kernel_scale_, solver=self.solver)
         rows, support = regression.rows, function.support
         self.solver_, self.verdict_ = function.solver, function.verdict
@@ -97,20 +97,20 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         self.points_, self.weights_ = rows.x[support].numpy(), rows.weights[support].numpy()
 
     def _inputs(self, X: Any) -> Float[Tensor, "m d"]:
-        """New points, checked and scaled."""
+        """Returns new points as a tensor after checking and scaling them."""
         check_is_fitted(self)
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         return torch.from_numpy(np.ascontiguousarray(self.scaling_(X)))
 
     def _values(self, x: Float[Tensor, "m d"]) -> np.ndarray:
-        """The function at scaled points, (m, k), in strips that fit into memory."""
+        """Returns the fitted function at scaled points, (m, k), computed in strips that fit into memory."""
         points, c = torch.from_numpy(self.points_), torch.from_numpy(self.coefficients_)
         strips = [self.kernel_(x[rows], points) @ c for rows in row_blocks(len(x), len(points), tile_bytes(None))]
         return torch.cat(strips).numpy()
 
 
 def _ridges(ridge: Any, t: float) -> tuple[float, ...]:
-    """Candidates for the ridge: the number that was passed, zero if ``t`` regularizes, or a grid."""
+    """Returns candidates for the ridge: the number that was passed, zero if stopping at ``t`` regularizes, or a grid."""
     if isinstance(ridge, str) and ridge == "auto":
         return (0.0,) if t < inf else GRID
     if isinstance(ridge, bool) or not isinstance(ridge, int | float) or not isfinite(ridge) or ridge < 0:

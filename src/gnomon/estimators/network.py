@@ -37,7 +37,7 @@ Kind = Literal["ntk", "nngp"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkKernel:
-    """One of the two kernels of a network with Law(weight_std, bias_std) in every layer, in the NTK parametrization.
+    """The NTK or NNGP of a network with the same Law(weight_std, bias_std) in every layer, in the NTK parametrization.
 
     >>> kernel = NetworkKernel(mlp(2, width=1, depth=1), Law(2**0.5), "nngp")
     >>> round(float(kernel(torch.eye(2, dtype=torch.float64))[0, 1]) * torch.pi, 12)      # arc-cosine: 1 / pi
@@ -51,31 +51,31 @@ class NetworkKernel:
 
     def __post_init__(self) -> None:
         exact = limit(self.net, init=self.law, parametrization="ntk")
-        assert isinstance(exact, Limit)  # the exact method returns no samples
+        assert isinstance(exact, Limit)  # the limit is exact, because no number of samples was passed
         object.__setattr__(self, "limit", exact)
 
     def __reduce__(self) -> tuple[type, tuple[nn.Module, Law, Kind]]:
-        return type(self), (self.net, self.law, self.kind)  # the limit is recomputed from these after unpickling
+        return type(self), (self.net, self.law, self.kind)  # the limit itself is not pickled, but made again from these
 
     def __call__(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> Float[Tensor, "n _"]:
-        """K(x, z), or K(x, x)."""
+        """Returns the kernel matrix K(x, z), or K(x, x) without z."""
         return self.limit.ntk(x, z) if self.kind == "ntk" else self.limit.nngp(x, z)
 
     def both(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> tuple[Tensor, Tensor]:
-        """Computes NNGP and NTK in one pass."""
+        """Returns NNGP and NTK, computed together."""
         kernels = self.limit(x, z)
         assert kernels.ntk is not None  # both were requested
         return kernels.nngp, kernels.ntk
 
     def diagonal(self, x: Float[Tensor, "n d"], kind: Kind | None = None) -> Float[Tensor, " n"]:
-        """The diagonal K(x, x) of each point, computed in strips."""
+        """Returns the diagonal K(x, x) of each point, computed in strips."""
         function = self.limit.ntk if (kind or self.kind) == "ntk" else self.limit.nngp
         return torch.cat([function(x[i : i + POINTS_PER_STRIP]).diagonal() for i in range(0, len(x), POINTS_PER_STRIP)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkOptions:
-    """The options from which every estimator makes its kernels.
+    """The options of an estimator that determine its network and kernel.
 
     >>> options = NetworkOptions(None, "relu", 2**0.5, 0.0, "ntk")
     >>> kernel = options.kernel(3, depth=2, fixed_layers=1)
@@ -90,7 +90,7 @@ class NetworkOptions:
     kind: Kind
 
     def kernel(self, inputs: int, *, depth: int, fixed_layers: int) -> NetworkKernel:
-        """The kernel of the user's module, of the module from the user's factory, or of an MLP."""
+        """Returns the kernel of the user's module, of the module from the user's factory, or of an MLP."""
         law = Law(*(_number(name, getattr(self, name)) for name in ("weight_std", "bias_std")))
         if self.network is None:
             return _mlp(inputs, depth, _activation(self.activation), fixed_layers, law, self.kind)
@@ -105,7 +105,7 @@ class NetworkOptions:
 
 
 def candidates(depth: Any, fixed_layers: Any, *, deepest: int) -> Iterator[tuple[int, int]]:
-    """Candidate pairs of depth and fixed layers, shallow ones first; one pair if nothing is "auto"."""
+    """Yields candidate pairs (depth, number of fixed layers), shallow ones first; one pair if nothing is "auto"."""
     for name, value in (("depth", depth), ("fixed_layers", fixed_layers)):
         if value != "auto" and not (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
             raise out_of_range(name, 'a whole number of at least 0 or "auto"', value)

@@ -29,7 +29,7 @@ from gnomon.estimators.regression import AbstractKernelRegressor
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _NTKOptions(AbstractKernelMachine):
-    """The options of all estimators, and those of the tangent kernel."""
+    """The options of the kernel estimators with the tangent kernel (NTK)."""
 
     fixed_layers: Any = 0
     t: Any = None
@@ -49,7 +49,7 @@ class _NTKOptions(AbstractKernelMachine):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
-    """Regression by an infinitely wide trained network, equations (1) to (3).
+    """A regressor by an infinitely wide network trained with gradient descent, equations (1) to (3).
 
     Args:
         network: None for an MLP with the next three options, an ``nn.Module`` on rows of features (start it with
@@ -102,7 +102,7 @@ class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NTKClassifier(_NTKOptions, AbstractKernelClassifier):
-    """Classifies with an infinitely wide network, trained by squared loss on the indicators of classes.
+    """A classifier by an infinitely wide network, trained by squared loss on the indicators of classes.
 
     Args:
         network: see ``NTKRegressor``, as for all other options.

@@ -1,4 +1,4 @@
-"""Kernel regression: a kernel on rows with targets, its Gram matrix (computed once), and the fitted function.
+"""Solves kernel regression: a kernel on rows with targets, its Gram matrix (computed once), and the fitted function.
 
 With weights w, D = diag(sqrt(w)), N = sum w and a ridge r in the units of K, training to the end gives
 
@@ -35,7 +35,7 @@ MAX_SELECTION_ROWS = 1_500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedFunction:
-    """f(x) = sum_j K(x, x_j) coefficients_j over the rows ``support``, and a sentence on how it was computed."""
+    """The fitted function f(x) = sum_j K(x, x_j) coefficients_j, and a sentence on how it was computed."""
 
     coefficients: Float[Tensor, "s k"]
     support: Int[Tensor, " s"]
@@ -45,7 +45,7 @@ class FittedFunction:
 
 @dataclass(slots=True, eq=False)
 class KernelRegression:
-    """A kernel, rows and a training time ``t``; the Gram matrix and its modes are computed on first use.
+    """A kernel regression: a kernel, rows and a training time ``t``; the Gram matrix is computed on first use.
 
     >>> from gnomon.models import mlp
     >>> from gnomon.program import Law
@@ -66,7 +66,7 @@ class KernelRegression:
 
     @property
     def gram(self) -> Float[Tensor, "n n"]:
-        """K(X, X), without weights."""
+        """The kernel matrix K(X, X), without weights."""
         if self._gram is None:
             self._gram = self.kernel(self.rows.x)
         return self._gram
@@ -88,7 +88,7 @@ class KernelRegression:
         return self._modes
 
     def examined(self) -> "KernelRegression":
-        """The regression on at most `MAX_SELECTION_ROWS` rows, drawn with a fixed seed."""
+        """Returns the regression on at most `MAX_SELECTION_ROWS` rows, drawn with a fixed seed."""
         if len(self.rows) <= MAX_SELECTION_ROWS:
             return self
         if self._examined is None:
@@ -98,11 +98,12 @@ class KernelRegression:
         return self._examined
 
     def left_out(self, ridge: float) -> Float[Tensor, "n k"]:
-        """The leave-one-out residuals y_i - f_{-i}(x_i); ``ridge`` is in the units of K."""
+        """Returns the leave-one-out residuals y_i - f_{-i}(x_i); ``ridge`` is in the units of K."""
         return self.modes.left_out(ridge / self.scale)
 
     def solve(self, ridge: float, *, solver: Any) -> FittedFunction:
-        """The function of (1) or (2); ``ridge`` is in the units of K. Frees the Gram matrix to save memory."""
+        """Returns the fitted function of (1) or (2); ``ridge`` is in the units of K. Frees the Gram matrix to save
+        memory."""
         return self._gradient_flow(ridge) if self.t < inf else self._to_the_end(ridge, solver)
 
     def _to_the_end(self, ridge: float, solver: Any) -> FittedFunction:
@@ -122,14 +123,14 @@ class KernelRegression:
 
     def _gradient_flow(self, ridge: float) -> FittedFunction:
         n, scale = len(self.rows), self.scale
-        c = self.modes.coefficients(ridge / scale) / scale  # (2), with the kernel in units of its scale
+        c = self.modes.coefficients(ridge / scale) / scale  # (2), with the kernel divided by its scale
         verdict = f"Gradient flow until time {self.t:.4g}, in closed form from {n} eigenvectors of the kernel."
         return FittedFunction(self.rows.root[:, None] * c, torch.arange(n), None, verdict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightedKernel:
-    """D K D of the rows, as a function of row and column numbers; it can be pickled, for other processes.
+    """The weighted kernel D K D of the rows, as a function of row and column numbers; it can be pickled.
 
     Entries are read from ``gram``, K(X, X), if it is known, and computed otherwise.
 
@@ -147,21 +148,21 @@ class WeightedKernel:
     gram: Float[Tensor, "n n"] | None = None
 
     def __call__(self, rows: Int[Tensor, " a"], columns: Int[Tensor, " b"]) -> Float[Tensor, "a b"]:
-        """The kernel entries of these rows and columns."""
+        """Returns the weighted kernel entries of these rows and columns."""
         root, x = self.rows.root, self.rows.x
         tile = self.kernel(x[rows], x[columns]) if self.gram is None else self.gram[rows[:, None], columns]
         return root[rows, None] * tile * root[columns]
 
 
 def examined_rows(n: int) -> Int[Tensor, " m"]:
-    """Indices of the rows used for selection: all, or a fixed sample of `MAX_SELECTION_ROWS`."""
+    """Returns the indices of the rows used for selection: all, or a fixed sample of `MAX_SELECTION_ROWS`."""
     if n <= MAX_SELECTION_ROWS:
         return torch.arange(n)
     return torch.randperm(n, generator=torch.Generator().manual_seed(0))[:MAX_SELECTION_ROWS]
 
 
 def training_time(t: Any) -> float:
-    """The training time; infinite if it is None."""
+    """Returns the training time after checking it; infinity for None."""
     if t is None:
         return inf
     if isinstance(t, bool) or not isinstance(t, int | float) or not t >= 0:
@@ -171,7 +172,7 @@ def training_time(t: Any) -> float:
 
 
 def chosen_solver(solver: Any, n: int) -> SolverChoice:
-    """The solver that was passed, or the one that ``linalg.solve.auto`` chooses."""
+    """Returns the solver that was passed, or for "auto" the one that `choose_solver` chooses."""
     if isinstance(solver, AbstractSolver):
         return SolverChoice(solver, f"{type(solver).__name__} for {n} points, as requested.")
     if isinstance(solver, str) and solver == "auto":

@@ -28,7 +28,7 @@ KINDS = ("nngp", "ntk")
 
 
 class NetworkGPKernel(Kernel):
-    """The kernel (1) for ``sklearn.gaussian_process``, with its gradient in log w and log b.
+    """The kernel (1) of an infinitely wide MLP for ``sklearn.gaussian_process``, with its gradient in log w and log b.
 
     Args:
         kind: "nngp" or "ntk".
@@ -62,16 +62,16 @@ class NetworkGPKernel(Kernel):
 
     @property
     def hyperparameter_weight_std(self) -> Any:
-        """The hyperparameter w, on a logarithmic scale."""
+        """The hyperparameter weight_std, which is searched on a logarithmic scale."""
         return Hyperparameter("weight_std", "numeric", self.weight_std_bounds)
 
     @property
     def hyperparameter_bias_std(self) -> Any:
-        """The hyperparameter b, on a logarithmic scale."""
+        """The hyperparameter bias_std, which is searched on a logarithmic scale."""
         return Hyperparameter("bias_std", "numeric", self.bias_std_bounds)
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
-        """The kernel matrix and, on request, its derivatives (n, n, hyperparameters)."""
+        """Returns the kernel matrix and, on request, its derivatives (n, n, hyperparameters)."""
         x = torch.as_tensor(np.asarray(X, dtype=np.float64))
         y = None if Y is None else torch.as_tensor(np.asarray(Y, dtype=np.float64))
         matrix = self._at(x.shape[1], self.weight_std, self.bias_std)(x, y).numpy()
@@ -85,7 +85,7 @@ class NetworkGPKernel(Kernel):
         return matrix, np.stack(slopes, 2) if slopes else np.empty((*matrix.shape, 0))
 
     def diag(self, X: Any) -> Any:
-        """K(x, x) of each row."""
+        """Returns the kernel K(x, x) of each row with itself."""
         x = torch.as_tensor(np.asarray(X, dtype=np.float64))
         return self._at(x.shape[1], self.weight_std, self.bias_std).diagonal(x).numpy()
 
@@ -106,7 +106,8 @@ def gpytorch_kernel(
     weight_std: float = 2**0.5,
     bias_std: float = 0.1,
 ) -> nn.Module:
-    """The kernel (1) as a ``gpytorch.kernels.Kernel`` with log w and log b as its parameters.
+    """Returns the kernel (1) of an infinitely wide MLP as a ``gpytorch.kernels.Kernel`` with parameters log w and log
+    b.
 
         dK / d log w ~ (K(w e^h) - K(w e^-h)) / 2h                                                         (1)
 
@@ -130,7 +131,7 @@ def gpytorch_kernel(
         from gpytorch.kernels import Kernel as Base
     except ImportError as error:
         raise MissingExtraError("gpytorch is not installed. Run: pip install gpytorch") from error
-    _kernel(kind, depth, activation, weight_std, bias_std, 1)  # raises early if the options are invalid
+    _kernel(kind, depth, activation, weight_std, bias_std, 1)  # raises an error early if the options are invalid
 
     def matrix(x: Tensor, y: Tensor, weight_std: float, bias_std: float) -> Tensor:
         made = _kernel(kind, depth, activation, weight_std, bias_std, x.shape[-1])
@@ -168,7 +169,7 @@ class _Differenced(torch.autograd.Function):
 
 
 def _slope(matrix: Any, weight_std: float, bias_std: float, name: str) -> Tensor:
-    """The derivative (2) in the logarithm of w or b."""
+    """Returns the derivative (2) of a kernel matrix in the logarithm of w or b."""
     up, down = exp(LOG_STEP), exp(-LOG_STEP)
     if name == "weight_std":
         return (matrix(weight_std * up, bias_std) - matrix(weight_std * down, bias_std)) / (2 * LOG_STEP)  # (2)

@@ -1,4 +1,4 @@
-"""Common base of the regressors: standardized targets, predictions with standard deviations."""
+"""Defines the common base of the kernel regressors: standardized targets, predictions with standard deviations."""
 
 from abc import abstractmethod
 from typing import Any
@@ -16,7 +16,7 @@ from gnomon.estimators.table import checked_rows, moments
 
 
 class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
-    """A regressor; every output is centered and divided by its standard deviation before the fit.
+    """The base class of kernel regressors; outputs are centered and divided by their standard deviation before the fit.
 
     Learned in addition to ``AbstractKernelMachine``: ``target_mean_`` and ``target_scale_``, (k,).
     """
@@ -54,8 +54,8 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
 
     @abstractmethod
     def _variance(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
-        """Variances at scaled points, for targets of unit variance."""
+        """Returns variances at scaled points, for targets of unit variance."""
 
     def _support(self) -> tuple[Tensor, Tensor]:
-        """The supporting points and the square roots of their weights."""
+        """Returns the support points and the square roots of their weights."""
         return torch.from_numpy(self.points_), torch.from_numpy(self.weights_).sqrt()

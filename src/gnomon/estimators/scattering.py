@@ -1,4 +1,4 @@
-"""Scattering coefficients as features, and a classifier on them, with the scikit-learn interface.
+"""Computes scattering coefficients as features, and classifies with them, with the scikit-learn interface.
 
     phi(x) = S_J x, the averages of x, of its wavelet moduli, and of the moduli of these
          (1)
@@ -27,7 +27,7 @@ ROWS_PER_BLOCK = 1024
 
 
 class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """The scattering coefficients (1) of rows that are signals or images.
+    """A transformer that computes the scattering coefficients (1) of rows that are signals or images.
 
     Args:
         J: averages over 2^J points; shorter rows are averaged over their whole length.
@@ -58,14 +58,14 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @names_call
     def fit(self, X: Any, y: Any = None) -> "ScatteringTransformer":
-        """Builds the transform for rows of this length; y is not used."""
+        """Builds the scattering transform for rows of this length; y is not used."""
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, ensure_min_features=2)
         self.scattering_ = _transform(self, X.shape[1])
         return self
 
     @names_call
     def transform(self, X: Any) -> np.ndarray:
-        """The coefficients (n, paths times places)."""
+        """Returns the scattering coefficients of each row, (n, paths times positions)."""
         check_is_fitted(self)
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         rows = torch.from_numpy(np.ascontiguousarray(X)).reshape(len(X), *self.scattering_.shape)
@@ -79,7 +79,7 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
 
 class ScatteringClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier, linear by default, on standardized scattering coefficients (1).
+    """A classifier (linear by default) on standardized scattering coefficients (1).
 
     Args:
         classifier: any classifier of scikit-learn; logistic regression by default.
@@ -136,12 +136,12 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The classes of rows."""
+        """Returns the predicted classes of rows."""
         rows = self._rows(X)
         return self.pipeline_.predict(rows)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, if the classifier supports them."""
+        """Returns probabilities of the classes, if the classifier supports them."""
         rows = self._rows(X)
         return self.pipeline_.predict_proba(rows)
 
@@ -151,7 +151,7 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _transform(options: ScatteringTransformer, features: int) -> Scattering1d | Scattering2d:
-    """The transform for rows with this number of features."""
+    """Returns the scattering transform for rows with this number of features."""
     J = integer("J", options.J)
     if options.shape is None:
         J = min(J, features.bit_length() - 1)

@@ -1,4 +1,4 @@
-"""Depth, fixed layers and ridge by leave-one-out, by evidence, or by held-out rows; one decomposition per network.
+"""Chooses depth, fixed layers and ridge by leave-one-out, by evidence, or by held-out rows.
 
 Let f_{-i} be the function fitted without row i, or without the rows of its fold. The scores to minimize are
 
@@ -43,8 +43,7 @@ Score = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class Selection(Result):
-    """The chosen network and ridge, the score, and the best score of every network: (depth, fixed layers, ridge,
-    score).
+    """The chosen network and ridge with their score, and the best score of every network that was tried.
 
     >>> print(Selection(2, 0, 0.01, 0.25, "leave-one-out", ((1, 0, 0.1, 0.3), (2, 0, 0.01, 0.25))))
     2 hidden layers, 0 fixed, ridge 0.01: the best of 2 networks by leave-one-out, with score 0.25.
@@ -59,7 +58,7 @@ class Selection(Result):
 
     @property
     def verdict(self) -> str:
-        """The choice in one sentence."""
+        """A sentence that names the chosen network and ridge."""
         head = f"{self.depth} hidden layers, {self.fixed_layers} fixed, ridge {self.ridge:.3g}"
         return f"{head}: the best of {len(self.tried)} networks by {self.criterion}, with score {self.score:.3g}."
 
@@ -101,7 +100,7 @@ def select(
         tried.append((depth, fixed, ridge, value))
         if best is None or value < best[0][3]:
             best = tried[-1], regression
-    assert best is not None  # there is at least one candidate
+    assert best is not None  # the iterable of candidates is never empty
     return Selection(*best[0], by if isinstance(by, str) else "held-out rows", tuple(tried)), best[1]
 
 

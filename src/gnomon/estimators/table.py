@@ -1,4 +1,4 @@
-"""Tables for kernel regression: checked rows with weights, on one scale.
+"""Prepares tables for kernel regression: checked rows with weights, on one scale.
 
     m_j = sum_i w_i x_ij / N,   s_j^2 = sum_i w_i (x_ij - m_j)^2 / N,   N = sum_i w_i              (1)
     "standard"   z_j = (x_j - m_j) / s_j                                                            (2)
@@ -42,7 +42,7 @@ def to_numpy(values: Any, name: str) -> Any:
 def checked_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any, *, numeric: bool
 ) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Inputs, targets and weights of the rows with a positive weight; ``numeric`` targets may have several columns."""
+    """Checks a table; returns inputs, targets and weights of the rows with a positive weight."""
     X, y = to_numpy(X, "X"), to_numpy(y, "y")
     X, y = validate_data(estimator, X, y, dtype=np.float64, multi_output=numeric, y_numeric=numeric)
     weights = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -56,7 +56,7 @@ def checked_rows(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
-    """A fitted scaling; ``kind`` is one of SCALINGS.
+    """A fitted scaling of the columns of a table; ``kind`` is one of SCALINGS.
 
     >>> scaling = Scaling.of(np.array([[0.0, 5.0], [2.0, 5.0]]), np.ones(2), "standard")
     >>> scaling(np.array([[4.0, 5.0]]))
@@ -87,7 +87,7 @@ class Scaling:
 
 
 def moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted mean and standard deviation of each column; the deviation is 1 for constant columns."""
+    """Returns weighted mean and standard deviation of each column; the deviation is 1 for constant columns."""
     total = weights.sum()
     mean = weights @ x / total  # (1)
     deviation = np.sqrt(weights @ (x - mean) ** 2 / total)
@@ -97,7 +97,7 @@ def moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRows:
-    """n scaled inputs, k centered targets each, and positive weights, as tensors.
+    """The rows of a table as tensors: n scaled inputs, k centered targets each, and positive weights.
 
     >>> import torch
     >>> rows = TableRows(torch.zeros(3, 2), torch.zeros(3, 1), torch.tensor([1.0, 1.0, 2.0]))
@@ -122,9 +122,9 @@ class TableRows:
 
     @property
     def root(self) -> Float[Tensor, " n"]:
-        """Square roots of the weights."""
+        """Square roots of the row weights."""
         return self.weights.sqrt()
 
     def mean(self, values: Float[Tensor, " n"]) -> float:
-        """A weighted mean of positive numbers; 1 instead of 0, so that it can be a divisor."""
+        """Returns the weighted mean of positive numbers; 1 instead of 0, so that it can be a divisor."""
         return float(self.weights @ values) / self.total or 1.0

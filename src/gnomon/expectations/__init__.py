@@ -1,4 +1,4 @@
-"""Computes Gaussian expectations of elementwise functions.
+"""Computes Gaussian expectations E[f(u)] and E[f(u) g(v)] of elementwise functions.
 
 Contains: E[f(u)] and E[f(u) g(v)] for one or two Gaussian variables with a certified error, and their gradients.
 Does not contain: closed forms of single activations (`gnomon.kernels`).

@@ -1,4 +1,5 @@
-"""Sums of Mehler's series and Hermite coefficients in numpy, for few pairs: nothing is compiled.
+"""Computes Hermite coefficients and Mehler's series with numpy, which for few pairs is faster than loading compiled
+loops.
 
 The compiled versions are in loops.py. They are ten times faster, but importing numba and loading them takes longer than
 the sums of some ten thousand pairs.
@@ -37,7 +38,8 @@ def series_sums(
     alpha: tuple[np.ndarray, np.ndarray], tail: tuple[np.ndarray, np.ndarray], tolerance: float, aligned: float,
     rho: np.ndarray, out: np.ndarray,
 ) -> int:  # fmt: skip
-    """Computes sum_k alpha_k beta_k rho^k for many pairs if it is certified, else NaN; returns the number of NaN.
+    """Computes the series sum_k alpha_k beta_k rho^k for many pairs; NaN where its error is not certified, and counts
+    them.
 
     The arguments are those of `loops.sums`: indices of the two functions' rows, covariances, inverse standard
     deviations, Hermite coefficients, square roots of relative tails. Every pair uses all terms.
@@ -71,7 +73,7 @@ def series_sums(
 
 
 def hermite_sums(z: np.ndarray, weighted: np.ndarray, alpha: np.ndarray) -> None:
-    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k]; ``weighted`` and he_k contain one factor sqrt(N) each.
+    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k], where he_k are the Hermite polynomials.
 
     >>> alpha = np.zeros((1, 2))
     >>> hermite_sums(np.ones((1, 1)), np.ones((1, 1)), alpha)

@@ -1,4 +1,4 @@
-"""Gaussian expectations that autograd can differentiate any number of times.
+"""Computes Gaussian expectations that autograd can differentiate any number of times.
 
 If f jumps by J_i at k_i, let f' stand for the measure f' + sum_i J_i delta(k_i). Then
 
@@ -32,12 +32,12 @@ from gnomon.expectations.polar import norm_and_angle, sqrt_with_zero_gradient
 
 MAX_DEVIATIONS = 8.0
 """Standard deviations up to which conditional expectations are integrated."""
-AT_ONCE = 2**12  # conditional expectations per chunk
+AT_ONCE = 2**12  # number of conditional expectations that are computed together
 
 
 @names_call
 def expectation_of_product(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns E[f(u) g(v)] for (u, v) ~ N(0, [[a, c], [c, b]]).
+    """Returns E[f(u) g(v)] for Gaussian (u, v) with variances a, b and covariance c.
 
     Hypotheses: float64; f and g piecewise analytic. Cost: see expectation.
 
@@ -53,7 +53,7 @@ def expectation_of_product(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor,
 
 @names_call
 def expectation_of_one(f: Elementwise, a: Tensor) -> Tensor:
-    """Returns E[f(u)] for u ~ N(0, a).
+    """Returns E[f(u)] for a Gaussian u with variance a.
 
     Hypotheses: float64; f piecewise analytic. Cost: 400 evaluations per variance.
 
@@ -90,7 +90,8 @@ class _Single(Function):
         ctx.save_for_backward(a)
         ctx.function = f
         values, index = a.clamp(min=0).unique(return_inverse=True)
-        if isinstance(f, SquaredFunction):  # same method as ``expectation`` for u = v, so results are identical
+        # the same method as in ``expectation`` for u = v, so that both results are identical
+        if isinstance(f, SquaredFunction):
             found = second_moment(_with_remembered_cuts(f.function), values.sqrt().cpu())
         else:
             found = mean(_with_remembered_cuts(f), values.sqrt().cpu())
@@ -106,12 +107,12 @@ class _Single(Function):
 
 
 def _with_remembered_cuts(f: Elementwise) -> Sampler:
-    """Returns the function with its cached cuts."""
+    """Returns the function with a cache of the points at which it is not smooth."""
     return f if isinstance(f, Sampler) else Sampler(f)
 
 
 def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns the derivative (1) of an expectation, with the terms (4) of jumps."""
+    """Returns the derivative of E[f(u) g(v)] in the covariance c, equation (1), including jumps (4) of f and g."""
     f_prime = Derivative(f)
     g_prime = f_prime if f is g else Derivative(g)
     total = expectation_of_product(f_prime, g_prime, a, b, c)
@@ -126,7 +127,7 @@ def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> T
 
 
 def _spread(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor, slope: Tensor) -> Tensor:
-    """Returns the derivative in a variance; equation (2)."""
+    """Returns the derivative of E[f(u) g(v)] in the variance a; equation (2)."""
     moved = expectation_of_product(InputTimesDerivative(f), g, a, b, c) - c * slope
     for k, jump in _jumps(f, a):
         moved = moved + k * jump * _density(k, a) * _conditional(g, k, a, b, c)
@@ -135,7 +136,7 @@ def _spread(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor, slo
 
 
 def _jumps(f: Elementwise, a: Tensor) -> list[tuple[float, float]]:
-    """Returns places and heights of the jumps of f that a variance in ``a`` can reach."""
+    """Returns the positions and heights of the jumps of f that variables with these variances can reach."""
     reach = RADII[0] * float(a.detach().max().clamp(min=0)) ** 0.5
     if reach == 0:
         return []
@@ -150,13 +151,14 @@ def _curvature(f: Elementwise, a: Tensor) -> Tensor:
 
 
 def _density(k: float, a: Tensor) -> Tensor:
-    """Returns the density N(k; 0, a), zero at zero variance."""
+    """Returns the normal density at k for variance a; zero for zero variance."""
     safe = torch.where(a > 0, a, 1)
     return torch.where(a > 0, torch.exp(-(k * k) / (2 * safe)) / (2 * pi * safe).sqrt(), 0)
 
 
 def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns the density N((k, m); 0, [[a, c], [c, b]]), zero if it is singular."""
+    """Returns the density of two Gaussian variables at (k, m) for variances a, b and covariance c; zero if it is
+    singular."""
     p = norm_and_angle(a, b, c)
     regular = (p.norm > 0) & (p.sine > 0)
     x, y = k / torch.where(a > 0, a, 1).sqrt(), m / torch.where(b > 0, b, 1).sqrt()
@@ -167,7 +169,7 @@ def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tenso
 
 
 def _conditional(g: Elementwise, k: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns E[g(v) | u = k], with panels cut at the cuts of g, so that gradients include moving jumps."""
+    """Returns E[g(v) | u = k], integrated between the corners of g, so that gradients include moving jumps."""
     p = norm_and_angle(a, b, c)
     middle = (
         (p.cosine * sqrt_with_zero_gradient(b) * k / torch.where(a > 0, a, 1).sqrt())

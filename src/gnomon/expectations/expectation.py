@@ -52,7 +52,7 @@ INTEGRALS_PER_TASK = 2**10
 
 
 def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns E[f(u) g(v)] for (u, v) ~ N(0, [[a, c], [c, b]]), broadcast over a, b and c, without gradients.
+    """Returns E[f(u) g(v)] for Gaussian (u, v) with variances a, b and covariance c, without gradients.
 
     Hypotheses: f and g piecewise analytic, with finite second moments; float64; c^2 <= a b up to rounding.
     Cost: see the module.
@@ -72,7 +72,7 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """Functions, pairs, the method for most of them, and E[f(u)^2] as ``second_moment`` computes it."""
+    """One expectation to compute: the functions, the pairs of variables, the method for most pairs, and E[f(u)^2]."""
 
     f: Sampler
     g: Sampler
@@ -82,7 +82,7 @@ class _Work:
 
     @classmethod
     def of(cls, f: Sampler, g: Sampler, pairs: CovariancePairs) -> "_Work":
-        """Chooses the series, or the closed form for piecewise linear functions if the series would be long."""
+        """Chooses the series, or for piecewise linear functions the closed form if the series would be long."""
         if lines(f, pairs.root_a) is None or lines(g, pairs.root_b) is None:
             found, second = _series(f, g, pairs, LEVELS)
             return cls(f, g, pairs, found, second[0])
@@ -97,7 +97,7 @@ class _Work:
         return cls(f, g, pairs, _one_after_the_other(series, closed) if short else closed, second[0])
 
     def values(self) -> np.ndarray:
-        """Returns the values by the chosen method, and by double integrals if it gives no value."""
+        """Returns the expectations by the chosen method, and by double integrals where this method gives no value."""
         blocks, result = self.pairs.blocks(symmetric=self.f is self.g), np.empty(self.pairs.covariance.shape)
 
         def summed(k: int, room: None) -> int:
@@ -116,7 +116,7 @@ class _Work:
         return result
 
     def _complete(self, blocks: list[PairBlock], result: np.ndarray) -> None:
-        """Computes double integrals for pairs without a value, those of many blocks together."""
+        """Computes double integrals for all pairs without a value, for many blocks of pairs together."""
         held: list[tuple[np.ndarray, ...]] = []
         for k, block in enumerate(blocks):
             held.append(block.missing(result))
@@ -131,7 +131,7 @@ class _Work:
                     result.T[places] = values
 
     def _integrals(self, i: np.ndarray, j: np.ndarray, rho: np.ndarray) -> np.ndarray:
-        """Computes double integrals; single integrals if u = v."""
+        """Returns double integrals for pairs of variables; single integrals if u = v."""
         out = np.empty(rho.shape)
         a, b = self.pairs.root_a.numpy()[i], self.pairs.root_b.numpy()[j]
         same = (rho == 1) & (a == b) & (self.f is self.g)
@@ -141,7 +141,7 @@ class _Work:
             return out
         a, b, rho = a[rest], b[rest], rho[rest]
         if self.f is self.g:
-            a, b = np.minimum(a, b), np.maximum(a, b)  # same computation for (u, v) and (v, u)
+            a, b = np.minimum(a, b), np.maximum(a, b)  # sorted, so that (u, v) and (v, u) give exactly the same result
         polynomial, table, radius, even = _tables(self.f, self.g, a, b, rho)
         found = np.empty(len(rest))
 
@@ -154,7 +154,7 @@ class _Work:
 
 
 def _short_is_enough(f: Sampler, g: Sampler, pairs: CovariancePairs) -> bool:
-    """Whether the shortest series is certified for enough pairs, estimated from a few variances."""
+    """Whether the shortest series is accurate for enough pairs, estimated from a few variances."""
     tails = []
     for function, root in ((f, pairs.root_a), (g, pairs.root_b)):
         some = root[torch.linspace(0, len(root) - 1, min(TRIED_VARIANCES, len(root))).long()]
@@ -166,7 +166,7 @@ def _short_is_enough(f: Sampler, g: Sampler, pairs: CovariancePairs) -> bool:
 
 
 def _certain(closed: Road, pairs: CovariancePairs) -> bool:
-    """Whether a closed form is certified for nearly all pairs."""
+    """Whether a closed form is accurate for nearly all pairs."""
     i, j, rho = pairs.some(SAMPLED_PAIRS)
     covariance = rho * pairs.root_a.numpy()[i] * pairs.root_b.numpy()[j]
     left = closed(i, j, covariance, np.empty(len(i)), np.empty(len(i)))
@@ -174,7 +174,7 @@ def _certain(closed: Road, pairs: CovariancePairs) -> bool:
 
 
 def _one_after_the_other(first: Road, second: Road) -> Road:
-    """Returns a method that tries the first, and the second for the pairs that the first leaves."""
+    """Returns a method that tries a first method, and a second one for the pairs that the first cannot compute."""
 
     def found(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
         if not first(i, j, c, rho, out):
@@ -191,7 +191,7 @@ def _one_after_the_other(first: Road, second: Road) -> Road:
 def _series(
     f: Sampler, g: Sampler, pairs: CovariancePairs, levels: tuple[int, ...]
 ) -> tuple[Road, tuple[np.ndarray, np.ndarray]]:
-    """Returns Mehler's series of the length that costs least in total, with E[f^2] and E[g^2]."""
+    """Returns Mehler's series with the number of terms that costs least in total, with E[f^2] and E[g^2]."""
     i, j, rho = pairs.some(SAMPLED_PAIRS)
     shared = f is g and torch.equal(pairs.root_a, pairs.root_b)
     count = len(pairs.root_a) + (0 if shared else len(pairs.root_b))
@@ -223,7 +223,8 @@ def _series(
             sums(i, j, c, a, b, of_f.alpha, of_g.alpha, of_f.tail, of_g.tail, SERIES_TOLERANCE, ALIGNED_FROM, rho, out)
         )
 
-    return summed, (few[0].second, few[1].second)  # same panels as ``second_moment``, so results are identical
+    # the same intervals as in ``second_moment``, so that both results are identical
+    return summed, (few[0].second, few[1].second)
 
 
 def _tasks(count: int, size: int) -> list[slice]:
@@ -237,7 +238,7 @@ def _tables(
     tops = [[2.0**k for k in np.unique(np.frexp(root)[1]).tolist()] for root in (a, b)]
     radius = max(s.radius(top) for s, side in zip((f, g), tops, strict=True) for top in side)
     of_f, of_g = (s.pieces(side[0], radius * side[-1]) for s, side in zip((f, g), tops, strict=True))
-    if f is g:  # the second call may have extended the first result
+    if f is g:  # the second call may have extended the cached result of the first
         of_f = of_g
     variance = b * b * ((1 - rho) * (1 + rho))
     even = parity(f, of_f) * parity(g, of_g) == 1

@@ -1,4 +1,4 @@
-"""Legendre polynomials: Gauss nodes, and how well a polynomial fits a function on an interval.
+"""Computes Legendre polynomials and Gauss nodes, and how well a polynomial fits a function on an interval.
 
 The tables are made once, at import, and never written to.
 
@@ -29,7 +29,7 @@ GAUSS = _gauss(GAUSS_NODES)
 
 
 def _transform() -> Tensor:
-    """Returns the matrix that converts samples at the Gauss nodes to Legendre coefficients."""
+    """Returns the matrix that converts values at the Gauss nodes to Legendre coefficients."""
     x, w = np.polynomial.legendre.leggauss(SAMPLE_NODES)
     return torch.from_numpy(
         np.polynomial.legendre.legvander(x, SAMPLE_NODES - 1) * w[:, None] * (np.arange(SAMPLE_NODES) + 0.5)
@@ -37,7 +37,7 @@ def _transform() -> Tensor:
 
 
 def _powers() -> Tensor:
-    """Returns the Legendre polynomials in powers of x, one per row."""
+    """Returns the coefficients of the Legendre polynomials in powers of x, one polynomial per row."""
     rows = np.zeros((SAMPLE_NODES, SAMPLE_NODES))
     for k in range(SAMPLE_NODES):
         rows[k, : k + 1] = np.polynomial.legendre.leg2poly(np.eye(SAMPLE_NODES)[k, : k + 1])
@@ -54,7 +54,7 @@ AT_ENDS = torch.from_numpy(np.polynomial.legendre.legvander(ENDS.numpy(), SAMPLE
 
 
 def panels(edges: Float[Tensor, "*batch edges"], rule: tuple[Tensor, Tensor] = GAUSS) -> tuple[Tensor, Tensor]:
-    """Returns nodes and weights of a rule on every interval between edges, flattened over the intervals.
+    """Returns nodes and weights of a quadrature rule on every interval between edges, flattened over the intervals.
 
     Hypotheses: edges ascend along the last axis; intervals of width zero get weight zero.
     Cost: one node per interval and node of the rule.
@@ -70,7 +70,7 @@ def panels(edges: Float[Tensor, "*batch edges"], rule: tuple[Tensor, Tensor] = G
 
 
 def misfit(function: Elementwise, left: Tensor, right: Tensor) -> Float[Tensor, " n"]:
-    """Returns the distance of a function from the degree-15 polynomial through its Gauss points, per interval.
+    """Returns, per interval, how far a function is from the degree-15 polynomial through its Gauss points.
 
     The largest of its three highest Legendre coefficients and of its errors at the ends, which no Gauss point sees.
     Cost: 18 evaluations per interval.
@@ -83,7 +83,8 @@ def misfit(function: Elementwise, left: Tensor, right: Tensor) -> Float[Tensor, 
 
 
 def misfit_of_union(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor) -> Float[Tensor, " n"]:
-    """Returns the misfit on [left, right], or the fit error at samples of both parts if it is larger.
+    """Returns how badly one polynomial fits a function on [left, right], also checked at points of both parts around
+    ``cut``.
 
     A wide interval whose samples all miss a narrow feature fits well; the samples of its parts do not miss it.
     Cost: 50 evaluations per interval.
@@ -99,7 +100,7 @@ def misfit_of_union(function: Elementwise, left: Tensor, cut: Tensor, right: Ten
 
 
 def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
-    """Returns the 16 Gauss points of each interval.
+    """Returns the 16 Gauss points of each interval from left to right.
 
     >>> samples(torch.zeros(3), torch.ones(3)).shape
     torch.Size([3, 16])
@@ -108,7 +109,7 @@ def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
 
 
 def powers(values: Float[Tensor, "*n samples"], degree: int = SAMPLE_NODES - 1) -> Float[Tensor, "*n samples"]:
-    """Returns coefficients of the powers of x on [-1, 1] for the polynomial through values at the 16 Gauss points.
+    """Returns the coefficients of 1, x, x^2, ... of the polynomial on [-1, 1] through values at the 16 Gauss points.
 
     Of a lower ``degree``, the polynomial nearest in mean square. Cost: none.
 
@@ -120,7 +121,7 @@ def powers(values: Float[Tensor, "*n samples"], degree: int = SAMPLE_NODES - 1) 
 
 
 def _expansion(function: Elementwise, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns Legendre coefficients and misfit."""
+    """Returns the Legendre coefficients of a function on each interval, and how badly they fit it."""
     middle, half = (left + right)[:, None] / 2, (right - left)[:, None] / 2
     values = function(middle + half * torch.cat([SAMPLE[0], ENDS]).to(left))
     coefficients = values[:, :SAMPLE_NODES] @ TRANSFORM.to(left)
@@ -129,7 +130,7 @@ def _expansion(function: Elementwise, left: Tensor, right: Tensor) -> tuple[Tens
 
 
 def _series(coefficients: Tensor, x: Tensor) -> Tensor:
-    """Returns the sum of Legendre polynomials at x, by Horner's scheme; accurate if coefficients decay."""
+    """Returns the sum of Legendre polynomials at x, by Horner's scheme; accurate if the coefficients decay."""
     powers = coefficients @ POWERS.to(x)
     total = powers[:, -1:]
     for k in reversed(range(SAMPLE_NODES - 1)):

@@ -35,7 +35,8 @@ MAX_VALUES_HELD = 2**18
 
 @dataclass(frozen=True, slots=True)
 class QuadratureLine:
-    """Nodes and weights for n standard deviations: a grid (weight zero at cuts) and shifted nodes."""
+    """Quadrature nodes and weights for n standard deviations: a common grid, and nodes around each corner of the
+    function."""
 
     z: Float[Tensor, " grid"]
     weight: Float[Tensor, "#n grid"]
@@ -45,7 +46,7 @@ class QuadratureLine:
 
 @dataclass(frozen=True, slots=True)
 class LineSamples:
-    """The values sqrt(N) f at the nodes of a line, for the variances at ``rows``, and E[f^2]."""
+    """Values of sqrt(N) f at quadrature nodes for several variances, with N the normal density, and E[f^2]."""
 
     rows: Tensor
     line: QuadratureLine
@@ -57,24 +58,24 @@ class LineSamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """An elementwise function with its cached cuts, which are searched again only for a wider range."""
+    """An elementwise function with a cache of the points at which it is not smooth."""
 
     function: Elementwise
     _pieces: list[Pieces] = field(default_factory=list)
     _radius: dict[float, int] = field(default_factory=dict)
 
     def __call__(self, u: Tensor) -> Tensor:
-        """Returns the value at u."""
+        """Returns the value of the function at u."""
         return self.function(u)
 
     def pieces(self, least: float, reach: float) -> Pieces:
-        """Returns cuts on [-reach, reach] for standard deviations of ``least`` or more."""
+        """Returns the smooth pieces of the function on [-reach, reach], for standard deviations of ``least`` or more."""
         if self._pieces:
             known = self._pieces[0]
             if known.least <= least and reach <= known.reach:
                 return known
             least, reach = min(least, known.least), max(reach, known.reach)
-        try:  # searches a wider range, because the next layer may need it
+        try:  # searches a wider range first, because the next layer may need it
             found = find(self.function, least / RANGE_MARGIN, reach * RANGE_MARGIN)
         except (InputError, NotFiniteError):
             found = find(self.function, least, reach)
@@ -82,7 +83,7 @@ class Sampler:
         return found
 
     def corners(self, root: Float[Tensor, " n"]) -> bool:
-        """Whether f has corners within reach of variables with these standard deviations.
+        """Whether f has corners that variables with these standard deviations can reach.
 
         >>> root = torch.ones(1, dtype=torch.float64)
         >>> Sampler(torch.relu).corners(root), Sampler(torch.tanh).corners(root)
@@ -92,14 +93,14 @@ class Sampler:
         return bool((self.pieces(float(root.min()), reach).hard.abs() < reach).any())
 
     def radius(self, top: float) -> int:
-        """Returns the radius at which f^2 N is negligible, for the octave of standard deviations below ``top``."""
+        """Returns the radius, in standard deviations, outside which f^2 times the normal density is negligible."""
         if top not in self._radius:
             row = torch.zeros(1, dtype=torch.int64)
             self._octave(row, torch.full((1,), 0.99 * top, dtype=torch.float64), top, 1.0)
         return self._radius[top]
 
     def samples(self, root: Float[Tensor, " n"], panel: float) -> Iterator[LineSamples]:
-        """Returns samples for standard deviations, octave by octave, on panels of a given width.
+        """Yields samples of the function for standard deviations ``root``, for all within a factor of two together.
 
         Cost: see the module.
 
@@ -137,7 +138,7 @@ class Sampler:
 
 
 def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns E[f(sqrt(a) z)^2]; equation (1) with g(z) = f(sqrt(a) z).
+    """Returns E[f(sqrt(a) z)^2] for standard deviations ``root`` = sqrt(a); equation (1).
 
     Cost: 400 evaluations per variance.
 
@@ -151,7 +152,7 @@ def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, 
 
 
 def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns E[f(sqrt(a) z)]; equation (1) with g = 1.
+    """Returns E[f(sqrt(a) z)] for standard deviations ``root`` = sqrt(a); equation (1).
 
     Cost: 400 evaluations per variance.
 
@@ -167,7 +168,7 @@ def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
 
 
 def at_zero(sampler: Sampler) -> Tensor:
-    """Returns f(0), the exact result at zero variance.
+    """Returns f(0), which is the exact expectation at zero variance.
 
     >>> at_zero(Sampler(torch.cos))
     tensor(1., dtype=torch.float64)
@@ -185,7 +186,7 @@ def half_density(z: Tensor) -> Tensor:
 
 
 def positions(cuts: Float[Tensor, " cuts"], root: Float[Tensor, " n"], radius: float) -> Float[Tensor, "n cuts"]:
-    """Returns cuts in units of each standard deviation, clipped to the line.
+    """Returns positions of corners in units of each standard deviation, clipped to the range of integration.
 
     >>> positions(torch.tensor([0.0, 1.0]), torch.tensor([0.0, 0.5]), 10)
     tensor([[ 0., 10.],
@@ -195,7 +196,7 @@ def positions(cuts: Float[Tensor, " cuts"], root: Float[Tensor, " n"], radius: f
 
 
 def grid(radius: int, panel: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns nodes, weights and edges of panels of one width up to a radius.
+    """Returns nodes, weights and edges of intervals of one width, from -radius to radius.
 
     >>> round(float(grid(10, 1.0)[1].sum()), 9)
     20.0
@@ -207,7 +208,7 @@ def grid(radius: int, panel: float) -> tuple[Tensor, Tensor, Tensor]:
 def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -> QuadratureLine:
     z, weight, edges = grid(radius, panel)
     cuts = pieces.within(radius * top, panel * top)
-    cuts = cuts[cuts != 0]  # zero is always an edge
+    cuts = cuts[cuts != 0]  # zero is always an edge between two intervals
     if not len(cuts):
         empty = root.new_zeros(len(root), 0)
         return QuadratureLine(z, weight[None], empty, empty)
@@ -219,7 +220,8 @@ def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -
 
 
 def _between(scaled: Tensor, place: Tensor, edges: Tensor) -> Float[Tensor, "n 2 cuts two"]:
-    """Returns the intervals that cover panels with cuts: up to each cut, and from the last cut to the end."""
+    """Returns the intervals that replace each interval with corners: up to each corner, and from the last one to the
+    end."""
     same = place[:, 1:] == place[:, :-1]
     start, end = edges[place], edges[place + 1]
     start[:, 1:] = torch.where(same, scaled[:, :-1], start[:, 1:])

@@ -1,4 +1,4 @@
-"""Closed-form expectations of piecewise linear functions such as ReLU6, Hardtanh, Threshold and derivatives.
+"""Computes expectations of piecewise linear functions such as ReLU6, Hardtanh and Threshold in closed form.
 
 Away from zero such a function is a line, to which every corner adds something beyond it:
 
@@ -39,7 +39,7 @@ MIN_CORNER_DISTANCE = 1e-100
 MIN_CORNER_EFFECT = 1e-13
 """Effect relative to sqrt(E[f^2]) below which a corner is ignored."""
 SLIPS = (2e-15, 1e-13)  # error factors of (2), for probabilities taken as one and for their square roots
-LINES = (0, 2)  # cache key in the pieces
+LINES = (0, 2)  # cache key of the lines of a function
 
 Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 """Computes pairs given by two indices and covariances; writes NaN if it has no value, and counts those."""
@@ -47,7 +47,7 @@ Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], in
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The terms of (1): the line at zero, and what is added beyond +distance and beyond -distance."""
+    """The terms of a piecewise linear function (1): the line at zero, and what each corner adds beyond it."""
 
     level: float
     slope: float
@@ -57,7 +57,7 @@ class Lines:
 
 
 def lines(f: Sampler, root: Float[Tensor, " n"]) -> Lines | None:
-    """Returns a function as lines within reach of these standard deviations; None if it is not piecewise linear.
+    """Returns the straight lines and corners of a function; None if it is not piecewise linear.
 
     Cost: finding the pieces, once.
 
@@ -92,7 +92,7 @@ def road(
     (0, 0.3044988905)
     """
     first, other = lines(f, root_a), lines(g, root_b)
-    assert first is not None and other is not None  # checked by the caller
+    assert first is not None and other is not None  # the caller has checked that both functions are piecewise linear
     left = _side(f, first, root_a, second[0], certified)
     shared = f is g and torch.equal(root_a, root_b)
     right = left if shared else _side(g, other, root_b, second[1], certified)
@@ -107,7 +107,7 @@ def road(
 
 
 def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
-    """Returns slopes from the ends of each piece and values next to the cuts, outward on both sides of zero."""
+    """Returns the slopes of all pieces of a function and its values next to the corners."""
     edges = torch.cat([pieces.cuts.new_tensor([-pieces.reach]), pieces.cuts, pieces.cuts.new_tensor([pieces.reach])])
     inside = INTERIOR_SHARE * edges.diff()
     low, high = edges[:-1] + inside, edges[1:] - inside
@@ -120,9 +120,10 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
     )
     gap = start[1:] - end[:-1]
     jump = torch.where(pieces.jump != 0, gap, 0)
-    meeting = (pieces.jump == 0) & (bend != 0) & (pieces.cuts != 0)  # two lines that meet slightly off the cut
+    # two lines that meet slightly beside the corner that was found, by rounding
+    meeting = (pieces.jump == 0) & (bend != 0) & (pieces.cuts != 0)
     cuts = pieces.cuts - torch.where(meeting, gap / torch.where(bend != 0, bend, 1), 0)
-    center = int((pieces.cuts < 0).sum())  # the piece that contains zero or ends there
+    center = int((pieces.cuts < 0).sum())  # index of the piece that contains zero or ends there
     level = end[center] if center < len(pieces.cuts) and pieces.cuts[center] == 0 else f(edges.new_zeros(1))[0]
     found: dict[float, np.ndarray] = {}
     for k, j, s in zip(cuts.tolist(), jump.tolist(), bend.tolist(), strict=True):
@@ -139,7 +140,7 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
 def _side(
     f: Sampler, made: Lines, root: Tensor, own: np.ndarray, certified: float
 ) -> tuple[Float[np.ndarray, "7 n"], Float[np.ndarray, "corners 4 n"]]:
-    """The numbers of single points, in the form that wedges.py takes.
+    """Returns the numbers of single points that the compiled loops of wedges.py need.
 
     Rows: root, level, slope times root, what corners add to E[f(u)] and to E[X f(u)], and m of (2) in both ways, scaled
     so that their product may be one. Rows of corners: distance in deviations, Q and N there, and whether it is felt.
@@ -165,7 +166,7 @@ def _side(
 
 
 def _weights(f: Lines, g: Lines) -> Float[np.ndarray, "first second 2 4"]:
-    """Factors of M00, M10, M01, M11 for two corners on one side of zero (correlation r) and on two (-r)."""
+    """Returns the factors of M00, M10, M01, M11 for two corners on one side of zero (correlation r) and on two (-r)."""
     other = g.jump[:, ::-1], g.bend[:, ::-1]
     parts = [[x @ y.T for x in (f.jump, f.bend) for y in pair] for pair in ((g.jump, g.bend), other)]
     return np.ascontiguousarray(np.array([[p[0], p[2], p[1], p[3]] for p in parts]).transpose(2, 3, 0, 1))

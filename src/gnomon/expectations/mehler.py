@@ -1,4 +1,4 @@
-"""Mehler's series: a Gaussian expectation of two variables from the Hermite coefficients of each function.
+"""Computes Hermite coefficients, from which Mehler's series gives Gaussian expectations of two variables.
 
 With he_k the Hermite polynomials orthonormal under N(0, 1), z ~ N(0, 1) and rho = c / sqrt(a b):
 
@@ -27,7 +27,8 @@ from gnomon.expectations.line import Sampler, at_zero, grid, half_density
 LEVELS = (64, 256, 1024)
 """Numbers of terms to try."""
 
-PANELS = {64: 1.0, 256: 1.0, 1024: 0.5}  # he_k oscillates with sqrt(k) per unit, at most 16 per panel of 20 nodes
+# he_k oscillates with sqrt(k) per unit, so long series need narrow intervals: at most 16 oscillations per 20 nodes
+PANELS = {64: 1.0, 256: 1.0, 1024: 0.5}
 TERMS_PER_BLOCK = 16
 """Number of terms after which the tail is known."""
 MIN_TAIL = 1e-15
@@ -36,7 +37,8 @@ MIN_TAIL = 1e-15
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """The alpha_k for n variances, the square roots of relative tails after 0, 1, 2 ... blocks of terms, and E[f^2]."""
+    """The Hermite coefficients alpha_k for n variances, the error of truncating the series after each block, and
+    E[f^2]."""
 
     alpha: Float[np.ndarray, "n terms"]
     tail: Float[np.ndarray, "n blocks"]
@@ -44,7 +46,8 @@ class Coefficients:
 
 
 def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coefficients:
-    """Returns the first Hermite coefficients for standard deviations ``root``, and their tails; equations (1) and (4).
+    """Returns the first Hermite coefficients for standard deviations ``root``, and truncation errors; equations (1) and
+    (4).
 
     Cost: see the module.
 
@@ -80,7 +83,7 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
 
 @cache
 def _hermite(radius: int, panel: float, terms: int) -> Float[Tensor, "grid terms"]:
-    """Returns sqrt(N) he_k at the nodes of a line."""
+    """Returns sqrt(N) he_k at the quadrature nodes, with N the normal density and he_k the Hermite polynomials."""
     z = grid(radius, panel)[0]
     table = z.new_empty(terms, len(z))
     table[0] = half_density(z)

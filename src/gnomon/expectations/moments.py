@@ -33,7 +33,7 @@ __all__ = ["Moments"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """The Gaussian moments of an elementwise torch function: tanh, SiLU, a lambda, an nn.Module."""
+    """All Gaussian moments of one elementwise torch function: tanh, SiLU, a lambda, an nn.Module."""
 
     function: Elementwise
     _value: Sampler = field(init=False, repr=False)
@@ -43,45 +43,46 @@ class Moments:
     def __post_init__(self) -> None:
         for name, part in (("_value", self.function), ("_derivative", Derivative(self.function)),
                            ("_gain", InputTimesDerivative(self.function))):  # fmt: skip
-            object.__setattr__(self, name, Sampler(part))  # cached as long as this object
+            # stored here, so that cached results live as long as this object
+            object.__setattr__(self, name, Sampler(part))
 
     def product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[f(u) f(v)]."""
+        """Returns E[f(u) f(v)] for Gaussian u, v with variances a, b and covariance c."""
         return expectation_of_product(self._value, self._value, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def slope_product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[f'(u) f'(v)]."""
+        """Returns E[f'(u) f'(v)] for Gaussian u, v with variances a, b and covariance c."""
         return expectation_of_product(self._derivative, self._derivative, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def gain_product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u f'(u) v f'(v)]."""
+        """Returns E[u f'(u) v f'(v)] for Gaussian u, v with variances a, b and covariance c."""
         return expectation_of_product(self._gain, self._gain, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[f(u)]."""
+        """Returns E[f(u)] for a Gaussian u with variance a."""
         return expectation_of_one(self._value, a.double()).to(a.dtype)  # (2)
 
     def square(self, a: Variance) -> Variance:
-        """Returns E[f(u)^2], the product at a = b = c, which is one integral."""
+        """Returns E[f(u)^2] for a Gaussian u with variance a, by one integral."""
         return expectation_of_one(SquaredFunction(self._value), a.double()).to(a.dtype)  # (2)
 
     def slope_square(self, a: Variance) -> Variance:
-        """Returns E[f'(u)^2]."""
+        """Returns E[f'(u)^2] for a Gaussian u with variance a."""
         return expectation_of_one(SquaredFunction(self._derivative), a.double()).to(a.dtype)
 
     def square_slope(self, a: Variance) -> Variance:
-        """Returns the derivative of E[f(u)^2] in the variance, without a second derivative of f."""
+        """Returns the derivative of E[f(u)^2] in the variance a of u, without a second derivative of f."""
         positive = torch.where(a > 0, a, torch.nan).double()
         # (2)
         return (expectation_of_product(self._value, self._gain, positive, positive, positive) / positive).to(a.dtype)
 
     def corners(self, a: Tensor) -> bool:
-        """Whether f has a corner within ten standard deviations of some variable."""
+        """Whether f has a corner within ten standard deviations of a variable with one of these variances."""
         return self._value.corners(a.detach().double().reshape(-1).sqrt())
 
 
 def _to_float64(a: Variance, b: Variance, c: Covariance) -> tuple[Variance, Variance, Covariance]:
-    """Converts the arguments to float64; correlations of +-1 within their rounding stay +-1."""
+    """Converts the arguments to float64; correlations that equal +-1 within their rounding become exactly +-1."""
     if c.dtype == torch.float64:
         return a.double(), b.double(), c
     norm = sqrt_with_zero_gradient(a.double()) * sqrt_with_zero_gradient(b.double())

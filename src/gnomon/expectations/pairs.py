@@ -1,4 +1,4 @@
-"""Pairs of Gaussian variables as arrays: distinct standard deviations, indices, covariances, and blocks of pairs.
+"""Describes pairs of Gaussian variables by distinct standard deviations, indices and covariances, in blocks.
 
 A block of a matrix has few columns, so that what belongs to them stays in a cache; of the pairs of points among
 themselves, blocks hold one half, and the other is its mirror image, exactly.
@@ -31,23 +31,24 @@ COLUMNS_PER_BLOCK = 64
 
 @dataclass(frozen=True, slots=True)
 class PairBlock:
-    """The position of some pairs in the arrays; ``mirror`` says that (j, i) has the value of (i, j)."""
+    """The position of some pairs in the arrays; ``mirror`` says that pair (j, i) has the value of pair (i, j)."""
 
     where: tuple[slice, ...]
     mirror: bool
 
     def write(self, values: np.ndarray, out: np.ndarray) -> None:
-        """Writes the values of these pairs, and their mirror images."""
+        """Writes the values of the pairs in this block, and their mirror images."""
         found = values.reshape(out[self.where].shape)
         if self.mirror:
-            if self.where[0].start == self.where[1].start:  # a square on the diagonal; only one half counts
+            # a square block on the diagonal, of which only one half counts
+            if self.where[0].start == self.where[1].start:
                 square = found[: len(found.T)]
                 square[:] = np.tril(square) + np.tril(square, -1).T
             out.T[self.where] = found
         out[self.where] = found
 
     def missing(self, out: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Returns indices of pairs without a value; of two mirror images, the one below the diagonal."""
+        """Returns the indices of pairs without a value (NaN); of two mirror images, the one below the diagonal."""
         found = np.nonzero(np.isnan(out[self.where]))
         offsets = [s.start for s in self.where] + [0] * (out.ndim - len(self.where))
         places = tuple(f + o for f, o in zip(found, offsets, strict=True))
@@ -59,7 +60,7 @@ class PairBlock:
 
 @dataclass(frozen=True, slots=True)
 class CovariancePairs:
-    """Distinct standard deviations, the index of each entry of a and b, and the covariances of all pairs."""
+    """Pairs of Gaussian variables: distinct standard deviations, the index of each a and b, and all covariances."""
 
     root_a: Float[Tensor, " n"]
     index_a: np.ndarray
@@ -69,7 +70,7 @@ class CovariancePairs:
 
     @classmethod
     def of(cls, a: Tensor, b: Tensor, c: Tensor) -> "CovariancePairs":
-        """Builds pairs from variances and covariances that broadcast, with at least one dimension.
+        """Makes pairs from variances and covariances that broadcast, with at least one dimension.
 
         >>> one = torch.ones(2, dtype=torch.float64)
         >>> CovariancePairs.of(one[:, None], one, one / 2).root_a
@@ -79,25 +80,25 @@ class CovariancePairs:
         return cls(*_distinct(a, len(shape)), *_distinct(b, len(shape)), c.expand(shape).numpy())
 
     def at(self, where: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns indices and covariances of some pairs."""
+        """Returns the indices and covariances of the pairs at some positions."""
         i, j = (np.broadcast_to(t, self.covariance.shape)[where] for t in (self.index_a, self.index_b))
         return i.flatten(), j.flatten(), self.covariance[where].flatten()
 
     def some(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns indices and absolute correlations of at most ``most`` pairs, evenly chosen."""
+        """Returns the indices and absolute correlations of at most ``most`` pairs, evenly chosen."""
         count = self.covariance.size
         place = np.linspace(0, count - 1, min(most, count)).astype(np.int64)
         i, j, c = self.at(np.unravel_index(place, self.covariance.shape))
         return i, j, np.minimum(np.abs(c * inverse_or_zero(self.root_a)[i] * inverse_or_zero(self.root_b)[j]), 1.0)
 
     def missing(self, places: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns indices and correlations of some pairs; rounds correlations near +-1."""
+        """Returns the indices and correlations of the pairs at some positions; rounds correlations near +-1."""
         i, j, c = self.at(places)
         rho = c * inverse_or_zero(self.root_a)[i] * inverse_or_zero(self.root_b)[j]
         return i, j, np.where(np.abs(rho) >= ALIGNED_FROM, np.sign(rho), rho)
 
     def blocks(self, *, symmetric: bool) -> list[PairBlock]:
-        """Yields blocks of all pairs; only one half if they are mirrored and the values are ``symmetric``."""
+        """Returns blocks of all pairs; only one half if the pairs are mirrored and their values are symmetric."""
         shape = self.covariance.shape
         if len(shape) != 2:
             many = max(1, AT_ONCE * shape[0] // self.covariance.size)
@@ -110,7 +111,7 @@ class CovariancePairs:
         ]
 
     def _is_mirrored(self) -> bool:
-        """Whether the pairs are points of one set with themselves."""
+        """Whether the pairs are all pairs of one set of points with itself."""
         n = len(self.covariance)
         if self.index_a.shape != (n, 1) or self.index_b.shape != (1, n):
             return False
@@ -134,7 +135,7 @@ def inverse_or_zero(root: Tensor) -> np.ndarray:
 
 
 def _distinct(variance: Tensor, dimensions: int) -> tuple[Tensor, np.ndarray]:
-    """Returns standard deviations and the index of each entry among them, with broadcast dimensions."""
+    """Returns distinct standard deviations, and the index of each variance among them."""
     values, index = variance.clamp(min=0).unique(return_inverse=True)
     shape = (1,) * (dimensions - variance.dim()) + tuple(variance.shape)
     return values.sqrt(), index.view(shape).to(torch.int32).numpy()

@@ -1,4 +1,4 @@
-"""Converts a covariance to lengths and an angle.
+"""Converts variances and a covariance to lengths and an angle.
 
     norm = sqrt(a b),    cos t = c / sqrt(a b)                                                             (1)
 
@@ -28,7 +28,7 @@ ALIGNED_TOLERANCE_IN_EPS = 32
 
 
 class Polar(NamedTuple):
-    """A covariance as lengths and an angle."""
+    """A covariance of two Gaussian variables as a product of lengths and an angle."""
 
     norm: Covariance
     cosine: Covariance
@@ -37,7 +37,7 @@ class Polar(NamedTuple):
 
 
 def norm_and_angle(a: Variance, b: Variance, c: Covariance) -> Polar:
-    """Splits a covariance into the norm sqrt(a b) and the angle t of cos t = c / sqrt(a b).
+    """Splits a covariance c into the norm sqrt(a b) and the angle t with cos t = c / sqrt(a b).
 
     At zero variance norm and cosine are 0.
     Hypotheses: a, b >= 0 and c^2 <= a b up to rounding.
@@ -53,7 +53,7 @@ def norm_and_angle(a: Variance, b: Variance, c: Covariance) -> Polar:
 
 
 def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
-    """Returns c / sqrt(a b), and 0 at zero variance.
+    """Returns the correlation c / sqrt(a b), which is the cosine of an angle; 0 at zero variance.
 
     A cosine within 32 roundings of +-1 is taken for +-1: two copies of one input have angle 0, not 1e-8, although
     c and sqrt(a b) were rounded differently. The gradient is still the gradient of c / sqrt(a b).
@@ -95,7 +95,7 @@ def where_both_positive(a: Variance, b: Variance, value: Covariance, otherwise: 
 
 
 def sine(cos: Covariance) -> Covariance:
-    """Returns sin t >= 0; its infinite gradient at cos t = +-1 is set to zero.
+    """Returns sin t >= 0 for a cosine cos t; its infinite gradient at cos t = +-1 is set to zero.
 
     Forms in which infinite gradients of sine and angle cancel, as sin t - t cos t, so get their exact derivative.
     Cost: elementwise.
@@ -111,7 +111,7 @@ def sine(cos: Covariance) -> Covariance:
 
 
 def angle(cos: Covariance) -> Covariance:
-    """Returns t in [0, pi]; its infinite gradient at cos t = +-1 is set to zero.
+    """Returns the angle t in [0, pi] for a cosine cos t; its infinite gradient at cos t = +-1 is set to zero.
 
     Cost: elementwise.
 
@@ -126,7 +126,7 @@ def angle(cos: Covariance) -> Covariance:
 
 
 def sqrt_with_zero_gradient(a: Variance) -> Variance:
-    """Returns sqrt(a); its infinite gradient at zero variance is set to zero.
+    """Returns the square root of a variance a; its infinite gradient at zero is set to zero.
 
     Cost: elementwise.
 

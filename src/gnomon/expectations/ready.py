@@ -1,4 +1,4 @@
-"""Estimates how long compiling the sums of expectations takes on first use.
+"""Estimates how long compiling the loops for expectations takes on first use.
 
 Piecewise linear functions, as ReLU, have closed forms (wedges); others a series and double integrals (loops).
 """
@@ -14,7 +14,7 @@ __all__ = ["compile_seconds"]
 
 
 def compile_seconds(function: Elementwise, pairs: int | None = None) -> float:
-    """Returns the approximate compilation seconds (one core) that a function still needs; 0 after first use.
+    """Returns the approximate seconds for compiling the loops that a function still needs; 0 after first use.
 
     Few ``pairs`` of a smooth function need none, because numpy computes their series (arrays.py).
     Cost: some 50 ms for a new function; numba is imported unless numpy is enough.

@@ -1,4 +1,4 @@
-"""Gaussian smoothings of a function as polynomials of position and variance, and double integrals from them.
+"""Computes Gaussian smoothings of a function as polynomials of position and variance, and double integrals from them.
 
 Given u, the variable v is Gaussian of mean m = rho u sqrt(b / a) and variance w = b (1 - rho^2), so that with
 
@@ -35,7 +35,7 @@ MAX_DEVIATIONS = 8.0
 """Standard deviations up to which variables are integrated."""
 PANEL_WIDTH = 1.6
 """Width of a panel of the density, in standard deviations."""
-FINE_PANEL = 0.25  # for functions that grow so fast that the tails of the density matter
+FINE_PANEL = 0.25  # narrower intervals, for functions that grow so fast that the tails of the density matter
 LAYER = torch.tensor([-9.0, -6.0, -3.0, 3.0, 6.0, 9.0], dtype=torch.float64)
 MAX_POLYNOMIAL_SPAN = 3.0
 """Maximum span of one polynomial, in standard deviations of the smoothing."""
@@ -45,16 +45,18 @@ VARIANCE_TERMS = 12
 """Number of coefficients in the variance."""
 NODES_PER_INTERVAL = 8
 """Number of nodes of the Gauss rule between two edges, as in loops.py."""
-REACHED = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]  # P(|z| > k)^(1/2), in units of k = 2
+# P(|z| > k)^(1/2) relative to k = 2: the influence of values that are k deviations away
+REACHED = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]
 OWN = (0, 0)  # cache key of the function without smoothing
-PARITY = (0, 1)  # cache key of its parity: 1 even, -1 odd, 0 neither
+PARITY = (0, 1)  # cache key of the parity: 1 even, -1 odd, 0 neither
 SYMMETRY_TOLERANCE = 2.0**-50
 """Allowed difference between f(-x) and f(x) or -f(x), relative to the largest |f|."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A function and some smoothings as arrays, the function last; rows of ``at``: first edge, piece, pieces."""
+    """A function and its smoothings as arrays, the function last; rows of ``at``: first edge, first piece, number of
+    pieces."""
 
     octaves: np.ndarray
     at: np.ndarray
@@ -62,13 +64,13 @@ class Tables:
     coefficients: np.ndarray
 
     def level(self, variance: np.ndarray) -> np.ndarray:
-        """Returns the rows for variances; the last row for zero."""
+        """Returns for each variance its row in ``at``; the last row for a variance of zero."""
         found = np.searchsorted(self.octaves, octaves(variance))
         return np.where(variance > 0, found, len(self.octaves))
 
 
 def octaves(variance: np.ndarray) -> np.ndarray:
-    """Returns the k with 2^k <= variance < 2^(k + 1); for zero the k of 1.
+    """Returns the k with 2^k <= variance < 2^(k + 1); 0 for a variance of zero.
 
     >>> octaves(np.array([1.0, 3.0, 0.3, 0.0]))
     array([ 0,  1, -2,  0])
@@ -77,7 +79,7 @@ def octaves(variance: np.ndarray) -> np.ndarray:
 
 
 def tables(g: Elementwise, pieces: Pieces, radius: int, wanted: np.ndarray) -> Tables:
-    """Returns the smoothings of a function by variances in the octaves ``wanted``; see the module.
+    """Returns the smoothings of a function g by variances in the octaves (factors of two) ``wanted``.
 
     Cost: see the module; none for octaves that are known.
 
@@ -100,7 +102,7 @@ def tables(g: Elementwise, pieces: Pieces, radius: int, wanted: np.ndarray) -> T
 
 
 def polynomials(g: Elementwise, pieces: Pieces) -> tuple[np.ndarray, np.ndarray]:
-    """Returns edges and coefficients of the function itself.
+    """Returns the edges and polynomial coefficients of the function itself, without smoothing.
 
     >>> from gnomon.expectations.pieces import find
     >>> polynomials(torch.abs, find(torch.abs, 1.0, 16.0))[1].shape[1]
@@ -114,7 +116,7 @@ def polynomials(g: Elementwise, pieces: Pieces) -> tuple[np.ndarray, np.ndarray]
 
 
 def parity(g: Elementwise, pieces: Pieces) -> int:
-    """Returns 1 for an even function, -1 for an odd one, else 0, checked at 16 points of each piece.
+    """Returns 1 if the function is even, -1 if it is odd, else 0, checked at 16 points of each piece.
 
     >>> from gnomon.expectations.pieces import find
     >>> [parity(g, find(g, 1.0, 16.0)) for g in (torch.abs, torch.tanh, torch.relu)]
@@ -134,7 +136,7 @@ def double_integrals(
     f: tuple[np.ndarray, np.ndarray], g: Tables, radius: int, root_a: np.ndarray, root_b: np.ndarray, rho: np.ndarray,
     *, even: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """Returns E[f(u) g(v)] for pairs of standard deviations and correlations, with polynomials of f; equation (2).
+    """Returns E[f(u) g(v)] for pairs of standard deviations and correlations, from polynomials of f; equation (2).
 
     ``even`` says that f and g are both even or both odd.
     Hypotheses and cost: see the module.
@@ -158,7 +160,8 @@ def double_integrals(
 
 
 def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns edges of a smoothing, and its coefficients (pieces, order, power)."""
+    """Returns the edges of a smoothed function for one octave of variances, and its coefficients (pieces, order,
+    power)."""
     deviation = 2.0 ** (octave / 2)
     edges = _resolve(pieces, deviation, lambda m: _smooth(pieces, radius, m, deviation))
     places = samples(edges[:-1], edges[1:])
@@ -171,7 +174,7 @@ def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.nd
 
 
 def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
-    """Computes the smoothed function; equation (1)."""
+    """Returns the function smoothed by a Gaussian with this deviation, at positions m; equation (1)."""
     from gnomon.expectations.loops import smooth_expectations
 
     edges, coefficients = pieces.memory[OWN]
@@ -202,7 +205,7 @@ def _resolve(pieces: Pieces, deviation: float, function: Callable[[Tensor], Tens
 
 
 def _size(pieces: Pieces, left: Tensor, right: Tensor, deviation: float) -> Tensor:
-    """Returns the reference size of a smoothed function.
+    """Returns the reference size of a smoothed function on each interval, to which errors are compared.
 
     v varies by ``deviation`` at least, so that sqrt(E[g(v)^2]) feels what g is k deviations away by the square root of
     the probability of going there. Without it, where g is zero, so would be the errors that are allowed.
@@ -212,7 +215,7 @@ def _size(pieces: Pieces, left: Tensor, right: Tensor, deviation: float) -> Tens
 
 
 def _least(pieces: Pieces) -> float:
-    """Returns the least reference size: g within ten deviations of v, outside with probability 1e-23."""
+    """Returns the smallest reference size: 1e-12 of |g| near the points where g is not zero."""
     some = pieces.size.largest > 0
     if not bool(some.any()):
         return 0.0
@@ -221,7 +224,7 @@ def _least(pieces: Pieces) -> float:
 
 
 def _edges(pieces: Pieces, deviation: float) -> Tensor:
-    """Returns the initial cuts of a smoothed function, at least STEP deviations apart."""
+    """Returns the initial edges for a smoothed function, not much closer to each other than polynomials require."""
     step, end = MAX_POLYNOMIAL_SPAN * deviation, pieces.reach
     thin = pieces.cuts[pieces.width <= step]
     layers = (thin[:, None] + deviation * LAYER).flatten()
@@ -233,14 +236,14 @@ def _edges(pieces: Pieces, deviation: float) -> Tensor:
         crowded = place - kept[-1] < 0.999 * step
         if not crowded:
             kept.append(place)
-    if crowded and end - kept[-1] > step:  # includes the part after the last cut
+    if crowded and end - kept[-1] > step:  # continues the edges after the last corner, if the rest is too long
         kept.append(kept[-1] + step)
     return torch.tensor([*kept, end], dtype=torch.float64)
 
 
 @cache
 def _density(radius: int) -> tuple[float, float, np.ndarray]:
-    """Returns start, width and polynomials of the panels of the normal density, up to ``radius`` deviations."""
+    """Returns start, width and polynomials of the intervals of the normal density, up to ``radius`` deviations."""
     end, width = (MAX_DEVIATIONS, PANEL_WIDTH) if radius <= RADII[0] else (float(radius), FINE_PANEL)
     edges = torch.arange(round(2 * end / width) + 1, dtype=torch.float64) * width - end
     values = torch.exp(samples(edges[:-1], edges[1:]).square() * -0.5) / (2 * pi) ** 0.5
@@ -249,5 +252,5 @@ def _density(radius: int) -> tuple[float, float, np.ndarray]:
 
 @cache
 def _rule() -> np.ndarray:
-    """Returns nodes and weights of Gauss's rule between two edges."""
+    """Returns nodes and weights of Gauss's quadrature rule between two edges."""
     return np.stack(np.polynomial.legendre.leggauss(NODES_PER_INTERVAL))

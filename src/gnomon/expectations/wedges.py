@@ -1,4 +1,4 @@
-"""Compiled loops: closed-form expectations of piecewise linear functions of two Gaussian variables.
+"""Computes expectations of products of two piecewise linear functions in closed form, with compiled loops.
 
 For X, Y standard normal of correlation r, corners h, k >= 0, s = sqrt(1 - r^2), N the normal density, Q its tail:
 
@@ -52,7 +52,7 @@ PER_ROOT = (2 * pi) ** -0.5
 
 @compile_on_first_use
 def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out):
-    """Computes E[f(u) g(v)] for many pairs; NaN if not certified or u = v; returns the number of NaN.
+    """Computes E[f(u) g(v)] for many pairs of piecewise linear functions; NaN where not certified, and counts these.
 
     ``left`` and ``right`` are (numbers, corners) of single points, see linear.py; ``weights[e, f, sign]`` the factors
     of M00, M10, M01 and M11 for two corners; ``rules`` Gauss, Laguerre and the polynomial of the tail; ``one`` whether
@@ -96,8 +96,7 @@ def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out
 
 @njit(**INNER)
 def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
-    """Computes correlations, and all terms except pairs of corners; x has rows root, level, line, mean,
-    coefficients."""
+    """Computes correlations, and all terms of the expectations except those of pairs of corners."""
     for q in range(len(p)):
         a, b = p[q], m[q]
         wedge[0, q], wedge[1, q] = x[0, a], y[0, b]
@@ -112,7 +111,7 @@ def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
 
 @njit(**INNER)
 def _gather(p, m, first, second, wedge, n):
-    """Computes h, k, Q(h), Q(k), N(h), N(k) of two corners, and 1 if both matter; returns the number of such pairs."""
+    """Collects the distances and probabilities of two corners for many pairs; returns for how many pairs both matter."""
     some = 0
     for q in range(n):
         a, b = p[q], m[q]
@@ -125,7 +124,7 @@ def _gather(p, m, first, second, wedge, n):
 
 @njit(**INNER)
 def _add(rho, sign, w, wedge, gauss, laguerre, polynomial, room, places, value):
-    """Adds the moments of one pair of corners; the first half of the room is for (h, a), the second for (k, b)."""
+    """Adds the contribution of one pair of corners to the expectations of many pairs of variables."""
     n = len(rho)
     x, tail, whole, slices = room[0, : 2 * n], room[1, : 2 * n], room[2, : 2 * n], room[3, : 2 * n]
     corner = room[4, : 2 * n]
@@ -160,7 +159,7 @@ def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
 
 @njit(**INNER)
 def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
-    """Computes equation (5), separately for near and far entries."""
+    """Computes equation (5), with one method for entries near the corner and another for distant ones."""
     count, near = len(h), 0
     for q in range(count):
         if abs(x[q]) <= MIN_DISTANCE_OF_TAIL_FORM:
@@ -188,7 +187,7 @@ def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
 
 @njit(**INNER)
 def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
-    """Computes Owen's T function; equation (6)."""
+    """Computes Owen's T function by equation (6)."""
     use_wide_vectors()
     n = len(h)
     for q in range(n):
@@ -225,7 +224,7 @@ def _laguerre(h, x, laguerre, square, whole, out):
 
 @njit(**INNER)
 def _probability(slices, weight, active, value):
-    """Computes the probability of a wedge; equation (2)."""
+    """Adds the weighted probability that both variables are beyond their corners; equation (2)."""
     use_wide_vectors()
     n = len(value)
     for q in range(n):
@@ -234,7 +233,7 @@ def _probability(slices, weight, active, value):
 
 @njit(**INNER)
 def _moments(rho, sign, wedge, x, tail, slices, w, value):
-    """Computes equations (2) to (4), with their weights."""
+    """Adds the weighted moments (2) to (4) of two variables beyond their corners."""
     use_wide_vectors()
     n = len(rho)
     for q in range(n):
@@ -252,7 +251,7 @@ def _moments(rho, sign, wedge, x, tail, slices, w, value):
 
 @cache
 def rules() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns Gauss points and weights on [0, 1] for even functions, Laguerre's, and the polynomial of the tail.
+    """Returns nodes and weights of the Gauss-Legendre and Gauss-Laguerre rules, and the polynomial of the normal tail.
 
     >>> round(float(rules()[0][1].sum()), 12), round(float(rules()[1][1].sum()), 12)
     (1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Groups of kinds that follow from one cause, by id; rows of the table name them in ``causes`` and ``excludes``."""
+"""Names groups of findings that follow from one cause; rows of the table use them in ``causes`` and ``excludes``."""
 # fmt: off
 
 OUTCOMES = (

@@ -1,4 +1,4 @@
-"""For each kind of finding, the fixes that can be applied automatically, by id, in the order in which they are tried.
+"""Lists, for each kind of finding, the automatic fixes by id, in the order in which they are tried.
 
 `gnomon.examination.fixes` implements them. A kind that is missing here has no fix that a program can apply.
 
@@ -22,7 +22,7 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "noisy-labels": ("drop-suspects",),
     "conflicting-labels": ("drop-conflicts",),
     "imbalance": ("weight-classes",),
-    # the end of the network and the loss
+    # fixes at the end of the network and in the loss
     "softmax-before-loss": ("remove-softmax", "end-in-log-softmax"),
     "sigmoid-before-loss": ("remove-sigmoid",),
     "relu-before-loss": ("remove-relu",),
@@ -50,7 +50,7 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "exploding-gradients": INITIALIZATION,
     "merged-inputs": ("use-relu", "initialize"),
     "inputs-ignored": ("initialize",),
-    # the optimizer and the run
+    # fixes in the optimizer and the training run
     "learning-rate-too-large": ("lower-rate",),
     "learning-rate-too-small": ("higher-rate",),
     "learning-rate-small": ("higher-rate",),

@@ -1,4 +1,4 @@
-"""The one ordered list of all kinds of findings: the most serious first.
+"""The ordered list of all kinds of findings, the most serious first.
 
 A problem comes before a warning, a warning before a note. Among findings of one level the order of this list decides
 which one is reported first. To change the order, move a name.
@@ -54,7 +54,7 @@ TABLE: tuple[Kind, ...] = (
     decisions.INVERSE_UNSTABLE, training.NOT_LEARNING, training.REGRESSION_NOT_LEARNING, structured.ATTENTION_SATURATED,
     structured.GATES_FORGET, training.NOTHING_LEARNED, training.REGRESSION_NOTHING_LEARNED, training.FAR_BELOW_SIMPLE,
     training.REGRESSION_FAR_BELOW_SIMPLE, training.CHANCE_LEVEL,
-    # Problems that only instruments of their own look for.
+    # Problems that only specialized analyses report, not `gnomon examine`.
     theory.ZERO_MATRIX, theory.INDEFINITE, theory.ASYMMETRIC, theory.JITTER_HIDES, theory.CHAINS_NOT_CONVERGED,
     theory.MANY_DIVERGENT_PATHS, theory.NO_LAW, theory.CONTROL_HOLDS, theory.UNEXPECTED_VERDICT,
     generative.DENSITY_NOT_NORMALIZED, generative.FLOW_NOT_INVERTIBLE, generative.LOG_DETERMINANT_WRONG,
@@ -92,7 +92,7 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind.id for kind in TABLE))
 
 @names_call
 def rank_in_table(kind: Kind) -> int:
-    """The place of a kind in the table; a kind that is not in the table comes after all others.
+    """Returns the position of a kind in the table; a kind that is not in the table comes after all others.
 
     >>> rank_in_table(TABLE[2]), rank_in_table(Kind("sparse-layer", Level.NOTE, "A layer is sparse.",
     ...     "Prune it.")) == len(TABLE)
@@ -103,7 +103,7 @@ def rank_in_table(kind: Kind) -> int:
 
 @names_call
 def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings by level, then by the rank of their kind, then in the order given.
+    """Sorts findings: by level, then by the position of their kind in the table, then in the order given.
 
     >>> small, large = Finding(training.LEARNING_RATE_SMALL), Finding(network.DEAD_LAYER)
     >>> [finding.kind for finding in most_serious_first([small, large])]
@@ -114,7 +114,7 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 @names_call
 def check_finding_kinds(words: Sequence[str]) -> tuple[str, ...]:
-    """Returns the words if each is the id of a kind or a level, and raises `InputError` for other words.
+    """Returns the words if each is the id of a kind of finding or a level, and raises `InputError` for other words.
 
     >>> check_finding_kinds(["overfit", "warning"])
     ('overfit', 'warning')

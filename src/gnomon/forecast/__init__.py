@@ -1,4 +1,4 @@
-"""What will gradient descent do to this network on these data?
+"""Predicts what gradient descent will do to a network on given data.
 
 Contains: `predict` (also `gnomon.predict`): from a module or kernel and data to a predicted run.
 Does not contain: kernels and dynamics themselves (`gnomon.tangent`, `gnomon.kernels`, `gnomon.dynamics`).

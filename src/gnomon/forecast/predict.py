@@ -125,7 +125,7 @@ def predict(
 
 @dataclass(frozen=True, slots=True)
 class _Kernels:
-    """Holds the training and test kernels, the outputs before training, and the name of the kernel.
+    """The training and test kernels, the outputs before training, and the name of the kernel.
 
     ``y_test`` are the targets of the test points, if their data contain them.
     """
@@ -183,7 +183,7 @@ def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str
 def _loss_targets(
     loss: AbstractLoss | None, y: Any, n: int, start: Array | None, axes: AbstractLossWithAxes | None
 ) -> tuple[AbstractLoss, Tensor]:
-    """Returns the loss, and its targets with a column for each output if the outputs before training fix the number."""
+    """Returns the loss, and its targets with one column per output if the initial outputs show how many there are."""
     if loss is None and axes is not None and start is not None:
         f = as_tensor(start).reshape(n, -1)
         return axes, axes.table(axes.targets(as_targets(y, n)).to(f.device), f)
@@ -198,7 +198,7 @@ def _loss_targets(
 
 
 def _complete(x: Any, y: Any, module: nn.Module) -> Any:
-    """The inputs with optional arguments, and with targets if the module requires them."""
+    """Returns the inputs with optional arguments, and with the targets if the module requires them."""
     check_readable(module)
     x = with_optional_arguments(x, module)
     name = target_argument(module, lambda: as_inputs(x, module), as_numbers(y, "y"))
@@ -207,7 +207,7 @@ def _complete(x: Any, y: Any, module: nn.Module) -> Any:
 
 @torch.no_grad()
 def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractLossWithAxes | None:
-    """The loss for outputs with positions or ensemble members; None if the usual losses fit."""
+    """Returns the loss for outputs with positions or ensemble members; None if the usual losses fit."""
     few, labels = take(as_inputs(x, module), slice(0, 4)), as_numbers(y, "y")
     with preserve(module, grad=False):
         returned = output_tensor(run(module, few))
@@ -218,7 +218,8 @@ def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractLossWithAxes | None
 
 
 def _double(module: nn.Module, x: Any) -> nn.Module:
-    """Returns a copy in eval mode, in float64 if its layers support it, because float32 rounding hides small modes."""
+    """Returns a copy of a module in eval mode, in float64 if possible, because float32 rounding hides small
+    eigenvalues."""
     same = copy_module(module).eval()
     wide = copy_module(same).double()
     try:
@@ -234,7 +235,7 @@ def _outputs(module: nn.Module, x: Inputs) -> Tensor:
 
 
 def _rule(optimizer: GradientFlow | OptimizerChoice | None, module: nn.Module | None) -> GradientFlow | SGD:
-    """Returns the optimizer if theory covers it: gradient flow or gradient descent."""
+    """Returns the optimizer if theory covers it (gradient flow or gradient descent); raises an error otherwise."""
     if optimizer is None or isinstance(optimizer, GradientFlow):
         return optimizer or GradientFlow()
     rule = resolve_optimizer(optimizer, module)

@@ -1,4 +1,4 @@
-"""Computes the exact kernels of a module's infinite-width limit.
+"""Computes the exact kernels (NNGP and NTK) of a module's infinite-width limit.
 
 Contains: exact NNGP and NTK: ``rules`` (one layer family per file), ``duals`` (one activation per file), the plan and
 its engines, Monte Carlo limits.

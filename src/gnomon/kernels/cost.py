@@ -1,4 +1,4 @@
-"""Estimates memory and time of a kernel before it is computed.
+"""Estimates the memory and the time that a kernel matrix needs, before it is computed.
 
 Memory is counted from the plan. Time is measured: kernels of a few points, then four times as many, until one takes a
 tenth of a second and three times what the first took; then
@@ -41,7 +41,8 @@ MIN_PAIRS_PER_THREAD = 2**17
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Bytes that a kernel needs: ``result`` for itself, ``workspace`` for the ``tile`` pairs in progress."""
+    """The bytes that a kernel computation needs: ``result`` for the kernel, ``workspace`` for the ``tile`` pairs in
+    progress."""
 
     result: int
     workspace: int
@@ -50,13 +51,13 @@ class Needs:
 
     @property
     def memory(self) -> int:
-        """Peak bytes: result and workspace."""
+        """The peak memory in bytes: result and workspace."""
         return self.result + self.workspace
 
 
 @dataclass(frozen=True, slots=True)
 class KernelCost(Record):
-    """Memory in bytes and time in seconds of a kernel between n1 and n2 points.
+    """Memory in bytes and time in seconds that a kernel matrix between n1 and n2 points needs.
 
     ``result`` is the kernel itself, ``workspace`` what the tiles of the computation need at one time, ``tile`` the
     number of pairs per tile. ``fits`` compares with the memory that is free now. ``compilation`` is about what
@@ -79,12 +80,12 @@ class KernelCost(Record):
 
     @property
     def memory(self) -> int:
-        """Peak bytes: result and workspace."""
+        """The peak memory in bytes: result and workspace."""
         return self.result + self.workspace
 
     @property
     def fits(self) -> bool:
-        """Whether the peak fits into the free memory."""
+        """Whether the peak memory fits into the free memory."""
         return self.memory <= self.free
 
     def __str__(self) -> str:
@@ -101,7 +102,7 @@ class KernelCost(Record):
 
 
 def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: int, memory: int | None) -> Needs:
-    """Returns the memory of a plan on n1 x n2 pairs.
+    """Returns the memory that a plan needs for the kernels of n1 x n2 pairs of points.
 
     >>> from gnomon.program.read import read
     >>> from gnomon.kernels.plan import plan
@@ -120,7 +121,7 @@ def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: in
 
 
 def _keep(plan: LimitPlan) -> list[int]:
-    """Returns how many numbers are stored per point: features, and variances before each activation."""
+    """Returns, for each step, how many numbers are stored per point: features, and variances before activations."""
     kept = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
         size = int(torch.Size(step.grid).numel())
@@ -147,7 +148,7 @@ def torch_seconds(plan: LimitPlan, n1: int, n2: int) -> float:
 
 
 def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: bool) -> float:
-    """Returns the time of ``run(n1, n2)``, extrapolated from runs on fewer points; equation (1).
+    """Returns the seconds that ``run(n1, n2)`` will take, extrapolated from runs on fewer points; equation (1).
 
     Hypotheses: similar points; as many threads as torch uses, each with GRAIN pairs at least.
     Cost: from a quarter of a second to five, and the compiler's time if it has not run before.
@@ -162,7 +163,7 @@ def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: b
         return [1.0, k1 + k2, pairs / max(1.0, min(threads, pairs / MIN_PAIRS_PER_THREAD))]
 
     k = FIRST_TRIAL_POINTS
-    run(min(k, n1), min(k, n2))  # the first run includes setup and compilation
+    run(min(k, n1), min(k, n2))  # not timed, because the first run includes setup and compilation
     while True:
         size = min(k, n1), min(k, n2)
         trials.append(terms(*size))
@@ -183,7 +184,7 @@ def _time(run: Callable[[int, int], object], k1: int, k2: int) -> float:
 
 
 def _extrapolate(trials: np.ndarray, times: np.ndarray, wanted: np.ndarray) -> float:
-    """Extrapolates the measured time to ``wanted`` points by equation (1); at least the time of the last trial."""
+    """Extrapolates measured times to more points by equation (1); never returns less than the time of the last trial."""
     from scipy.optimize import nnls
 
     factors, _ = nnls(trials / times[:, None], np.ones(len(times)))

@@ -1,4 +1,4 @@
-"""Checks the inputs of kernels: finite floating-point batches of one shape."""
+"""Checks the inputs of kernels: they must be finite floating-point batches of one shape."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from gnomon.core.inputs.checks import as_numbers
 
 
 def points(x: Any, name: str, *, tokens: bool = False) -> Tensor:
-    """Returns a batch of inputs as a tensor in the working precision, or raises an error that says what is wrong.
+    """Converts a batch of inputs to a float64 tensor, or raises an error that says what is wrong.
 
     Arrays and tables become tensors and float32 becomes float64 by themselves; what would change the data's meaning is
     refused. Whole numbers stay unchanged if the network takes ``tokens``.
@@ -38,8 +38,8 @@ def points(x: Any, name: str, *, tokens: bool = False) -> Tensor:
         raise _bad(found, "finite inputs", "Drop or impute those rows")
     if not x.is_floating_point():
         return x.long().contiguous()
-    x = x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # mps has no float64
-    return x.contiguous()  # contiguous, because loops are compiled for one layout
+    x = x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # Apple's mps devices have no float64
+    return x.contiguous()  # loops are compiled for contiguous arrays only
 
 
 def takes_tokens(net: nn.Module) -> bool:
@@ -52,7 +52,7 @@ def takes_tokens(net: nn.Module) -> bool:
 
 
 def second(x1: Tensor, x2: Any) -> Tensor:
-    """Checks the second set of points like the first; it must have the same shape and device."""
+    """Checks the second set of points x2 like the first; it must have the same shape and device."""
     y = points(x2, "x2", tokens=not x1.is_floating_point())
     if y.shape[1:] != x1.shape[1:]:
         found = f"x1 has inputs of shape {tuple(x1.shape[1:])} and x2 of shape {tuple(y.shape[1:])}"

@@ -1,4 +1,4 @@
-"""`gnomon.limit`: computes the infinite-width kernels of a module.
+"""Computes the infinite-width kernels (NNGP and NTK) of a module.
 
     NNGP(x, x') = E[f(x) f(x')]        over the initialization, per output                (1)
     NTK(x, x')  = E[grad f(x) . grad f(x')]                                               (2)
@@ -34,7 +34,7 @@ MAX_TILE_SECONDS = 10.0
 """Maximum seconds per tile on disk, which is the most work that an interruption can lose."""
 MAX_TILE_POINTS = 2048
 """Maximum side of a tile on disk, in points."""
-TILE_COPIES = 4  # maximum copies of a tile in memory while it is written
+TILE_COPIES = 4  # maximum number of copies of a tile in memory while it is written
 ENGINE_TRIAL_POINTS = 16
 """Number of points used to choose the engine."""
 
@@ -48,7 +48,7 @@ def limit(
     dtype: torch.dtype = torch.float64,
     memory: int | None = None,
 ) -> "Limit":
-    """Returns the infinite-width kernels of a module.
+    """Returns an object that computes the infinite-width kernels (NNGP and NTK) of a module.
 
     For a fully connected network with activation phi, layer by layer:
 
@@ -121,7 +121,7 @@ class Limit(Record):
 
     @names_call("limit(module)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
-        """Returns both kernels from one pass, as a record with ``.nngp`` and ``.ntk``."""
+        """Returns both kernels, computed together, as a record with ``.nngp`` and ``.ntk``."""
         both = self._kernels(x1, x2, ("nngp", "ntk"))
         return Kernels(both["nngp"], both["ntk"])
 
@@ -158,11 +158,11 @@ class Limit(Record):
 
     @names_call("limit(module).program(x)")
     def program(self, x: Any) -> Program:
-        """Returns the program that the limit reads from the module, for inputs like x."""
+        """Returns the program (list of layers) that the limit reads from the module, for inputs like x."""
         return self.plan(points(x, "x", tokens=takes_tokens(self.module))).program
 
     def plan(self, x: Tensor) -> LimitPlan:
-        """Returns the program with its rules, for inputs like x; cached until the module changes."""
+        """Returns the program with a kernel rule for each step, for inputs like x; cached until the module changes."""
         return self._plans.plan(x)
 
     @names_call("limit(module).cost(n1)")
@@ -206,7 +206,8 @@ class Limit(Record):
 
     @names_call("limit(module).compile_seconds(x)")
     def compile_seconds(self, x: Any) -> float:
-        """Returns the approximate compilation seconds before the first kernel of these inputs; 0 if none is needed.
+        """Returns the approximate compilation seconds before the first kernel of these inputs; 0 if nothing must be
+        compiled.
 
         Small kernels need no compiled loops. What this process or an earlier one has compiled is not counted: it is
         kept on disk.
@@ -217,7 +218,7 @@ class Limit(Record):
         return layers_compile_seconds(made.program, n * n * made.activation_entries()) + loops
 
     def _loops_wait(self, x: Tensor) -> float:
-        """Returns the part of `compile_seconds` for kernel loops, which torch can replace."""
+        """Returns the seconds to compile kernel loops, which torch can replace; a part of `compile_seconds`."""
         return self._prepared(x).compile_seconds(x, self.dtype)
 
     def _uses_loops(self, x: Tensor, size: tuple[int, int]) -> bool:
@@ -230,7 +231,7 @@ class Limit(Record):
         return Prepared(self.plan(x), None) if self.compiled is False else self._plans.prepared(x)
 
     def _tile_side(self, x: Tensor, word: int) -> int:
-        """Returns the side of tiles that take a few seconds each, given the bytes per pair."""
+        """Returns the side of stored tiles such that each tile takes a few seconds, given the bytes per pair."""
         room = len(x) if self.memory is None else isqrt(self.memory // (TILE_COPIES * word))
         most = max(1, min(len(x), MAX_TILE_POINTS, room))
         time = seconds(lambda k1, k2: self._kernels(x[:k1], None, ("ntk",)), most, most, symmetric=True)

@@ -41,18 +41,18 @@ MAX_POLYNOMIAL_DEGREE = 12
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """An expression as a callable, comparable by value."""
+    """An elementwise expression that can be called, and compared by value."""
 
     tree: Expression
 
     def __call__(self, u: Tensor) -> Tensor:
-        """Returns the value at u."""
+        """Returns the value of the expression at u."""
         result: Tensor = evaluate(self.tree, u)
         return result
 
 
 def dual_of(tree: Expression) -> AbstractDual:
-    """Returns the dual of an expression."""
+    """Returns the dual (Gaussian expectations) of an elementwise expression."""
     coefficients = polynomial(tree)
     if coefficients is not None:
         return Identity() if coefficients == (0.0, 1.0) else Polynomial(coefficients)
@@ -171,7 +171,7 @@ def _name(core: Apply) -> AbstractDual | None:
 
 
 def _exponential(argument: Any) -> tuple[AbstractDual, float, float] | None:
-    """Matches exp(k + s x) and exp(k - q x^2)."""
+    """Returns the dual if the argument of an exponential is k + s x or k - q x^2; None otherwise."""
     straight, square = slope_and_intercept(argument), polynomial(argument)
     if straight is not None and straight[0] != 0.0:
         return Exp(), exp(straight[1]), straight[0]

@@ -38,7 +38,7 @@ def sampled_limit(
     width: int | None = None,
     seed: int = 0,
 ) -> "SampledLimit":
-    """Estimates kernels of any module by averaging over newly initialized copies; equations (1) and (2).
+    """Returns an object that estimates kernels of any module, by averaging over newly initialized copies.
 
     Args:
         module: the module; it is neither run nor changed, copies of it are.
@@ -63,7 +63,8 @@ def sampled_limit(
 
 @dataclass(frozen=True, slots=True)
 class SampledLimit(Record):
-    """Kernels estimated over ``draws`` copies of a module; made by ``gnomon.sampled_limit(net)``.
+    """Kernels estimated by averaging over ``draws`` newly initialized copies of a module; made by
+    ``gnomon.sampled_limit``.
 
     Hypotheses: the module has ``reset_parameters`` wherever it has parameters (all layers of torch.nn do), or a law is
     given for its Linear and Conv layers.
@@ -85,9 +86,9 @@ class SampledLimit(Record):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raises an error for settings that cannot be averaged."""
+        """Raises an error if a setting has the wrong type or range."""
         check_readable(self.module)
-        draws = integer("draws", self.draws, least=2)  # a standard error needs two draws
+        draws = integer("draws", self.draws, least=2)  # a standard error needs at least two draws
         width = None if self.width is None else integer("width", self.width)
         for name, value in (("draws", draws), ("width", width), ("seed", check_seed(self.seed))):
             object.__setattr__(self, name, value)
@@ -115,7 +116,7 @@ class SampledLimit(Record):
         batch = x if x2 is None else torch.cat([x, y])
         real = batch if batch.is_floating_point() else torch.zeros((), dtype=torch.float64, device=batch.device)
         net = copy_module(self.module).to(real)
-        # measured once, because copies overwrite the same tensors
+        # measured before the loop, because drawing weights overwrites these tensors
         laws = _measure(net) if self.init == "measured" else self.init
         if self.width is not None:
             net = widen_layers(net, batch[:2], self.width)
@@ -127,7 +128,7 @@ class SampledLimit(Record):
                 torch.manual_seed(self.seed + i)
                 scales = _initialize(net, laws, standard=self.standard, keep=self.init == "measured")
                 draw = _kernels(net, batch, scales)[:, : len(x), columns]
-                delta = draw - mean  # Welford's update: mean and squared spread in one pass
+                delta = draw - mean  # Welford's update: mean and squared spread in one pass, without storing all draws
                 mean = mean + delta / (i + 1)
                 spread = spread + delta * (draw - mean)
         error = (spread / (self.draws - 1)).sqrt() / sqrt(self.draws)  # (2)
@@ -142,7 +143,7 @@ class SampledLimit(Record):
 
 
 def _measure(net: nn.Module) -> dict[str, Law]:
-    """Returns the laws measured on the current weights, by path."""
+    """Returns the standard deviations of the current weights and biases (as a `Law`) of each layer, by path."""
     found = {}
     for path, module in net.named_modules():
         if isinstance(module, LINEAR_OR_CONVOLUTION):
@@ -152,7 +153,7 @@ def _measure(net: nn.Module) -> dict[str, Law]:
 
 
 def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> dict[str, float]:
-    """Draws all parameters; returns the squared scale of each parameter in the parametrization.
+    """Draws all parameters of a network anew; returns their squared scales in the NTK parametrization.
 
     With ``keep`` a module that cannot be drawn stays as it is.
     """
@@ -203,7 +204,8 @@ def _draw(module: Any, law: Law) -> None:
 
 
 def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
-    """Returns s of W = s theta with theta of variance one: the gradient in theta is s times the gradient in W."""
+    """Returns the squared scale s^2 of a parameter written as s theta, with theta of variance one (NTK
+    parametrization)."""
     if not isinstance(module, LINEAR_OR_CONVOLUTION):
         if isinstance(getattr(module, name), nn.Parameter) and getattr(module, name).dim() < 2:
             return 1.0
@@ -216,7 +218,7 @@ def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
 
 
 def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
-    """Returns NNGP and NTK of one network (2, n, n), averaged over outputs, with one Jacobian in memory at a time."""
+    """Returns NNGP and NTK of one network (2, n, n), averaged over its outputs; keeps one Jacobian in memory at a time."""
     out = run(net, x)
     if not isinstance(out, Tensor) or out.shape[:1] != x.shape[:1]:
         raise InputError(
@@ -228,7 +230,7 @@ def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
     nngp = flat.detach() @ flat.detach().T / flat.shape[1]
     named = [(n, p) for n, p in net.named_parameters() if p.requires_grad and scales.get(n, 1.0) > 0]
     ntk = torch.zeros_like(nngp)
-    for k in range(flat.shape[1] if named else 0):  # the NTK is zero if no parameter is trained
+    for k in range(flat.shape[1] if named else 0):  # without trained parameters the NTK is zero
         rows = [
             torch.autograd.grad(flat[i, k], [p for _, p in named], retain_graph=True, allow_unused=True)
             for i in range(len(x))

@@ -1,4 +1,4 @@
-"""Checks options that exact and sampled limits share."""
+"""Checks options that exact and sampled infinite-width limits share."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""Plans the computation of a limit: the rule of each step and the covariances it needs.
+"""Plans how to compute an infinite-width limit: the rule of each step, and which covariances it needs.
 
 Covariances between different positions are kept only if a later step sums over them (pooling, attention); all
 else needs equal positions only. Variances of each point are needed only below nonlinearities.
@@ -56,7 +56,7 @@ LINEAR_TEMPORARIES = 2
 
 @dataclass(frozen=True, slots=True)
 class LimitPlan:
-    """A program with its layer rules; ``full[i]`` and ``own[i]`` say which covariances step i needs."""
+    """A program with a kernel rule for each step; ``full[i]`` and ``own[i]`` say which covariances step i needs."""
 
     program: Program
     rules: tuple[AbstractRule | DataRule, ...]
@@ -68,7 +68,7 @@ class LimitPlan:
     def data_rule(self) -> DataRule:
         """The rule of the input step, for programs with a single input."""
         rule = self.rules[0]
-        assert isinstance(rule, DataRule)  # both kinds of loops check this first
+        assert isinstance(rule, DataRule)  # callers use this property only for programs whose first step is the data
         return rule
 
     def pair_entries(self, *, tangent: bool) -> int:
@@ -106,7 +106,7 @@ def _temporaries(rule: AbstractRule | DataRule) -> int:
 def plan(
     program: Program, module: nn.Module, init: Init, *, standard: bool, duals: dict[Any, AbstractDual] | None = None
 ) -> LimitPlan:
-    """Chooses rules and forms for a program under an initialization law.
+    """Chooses a kernel rule for each step of a program, given the distribution of its initial weights.
 
     ``duals`` caches the duals of earlier expressions; new ones are added.
     """
@@ -119,7 +119,7 @@ def plan(
 def _forms(
     program: Program, rules: tuple[AbstractRule | DataRule, ...]
 ) -> tuple[tuple[bool, ...], tuple[bool | None, ...], tuple[int, ...]]:
-    """Finds the required forms backwards from the output, which needs only equal positions."""
+    """Finds which covariances each step must keep, backwards from the output, which needs only equal positions."""
     count = len(program.steps)
     full, own, last = [False] * count, [None] * count, [count] * count
     forms: list[bool | None] = list(own)
@@ -186,10 +186,10 @@ def _rule(
 
 
 def _dual(tree: Expression, duals: dict[Any, AbstractDual]) -> AbstractDual:
-    """Returns the dual of an expression, shared by all layers with the same activation."""
+    """Returns the dual of an expression; layers with the same activation share one object."""
     try:
         if tree not in duals:
             duals[tree] = dual_of(tree)
         return duals[tree]
-    except TypeError:  # the expression contains unhashable values
+    except TypeError:  # expressions with unhashable values cannot be cached
         return dual_of(tree)

@@ -1,4 +1,4 @@
-"""Prepares a limit: reads the module, chooses the rules, and chooses compiled loops or torch.
+"""Prepares a limit: reads the module, chooses a rule for each step, and decides between compiled loops and torch.
 
 A module is prepared once for each shape of inputs, and again when anything about it has changed.
 
@@ -33,27 +33,27 @@ PLAIN = (int, float, complex, bool, str, bytes, type(None), torch.Size, torch.dt
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A plan, and the compiled loops that support it (None: the reference engine runs)."""
+    """A plan, and the compiled loops that can run it (None: torch runs it)."""
 
     plan: LimitPlan
     compiled: CompiledPlan | None
 
     def compile_seconds(self, sample: Tensor, dtype: torch.dtype) -> float:
-        """Returns the approximate seconds to compile loops for points like the sample; 0 if cached."""
+        """Returns the approximate seconds to compile loops for points like the sample; 0 if the loops are cached."""
         if self.compiled is None or not accepts_points((sample, sample), dtype):
             return 0.0
         return self.compiled.compile_seconds(dtype)
 
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
-        """Returns workspace bytes of the compiled loops for ``count`` points like the sample; None for the
-        reference."""
+        """Returns workspace bytes of the compiled loops for ``count`` points like the sample; None if torch runs the
+        plan."""
         if self.compiled is None or not accepts_points((sample, sample), dtype):
             return None
         return self.compiled.workspace(sample, count, dtype)
 
 
 def compiled_loops(plan: LimitPlan) -> CompiledPlan | None:
-    """Returns the compiled loops of a plan; None if they do not support it, or numba is missing.
+    """Returns the compiled loops for a plan; None if they do not support it, or if numba is missing.
 
     Loops are compiled by their first run.
 
@@ -82,7 +82,7 @@ def _numba_is_installed() -> bool:
 
 @dataclass(slots=True)
 class PlanCache:
-    """The plans of one module under one law, by input shape.
+    """Caches the plans of one module for one initialization, by input shape.
 
     >>> net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
     >>> cache = PlanCache(net, "torch", standard=True)
@@ -107,8 +107,8 @@ class PlanCache:
         return self.prepared(x).plan
 
     def prepared(self, x: Tensor) -> Prepared:
-        """Returns the plan for inputs like x with its chosen engine."""
-        if self.init == "measured":  # because any weight may have changed
+        """Returns the plan for inputs like x, with compiled loops if they support it."""
+        if self.init == "measured":  # not cached, because any weight may have changed since the last call
             return self._prepare(x)
         now = _Snapshot.of(self.net)
         if self._seen is None or not now.same(self._seen):
@@ -125,7 +125,7 @@ class PlanCache:
     def engine(
         self, points: tuple[Tensor, Tensor], dtype: torch.dtype, *, compiled: bool | None, tentative: bool = False
     ) -> Prepared:
-        """Returns the plan with the engine for these points: compiled loops only once they pay.
+        """Returns the plan with the engine for these points; compiled loops are chosen once they save time.
 
         Torch computes kernels until that has taken about as long, in all, as loading or compiling loops takes. The
         times are estimates from sizes, so the choice does not depend on the machine. ``tentative`` calls do not
@@ -155,7 +155,7 @@ class PlanCache:
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """Everything that a reading may depend on; keeps the objects, so that none is confused with a later one."""
+    """Everything about a module that its plan may depend on; keeps the objects, so that ids are not reused."""
 
     objects: tuple[Any, ...]
     plain: tuple[Any, ...]

@@ -1,4 +1,4 @@
-"""Runs a plan: first the statistics of each point, then the covariances of all pairs.
+"""Runs a plan: first the statistics of each point, then the covariances of all pairs of points.
 
 Both passes are one loop over the steps; everything a layer knows is in its rule.
 """
@@ -17,12 +17,12 @@ Features = tuple[Tensor | None, ...]
 
 
 def features(plan: LimitPlan, x: Tensor) -> Features:
-    """Returns the data as each input step receives them."""
+    """Returns the data as each input step of the plan receives them; None for other steps."""
     return tuple(rule.features(x) if isinstance(rule, DataRule) else None for rule in plan.rules)
 
 
 def statistics(plan: LimitPlan, data: Features) -> Statistics:
-    """Returns what the rules need of each single point: variances below nonlinearities, attention weights."""
+    """Returns what the rules need to know of each single point: variances before activations, attention weights."""
     own: list[Tensor | None] = []
     found: list[Tensor | None] = []
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
@@ -54,7 +54,7 @@ def pairs(
     same: Tensor,
     after: Callable[[], None],
 ) -> KernelPair:
-    """Returns output covariances (and tangents) of all pairs of two sets of points; calls ``after`` after each step."""
+    """Returns output covariances (and tangents) of all pairs of two sets of points; calls ``after()`` after each step."""
     last = None
     for made in walk(plan, data, stats, tangent=tangent, same=same):
         last = made
@@ -70,12 +70,13 @@ def walk(
     tangent: bool,
     same: Tensor,
 ) -> Iterator[KernelPair]:
-    """Yields covariances and tangents after every step, in the form that the plan has for it."""
+    """Yields covariances and tangents after every step: for all pairs of positions or equal positions, as the plan
+    says."""
     held: list[KernelPair | None] = []
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
         if isinstance(rule, DataRule):
             x, y = data[0][i], data[1][i]
-            assert x is not None and y is not None  # every input step has features
+            assert x is not None and y is not None  # features are computed for every input step
             made = KernelPair(rule.cross(x, y, plan.full[i]))
             held.append(made)
             yield made
@@ -84,7 +85,7 @@ def walk(
         inputs = []
         for j, want in zip(step.inputs, rule.wants(plan.full[i]), strict=True):
             source = held[j]
-            assert source is not None  # last_use keeps it alive
+            assert source is not None  # a result is deleted only after its last use
             nngp = _form(plan, j, source.nngp, want, plan.full[j], 2)
             ntk = _form(plan, j, source.ntk, want, plan.full[j], 2)
             assert nngp is not None
@@ -98,7 +99,7 @@ def walk(
 
 
 def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
-    """Joins measured statistics and statistics from the data in one row per point."""
+    """Joins statistics that rules measured and statistics from the data in one row per point."""
     if measured is None or data is None:
         return data if measured is None else measured
     return torch.cat([measured, data.to(measured)], 1)
@@ -107,14 +108,14 @@ def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
 def _form(
     plan: LimitPlan, j: int, array: Tensor | None, want: bool | None, have: bool | None, batch: int
 ) -> Tensor | None:
-    """Converts the array of step j to the form that a rule needs."""
+    """Converts the covariances of step j to the form that a rule needs: all pairs of positions, or equal positions."""
     if array is None or want is None:
         return None
     return diagonal(array, batch, len(plan.program.steps[j].grid)) if have and not want else array
 
 
 def _output(plan: LimitPlan, last: KernelPair | None, *, tangent: bool) -> KernelPair:
-    """Averages outputs with positions over the positions, as over all outputs of a network."""
+    """Averages kernels of outputs with positions over the positions."""
     assert last is not None
     rank = len(plan.program.steps[-1].grid)
     dims = tuple(range(2, 2 + rank))

@@ -1,4 +1,4 @@
-"""The two kernels of one pass, as a record."""
+"""Defines the pair of kernels (NNGP, NTK) that one computation returns."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from gnomon.core.results.record import Record
 
 @dataclass(frozen=True, slots=True)
 class Kernels(Record):
-    """NNGP and NTK, (n1, n2) each; the errors are standard errors of Monte-Carlo estimates, None if exact.
+    """NNGP and NTK matrices (n1, n2); the errors are standard errors of Monte Carlo estimates, None if exact.
 
     >>> import gnomon, torch
     >>> k = gnomon.limit(torch.nn.Linear(2, 1))(torch.eye(2))

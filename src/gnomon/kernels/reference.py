@@ -1,4 +1,4 @@
-"""The reference engine: runs any plan in torch, tile by tile, with gradients if requested.
+"""Runs any plan in torch, tile by tile, with gradients if requested.
 
 A bar on a terminal shows work of more than two seconds, layer by layer of every tile.
 """
@@ -20,7 +20,7 @@ def run(
     kinds: tuple[str, ...],
     dtype: torch.dtype,
 ) -> dict[str, Tensor]:
-    """Computes statistics of the points, then tiles of pairs, ``tile`` pairs at a time."""
+    """Computes kernels in torch: first statistics of the points, then ``tile`` pairs at a time."""
     symmetric = data[1] is data[0]
     left = _measure(made, data[0])
     right = left if symmetric else _measure(made, data[1])
@@ -43,7 +43,7 @@ def _tile(
     symmetric: bool,
     progress: Progress,
 ) -> KernelPair:
-    """Computes all pairs of a tile; a point with itself is one object on both sides."""
+    """Computes one tile of the kernels; ``same`` marks pairs of a point with itself."""
     rows, cols, device = slice(t.row, t.row_end), slice(t.col, t.col_end), _device(data[0])
     parts, own = (_part(data[0], rows),) * 2, (_part(stats[0], rows),) * 2
     if not symmetric or t.row != t.col:
@@ -56,7 +56,7 @@ def _tile(
 
 
 def _write(out: dict[str, Tensor], pair: KernelPair, t: MatrixTile, symmetric: bool) -> None:
-    """Writes a tile, and its mirror image, into the result."""
+    """Writes a tile into the results, and for symmetric kernels also its mirror image."""
     rows, cols = slice(t.row, t.row_end), slice(t.col, t.col_end)
     for kind, target in out.items():
         tile = pair.nngp if kind == "nngp" else pair.ntk

@@ -1,4 +1,4 @@
-"""Computes kernels from a prepared limit: checks the data and the memory, then runs the engine of the plan.
+"""Computes kernels from a prepared limit: checks data and memory, then runs compiled loops or torch.
 
 Compiled loops run on the CPU, without gradients, for float64 and float32. Points whose statistics they do not cover
 (an activation with a corner at such variances, numbers that overflow) are computed by the reference as well, which
@@ -53,7 +53,7 @@ def compute_kernels(
 
 
 def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
-    """Returns the data as they enter the first layers; preprocessing of one input must not depend on the others.
+    """Returns the data as they enter the first layers; raises an error if preprocessing mixes examples.
 
     Cost: one pass over the data.
 
@@ -78,8 +78,8 @@ def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
 def _run(
     prepared: Prepared, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype, tile: int
 ) -> dict[str, Tensor]:
-    """Returns the kernels between two sets of points (the same object for a symmetric kernel), ``tile`` pairs at a
-    time.
+    """Runs compiled loops, or torch if they do not support the points, and returns the kernels between two sets of
+    points.
 
     Their numbers are finite: compiled loops count those that are not, and leave the reference to explain them.
     """

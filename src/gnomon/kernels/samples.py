@@ -1,4 +1,4 @@
-"""Points for a cost estimate: the points themselves, or their number and the shape of one.
+"""Makes points for a cost estimate, from the points themselves or from their number and the shape of one.
 
 >>> sample_points(5, "n1", nn.Linear(3, 1), None).some(2).shape
 torch.Size([2, 3])
@@ -31,7 +31,7 @@ class SamplePoints:
 
 
 def sample_points(n: Any, name: str, net: nn.Module, shape: tuple[int, ...] | None) -> SamplePoints:
-    """Converts an argument that is either points or their number.
+    """Converts an argument that is either points or their number to `SamplePoints`.
 
     >>> sample_points(torch.eye(2), "n1", nn.Linear(2, 1), None).count
     2
@@ -47,7 +47,7 @@ def sample_points(n: Any, name: str, net: nn.Module, shape: tuple[int, ...] | No
 
 
 def _first_shape(net: nn.Module) -> tuple[int, ...]:
-    """Returns the shape of one input, if the first layer determines it."""
+    """Returns the shape of one input, if the first layer determines it; raises an error otherwise."""
     first = next((m for m in net.modules() if isinstance(m, nn.Linear | nn.Conv1d | nn.Conv2d)), None)
     if isinstance(first, nn.Linear):
         return (first.in_features,)

@@ -1,4 +1,4 @@
-"""Stores kernels of a limit on disk, tile by tile.
+"""Stores kernels of a limit on disk, tile by tile, so that an interrupted computation can continue.
 
 A fingerprint of the network, its laws, the data and the options keeps a store from being continued with others.
 """
@@ -19,7 +19,7 @@ Compute = Callable[[Tensor, Tensor | None], dict[str, Tensor]]
 
 @dataclass(frozen=True, slots=True)
 class StoreTask:
-    """A kernel to be stored: both sets of points (None: the first with itself), its kinds, dtype, tile, fingerprint."""
+    """A kernel to be stored: two sets of points (None: the first with itself), kinds, dtype, tile size, fingerprint."""
 
     x: Tensor
     y: Tensor | None
@@ -30,7 +30,7 @@ class StoreTask:
 
 
 def write(path: str | Path, task: StoreTask, compute: Compute) -> Any:
-    """Computes all tiles that are not finished; returns the open group.
+    """Computes and stores all tiles that are not finished; returns the open Zarr group.
 
     Hypotheses: one process writes to a store at a time.
     Cost: computing the kernel; memory for one tile of each kind.
@@ -49,7 +49,7 @@ def write(path: str | Path, task: StoreTask, compute: Compute) -> Any:
 
 
 def fingerprint(*things: Any) -> str:
-    """Returns a digest of records, tensors, numbers and functions (by name), equal for equal values.
+    """Returns a digest of records, tensors, numbers and functions (by name), which is equal for equal values.
 
     >>> fingerprint(1.0, torch.ones(2)) == fingerprint(1.0, torch.ones(2)) != fingerprint(1.0, torch.zeros(2))
     True
@@ -67,7 +67,7 @@ def _feed(digest: Any, thing: Any) -> None:
         digest.update(thing.detach().cpu().contiguous().numpy().reshape(-1))
     elif is_dataclass(thing) and not isinstance(thing, type):
         for field in fields(thing):
-            if field.compare:  # skips fields that do not count for equality
+            if field.compare:  # fields that do not count for equality, such as caches, must not change the digest
                 _feed(digest, getattr(thing, field.name))
     elif isinstance(thing, tuple | list):
         digest.update(str(len(thing)).encode())

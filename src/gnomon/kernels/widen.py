@@ -1,4 +1,4 @@
-"""Makes a wider copy of a module: multiplies every hidden size by one factor, keeps input and output.
+"""Makes a wider copy of a module: multiplies every hidden size by one factor, and keeps inputs and outputs.
 
 Which layers touch the data and which make the output is read off one forward pass: a layer fed by data receives a
 tensor that no parameter has touched, and an output layer is met first when the graph of the output is walked back.
@@ -20,7 +20,7 @@ BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 
 
 def widen_layers(net: nn.Module, x: Tensor, width: int) -> nn.Module:
-    """Replaces the layers of ``net`` (in place: pass a copy) so that its narrowest hidden layer has ``width`` units.
+    """Replaces the layers of ``net`` in place so that its narrowest hidden layer has ``width`` units.
 
     Hypotheses: hidden layers are Linear, Conv, BatchNorm, LayerNorm, GroupNorm; forward has no hard-coded widths.
     Cost: two forward passes.
@@ -57,7 +57,7 @@ def widen_layers(net: nn.Module, x: Tensor, width: int) -> nn.Module:
 
 
 def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
-    """Returns the paths of the layers fed by data, and of the last layers before the output."""
+    """Returns the paths of the layers that receive data, and of the last layers before the output."""
     fed: set[str] = set()
     made: dict[Any, tuple[str, nn.Module]] = {}
     hooks = []
@@ -102,7 +102,7 @@ def _out(module: Any) -> int:
 
 
 def _wider(path: str, m: Any, left: int, right: int) -> nn.Module:
-    """Returns a new layer with inputs times ``left`` and outputs times ``right``; norms follow their outputs."""
+    """Returns a new layer with ``left`` times as many inputs and ``right`` times as many outputs."""
     if isinstance(m, nn.Linear):
         return nn.Linear(m.in_features * left, m.out_features * right, bias=m.bias is not None)
     if isinstance(m, CONVOLUTIONS):

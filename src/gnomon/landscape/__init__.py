@@ -1,4 +1,4 @@
-"""What does the loss look like over the parameters?
+"""Analyzes the loss as a function of the parameters: curvature, sharpness, noise, barriers, symmetries.
 
 Contains: Hessian, Gauss-Newton and Fisher matrices as operators, sharpness, edge of stability, gradient noise, loss
 on lines and planes and between models.

@@ -31,7 +31,7 @@ __all__ = ["AveragingGain", "averaging_gain"]
 
 @dataclass(frozen=True, slots=True)
 class AveragingGain(Result):
-    """Holds the three losses of equation (1) and the loss of each model."""
+    """The mean loss of several models, the loss of their ensemble, and the loss of their averaged weights."""
 
     mean: float
     ensemble: float
@@ -40,7 +40,7 @@ class AveragingGain(Result):
 
     @property
     def verdict(self) -> str:
-        """Says which average to use."""
+        """A sentence that says which average to use: of the weights, of the outputs, or none."""
         better = "the averaged weights are as good as the ensemble" if self.weights <= self.ensemble else (
             "the ensemble is better" if self.ensemble < self.mean else "no average helps")  # fmt: skip
         return (
@@ -49,7 +49,7 @@ class AveragingGain(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the three losses."""
+        """Plots the mean loss of the models, the ensemble's loss and the loss of the averaged weights."""
         bars = Bars(
             "loss", ("mean of the models", "ensemble", "mean weights"), (self.mean, self.ensemble, self.weights)
         )
@@ -58,7 +58,7 @@ class AveragingGain(Result):
 
 @names_call
 def averaging_gain(models: Sequence[nn.Module], data: Any, *, loss: Loss | None = None) -> AveragingGain:
-    """Computes the mean loss of several models, the loss of their ensemble and of their mean weights; equation (1).
+    """Returns the mean loss of several models, the loss of their ensemble and of their averaged weights; equation (1).
 
     Args:
         models: at least two of one architecture: checkpoints late in training, or networks from several seeds.

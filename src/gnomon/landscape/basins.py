@@ -25,23 +25,23 @@ __all__ = ["BasinMap", "basin_map"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BasinMap(Result):
-    """Holds the index of the minimum that descent reaches from each grid point, and the minima."""
+    """The minima that gradient descent reaches from a grid, and the index of the minimum reached from each grid point."""
 
     basins: Int[Tensor, "h w"]
     minima: Float[Tensor, "m 2"]
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The share of the grid that each minimum attracts."""
+        """The fraction of the grid from which gradient descent reaches each minimum."""
         return tuple(float((self.basins == i).double().mean()) for i in range(len(self.minima)))
 
     @property
     def verdict(self) -> str:
-        """States the number of minima and the share of the largest basin, in one sentence."""
+        """A sentence with the number of minima and the share of the largest basin."""
         return f"{len(self.minima)} minima are reached; the largest attracts {max(self.shares):.0%} of the starts."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the basins as an image."""
+        """Plots the basins of attraction as an image."""
         return (Plot("Basins of attraction", (Image("minimum reached", self.basins.double()),), caption=self.verdict),)
 
 

@@ -1,4 +1,4 @@
-"""Measures how much of a gradient batch norm removes beyond rescaling it.
+"""Measures how much of a gradient batch norm removes, in addition to rescaling it.
 
 For a batch of m outputs y of a layer, normalized z = b + c yhat, yhat = (y - mean) / s, and the loss L of z,
 
@@ -33,7 +33,8 @@ MAX_EXAMPLES = 256
 
 @dataclass(frozen=True, slots=True)
 class NormalizationSmoothing(Result):
-    """Holds |dL/dy|^2 s^2 / (c^2 |dL/dz|^2) of each layer (1 for a plain rescaling) and the largest error of (1)."""
+    """The share of the squared gradient that each batch norm layer keeps (1 for a plain rescaling), and the error of
+    (1)."""
 
     factors: dict[str, float]
     scales: dict[str, float]
@@ -41,12 +42,12 @@ class NormalizationSmoothing(Result):
 
     @property
     def verdict(self) -> str:
-        """States the largest share of the squared gradient that a layer removes beyond rescaling."""
+        """A sentence with the largest share of the squared gradient that a layer removes beyond rescaling."""
         name = min(self.factors, key=self.factors.__getitem__)
         return f"Batch norm removes up to {1 - self.factors[name]:.0%} of the squared gradient ('{name}')."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the factor of each layer."""
+        """Plots the share of the squared gradient that each layer keeps."""
         bars = Bars("factor", tuple(self.factors), tuple(self.factors.values()))
         return (
             Plot(
@@ -98,7 +99,7 @@ def normalization_smoothing(module: nn.Module, data: Any, *, loss: Loss | None =
 
 
 def batch_norm_layers(model: nn.Module) -> dict[str, Any]:
-    """Returns the batch norm layers of a module by name. Raises an error if there are none.
+    """Returns the batch norm layers of a module by name; raises an error if there are none.
 
     >>> list(batch_norm_layers(nn.Sequential(nn.BatchNorm1d(1))))
     ['0']
@@ -112,12 +113,13 @@ def batch_norm_layers(model: nn.Module) -> dict[str, Any]:
 
 
 def _with_gradient(_: nn.Module, args: Any) -> Any:
-    """Makes the first argument of a layer require a gradient, also if it is the input data."""
+    """Makes the input of a layer require a gradient, also if it is the input data."""
     return args if args[0].requires_grad else (args[0].detach().requires_grad_(), *args[1:])
 
 
 def _smoothing(part: Any, y: Tensor, into: Tensor, out: Tensor) -> tuple[float, float, float]:
-    """Returns the factor of a layer, its mean c / s, and the relative error of (1), computed for each channel."""
+    """Returns the share of the squared gradient that a layer keeps, its mean scale c / s, and the relative error of
+    (1)."""
     y, into, out = (t.movedim(1, 0).flatten(1).double() for t in (y, into, out))
     m = y.shape[1]
     s = (y.var(1, correction=0) + part.eps).sqrt()

@@ -1,4 +1,4 @@
-"""The loss on the straight line between two sets of parameters, and the barrier between them.
+"""Computes the loss on the straight line between two models, and the barrier between them.
 
     w(t) = (1 - t) w_a + t w_b,      barrier = max over t of  L(w(t)) - ((1 - t) L(w_a) + t L(w_b))                (1)
 
@@ -32,7 +32,7 @@ EXAMPLES_PER_PASS = 512
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossBetween(Result):
-    """Holds losses, and accuracies if targets are classes, at points t between two sets of parameters; equation (1).
+    """Losses, and accuracies if targets are classes, at points t on the line between two models.
 
     >>> found = LossBetween(torch.tensor([0.0, 0.5, 1.0]), torch.tensor([1.0, 4.0, 2.0]), None)
     >>> found.barrier, found.best                                       # 4 - (1 + 2) / 2
@@ -45,25 +45,25 @@ class LossBetween(Result):
 
     @property
     def barrier(self) -> float:
-        """The largest rise of the loss above the straight line between its end values, or zero."""
+        """The largest rise of the loss above the straight line between its end values; zero if there is none."""
         straight = (1 - self.t) * self.losses[0] + self.t * self.losses[-1]
         return max(0.0, float((self.losses - straight).max()))  # (1)
 
     @property
     def best(self) -> float:
-        """The position t of the smallest loss."""
+        """The position t on the line at which the loss is smallest."""
         return float(self.t[self.losses.argmin()])
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """A sentence that says whether a barrier separates the two models."""
         ends = f"{float(self.losses[0]):.3g} and {float(self.losses[-1]):.3g}"
         if self.barrier <= 0.02 * float(self.losses[[0, -1]].max()):
             return f"No barrier between losses {ends}: averaging the two does no harm."
         return f"The loss rises by {self.barrier:.3g} between {ends}: the average of the two is worse than both."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss, and the error rate if targets are classes, along the line."""
+        """Plots the loss, and the error rate if targets are classes, along the line between the models."""
         first = Plot(
             "Loss between two models", (Line("loss", self.t, self.losses),), Axis("t"), Axis("loss"), self.verdict
         )

@@ -1,4 +1,4 @@
-"""Linear mode connectivity: the barrier between two trained models, before and after matching their hidden units.
+"""Measures the barrier between two trained models, before and after matching their hidden units.
 
     barrier(a, b)      of the loss on the line between them, see `loss_between`                                   (1)
     barrier(a, P b)    with the hidden units of b in the order of a, see `match_units`                   (2)
@@ -26,7 +26,7 @@ __all__ = ["ModeConnectivity", "mode_connectivity"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModeConnectivity(Result):
-    """Holds the losses between two models before and after matching, the matching method, and how many units moved.
+    """The losses between two models before and after matching hidden units, and how many units moved.
 
     >>> import torch
     >>> t = torch.tensor([0.0, 0.5, 1.0])
@@ -42,7 +42,7 @@ class ModeConnectivity(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """A sentence with the barrier before and after matching."""
         start, end = self.before.barrier, self.after.barrier
         return (
             f"The barrier between the two models is {start:.3g}; with the hidden units in one order (by {self.by}) it "
@@ -50,7 +50,7 @@ class ModeConnectivity(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss along both lines."""
+        """Plots the loss along the line between the models, before and after matching."""
         marks = (Line("as they are", self.before.t, self.before.losses),
                  Line("hidden units matched", self.after.t, self.after.losses, "dashed"))  # fmt: skip
         return (Plot("Loss between two models", marks, Axis("t"), Axis("loss"), self.verdict),)
@@ -60,8 +60,7 @@ class ModeConnectivity(Result):
 def mode_connectivity(
     a: nn.Module, b: nn.Module, data: Any, *, loss: Loss | None = None, points: int = 11
 ) -> ModeConnectivity:
-    """Measures the barrier between two models before and after matching hidden units (the better of two methods); (1),
-    (2).
+    """Measures the loss barrier between two models, before and after matching hidden units (the better of two methods).
 
     Args:
         a: a trained model. Both models are read in eval mode and left as they were.

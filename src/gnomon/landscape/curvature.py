@@ -1,4 +1,4 @@
-"""The common part of Hessian, Gauss-Newton and Fisher matrices of a mean loss, used through products with vectors.
+"""Defines what Hessian, Gauss-Newton and Fisher matrices have in common: they are used through products with vectors.
 
     L(w) = (1 / n) sum_i l(f(w, x_i), y_i)                                                           (1)
 
@@ -42,7 +42,7 @@ Names = str | Sequence[str] | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setup:
-    """The arguments of a curvature matrix: module, objective, chosen parameters, and examples per graph."""
+    """The arguments that define a curvature matrix: module, objective, chosen parameters, and examples per graph."""
 
     module: nn.Module
     objective: Objective
@@ -60,18 +60,18 @@ class Setup:
 
 
 class AbstractCurvature(AbstractOperator):
-    """A curvature matrix of the mean loss for chosen parameters, used through products; valid until they change."""
+    """A curvature matrix of the mean loss for chosen parameters, used through products; valid until parameters change."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         with preserve(setup.module, mode=None):
-            self._n = len(setup.objective)  # counting the examples of a stream reads it once
+            self._n = len(setup.objective)  # counted once, because counting the examples of a stream reads all of it
             self._f = PureFunction.of(setup.module, setup.parameters)
             self._kept = list(self._parts()) if self._n <= setup.tile else None
 
     @abstractmethod
     def _part(self, number: int, x: Inputs, y: Tensor) -> Any:
-        """Returns what products need from batch ``number``; the contributions of batches add up."""
+        """Returns what products with the matrix need from batch ``number``; the contributions of batches add up."""
 
     @abstractmethod
     def _product(self, part: Any, pieces: list[Tensor]) -> list[Tensor]:
@@ -79,12 +79,12 @@ class AbstractCurvature(AbstractOperator):
 
     @property
     def size(self) -> int:
-        """The number of chosen parameters, p."""
+        """The number of chosen parameters, which is the number of rows."""
         return sum(w.numel() for w in self._leaves)
 
     @property
     def like(self) -> Tensor:
-        """An empty tensor of the module's dtype and device."""
+        """An empty tensor with the module's dtype and device."""
         return self._leaves[0].detach().new_empty(0)
 
     @property
@@ -93,14 +93,14 @@ class AbstractCurvature(AbstractOperator):
         return tuple(self._f.leaves)
 
     def matvec(self, v: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
-        """Multiplies the matrix by a vector."""
+        """Multiplies the curvature matrix by a vector v with one entry per parameter."""
         leaves = self._leaves
         pieces = [part.reshape(w.shape) for part, w in zip(v.split([w.numel() for w in leaves]), leaves, strict=True)]
         total = None
         for part in self._parts() if self._kept is None else self._kept:
             share = torch.cat([h.flatten() for h in self._product(part, pieces)])
             total = share if total is None else total.add_(share)
-        assert total is not None  # there is at least one batch
+        assert total is not None  # data contain at least one batch
         return total
 
     def gradient(self) -> Float[Tensor, " p"]:
@@ -127,11 +127,11 @@ class AbstractCurvature(AbstractOperator):
             yield layer, self.block([name for name in self.names if name.rpartition(".")[0] == layer])
 
     def top(self, k: int = 1, *, iterations: int | None = None, seed: int = 0) -> Eigenpairs:
-        """The k largest eigenpairs; see `gnomon.linalg.lanczos.top_eigenpairs`."""
+        """Returns the k largest eigenvalues and their eigenvectors; see `gnomon.linalg.lanczos.top_eigenpairs`."""
         return top_eigenpairs(self, k, steps=iterations, seed=seed)
 
     def density(self, *, steps: int = 40, starts: int = 4, seed: int = 0) -> SpectralDensity:
-        """The distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
+        """Estimates the distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
         return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
 
     @names_call
@@ -153,18 +153,18 @@ class AbstractCurvature(AbstractOperator):
         return hutchinson(self, samples=products, confidence=confidence, seed=seed)
 
     def diagonal(self, *, samples: int = 100, confidence: float = 0.95, seed: int = 0) -> DiagonalEstimate:
-        """Every diagonal entry with its interval; see `gnomon.linalg.diagonal.diagonal`."""
+        """Estimates every diagonal entry with its confidence interval; see `gnomon.linalg.diagonal.diagonal`."""
         return diagonal(self, samples=samples, confidence=confidence, seed=seed)
 
     @names_call
     def inverse_product(
         self, b: Float[Tensor, " p"], *, damping: float = 0.0, tolerance: float = 1e-5, products: int = 1000
     ) -> LinearSolve:
-        """Solves (A + damping I) x = b for x; see `gnomon.linalg.conjugate.solve_operator`."""
+        """Solves (A + damping I) x = b for x, with A this matrix; see `gnomon.linalg.conjugate.solve_operator`."""
         return solve_operator(self, b, damping=damping, tolerance=tolerance, products=products)
 
     def to_scipy(self) -> Any:
-        """The matrix as a ``scipy.sparse.linalg.LinearOperator``, for scipy's own solvers."""
+        """Returns the matrix as a ``scipy.sparse.linalg.LinearOperator``, for scipy's own solvers."""
         from scipy.sparse.linalg import LinearOperator  # imported here because scipy is slow to import
 
         like = self.like
@@ -185,7 +185,8 @@ class AbstractCurvature(AbstractOperator):
     def _batches(self) -> Iterator[tuple[int, Inputs, Tensor]]:
         batches, number = self._setup.objective.batches(self._setup.tile), 0
         while True:
-            with random_state():  # a loader may draw random numbers
+            # a data loader that shuffles draws random numbers, which must not change the user's random state
+            with random_state():
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -199,7 +200,7 @@ class AbstractCurvature(AbstractOperator):
             yield part
 
     def _share(self, x: Inputs, y: Tensor) -> Tensor:
-        """Returns the contribution of a batch to L, with its graph."""
+        """Returns the contribution of a batch to the mean loss, with its autograd graph."""
         return self._weighted_loss(self._f.module_output(x), y)
 
     def _weighted_loss(self, outputs: Any, y: Tensor) -> Tensor:
@@ -214,7 +215,7 @@ class AbstractCurvature(AbstractOperator):
 
 
 def _affordable(module: nn.Module, objective: Objective) -> int:
-    """Returns how many examples fit in half of the free memory, at most `MAX_EXAMPLES_PER_GRAPH`."""
+    """Returns how many examples fit into half of the free memory, at most `MAX_EXAMPLES_PER_GRAPH`."""
     batch = objective.data.first(1)
     y = objective.of_batch(batch)[1]
     with preserve(module, all_derivatives=True):

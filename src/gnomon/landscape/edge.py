@@ -1,4 +1,4 @@
-"""The edge of stability: how sharpness changed during a run, compared with the limit of its learning rate.
+"""Compares the sharpness during a run with the largest sharpness at which its learning rate is stable.
 
 Full-batch gradient descent often sharpens until lambda_1 reaches 2 (1 + momentum) / lr and then stays near it, while
 the loss keeps falling, though not monotonically. A run is called
@@ -28,7 +28,7 @@ EDGE_TOLERANCE = 0.15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edge(Result):
-    """Holds the sharpness at the recorded steps of a run, and the limit 2 (1 + momentum) / lr.
+    """The sharpness at the recorded steps of a run, and the limit 2 (1 + momentum) / lr of stability.
 
     >>> run = Edge(torch.arange(3), torch.tensor([1.0, 1.9, 2.0]).double(), 2.0)
     >>> run.place, run.sharpening
@@ -41,7 +41,7 @@ class Edge(Result):
 
     @property
     def ratio(self) -> float:
-        """The mean over the last third of the record of sharpness / limit, as in (1)."""
+        """The mean of sharpness / limit over the last third of the recorded steps, as in (1)."""
         last = self.sharpness[-max(1, len(self.sharpness) // 3) :]
         return float(last.mean()) / self.limit
 
@@ -53,14 +53,14 @@ class Edge(Result):
 
     @property
     def place(self) -> str:
-        """The position of the run at its end: "below", "at" or "beyond" the edge, by (1)."""
+        """Where the run ended relative to the edge of stability: "below", "at" or "beyond"; see (1)."""
         if abs(self.ratio - 1) <= EDGE_TOLERANCE:
             return "at"
         return "below" if self.ratio < 1 else "beyond"
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """A sentence that says whether the run ended below, at or beyond the edge of stability."""
         moved = f"Sharpness went from {float(self.sharpness[0]):.3g} to {float(self.sharpness[-1]):.3g}"
         words = {
             "at": "at the edge of stability: the learning rate decides how sharp the solution is",
@@ -71,14 +71,14 @@ class Edge(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding if the run ended beyond the edge."""
+        """A finding if the run ended beyond the edge of stability; otherwise empty."""
         if self.place != "beyond":
             return ()
         evidence = (Value("sharpness over limit", self.ratio), Value("limit", self.limit))
         return (Finding(kinds.BEYOND_EDGE, values={"ratio": self.ratio}, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots sharpness over steps, with the limit."""
+        """Plots the sharpness over the steps, with the limit of stability."""
         marks = (Line("sharpness", self.steps, self.sharpness), Reference("limit of the learning rate", self.limit))
         return (Plot("Edge of stability", marks, Axis("step"), Axis("largest Hessian eigenvalue"), self.verdict),)
 

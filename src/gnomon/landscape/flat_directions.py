@@ -1,4 +1,4 @@
-"""Counts the directions along which the loss does not change to second order: the dimension of the set of minima.
+"""Counts the directions in parameter space along which the loss does not change to second order.
 
     at a fitted minimum  H = J^T S J / n,    rank H <= n k,    flat directions = p - rank                         (1)
 
@@ -35,7 +35,7 @@ COLUMNS_PER_TILE = 2**18
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatDirections(Result):
-    """Holds the number of parameters, the rank of J on the examples, the squared singular values over n, and the
+    """The number of parameters, the rank of the Jacobian J on the examples, its squared singular values over n, and the
     loss."""
 
     parameters: int
@@ -50,7 +50,7 @@ class FlatDirections(Result):
 
     @property
     def verdict(self) -> str:
-        """States the dimension of the set of minima, in one sentence."""
+        """A sentence with the number of directions that change no output."""
         return (
             f"{self.flat:,} of {self.parameters:,} directions change no output of these examples; the other "
             f"{self.rank} do."
@@ -101,7 +101,7 @@ def flat_directions(module: nn.Module, data: Any, *, examples: int = 100, loss: 
 
 
 def _gram(rows: list[Tensor]) -> Tensor:
-    """Returns J J^T in double precision, computed in blocks of columns."""
+    """Returns J J^T in double precision for the rows of J, computed in blocks of columns."""
     total = torch.zeros(len(rows), len(rows), dtype=torch.float64, device=rows[0].device)
     for start in range(0, len(rows[0]), COLUMNS_PER_TILE):
         part = torch.stack([row[start : start + COLUMNS_PER_TILE] for row in rows]).double()

@@ -40,8 +40,7 @@ BISECTION_STEPS = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatnessRadius(Result):
-    """Holds distances (1) along random directions, the smallest distance, the predictions (2), and the rise of the
-    loss.
+    """Distances after which the loss has risen by a given amount: along random directions, and in the worst direction.
 
     ``norm`` is the norm of the parameters, for comparison with the distances.
 
@@ -65,7 +64,7 @@ class FlatnessRadius(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """A sentence with the distance in a typical and in the worst direction."""
         share = f"{self.typical / max(self.norm, 1e-300):.3g}" if self.typical == inf else (
             f"{self.typical / max(self.norm, 1e-300):.0%} of the weights' norm")  # fmt: skip
         return (
@@ -74,7 +73,7 @@ class FlatnessRadius(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the distances, with the prediction from curvature."""
+        """Plots the distances along random directions, with the prediction from curvature."""
         finite = self.radii[self.radii.isfinite()]
         marks = (Histogram.of("directions", finite),) if len(finite) else ()
         line = () if self.foretold == inf else (Reference("second order", self.foretold, vertical=True),)
@@ -130,7 +129,8 @@ def flatness_radius(
 
         def exceeds_rise(v: Tensor, r: float) -> bool:
             vector_to_parameters(w + r * v, leaves)
-            return not objective.measure(moved, EXAMPLES_PER_PASS)[0] - start < level  # NaN counts as a rise
+            # written with "not", so that a loss of NaN counts as a rise
+            return not objective.measure(moved, EXAMPLES_PER_PASS)[0] - start < level
 
         first = sqrt(2 * level / max(float(top.values[0]), 1e-12))
         drawn = [torch.randn(w.shape, generator=generator).to(w) for _ in range(count)]
@@ -150,7 +150,7 @@ EXAMPLES_PER_PASS = 512
 
 
 def _distance(exceeds_rise: Any, v: Tensor, first: float) -> float:
-    """Finds the distance (1) by doubling and bisection."""
+    """Finds the distance (1) along a direction by doubling and bisection; infinite if the loss never rises enough."""
     high = first
     for _ in range(MAX_DOUBLINGS):
         if exceeds_rise(v, high):

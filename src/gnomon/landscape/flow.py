@@ -28,7 +28,7 @@ __all__ = ["GradientFlowGap", "gradient_flow_gap"]
 
 @dataclass(frozen=True, slots=True)
 class GradientFlowGap(Result):
-    """Holds the gap (1) for outputs and for parameters, the learning rate and the number of steps."""
+    """The relative distance (1) between gradient descent and gradient flow, for outputs and for parameters."""
 
     outputs: float
     parameters: float
@@ -37,7 +37,7 @@ class GradientFlowGap(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether the learning rate influences what is learned."""
+        """A sentence that says whether the learning rate influences what is learned."""
         near = self.outputs < 0.1
         return (
             f"Descent {'stays near gradient flow' if near else 'differs from gradient flow'}: after {self.steps} steps "

@@ -1,4 +1,4 @@
-"""Gauss-Newton and Fisher matrices of the mean loss, by their products with vectors.
+"""Multiplies Gauss-Newton and Fisher matrices of the mean loss by vectors, without storing the matrices.
 
 With J_i = df(x_i) / dw, and M_i a matrix in the outputs of example i,
 
@@ -45,7 +45,7 @@ Middle = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A batch: inputs, the random state at evaluation, outputs with their graph, and the product with M."""
+    """A batch that products use: inputs, random state, outputs with their graph, and the product with M."""
 
     x: Inputs
     random: Tensor
@@ -54,7 +54,7 @@ class Part:
 
 
 class AbstractOutputCurvature(AbstractCurvature):
-    """The matrix A of equation (1), for a choice of M that subclasses make."""
+    """A matrix A = mean of J^T M J over examples (1), for a matrix M of the outputs that subclasses choose."""
 
     _forward: bool | None = None
     """Whether J v is computed in forward mode; None before the first product."""
@@ -65,7 +65,7 @@ class AbstractOutputCurvature(AbstractCurvature):
         return Part(x, random, outputs, self._middle(number, outputs.detach(), y))
 
     def _product(self, part: Part, pieces: list[Tensor]) -> list[Tensor]:
-        if not part.outputs.requires_grad:  # the outputs do not depend on these parameters
+        if not part.outputs.requires_grad:  # the outputs do not depend on these parameters, so the product is zero
             return [torch.zeros_like(u) for u in pieces]
         return list(
             torch.autograd.grad(part.outputs, self._leaves, part.middle(self._jvp(part, pieces)), retain_graph=True,
@@ -73,7 +73,7 @@ class AbstractOutputCurvature(AbstractCurvature):
         )  # (1)  # fmt: skip
 
     def _jvp(self, part: Part, pieces: list[Tensor]) -> Tensor:
-        """Returns J v."""
+        """Returns the product J v of the batch's Jacobian with a vector, given in pieces, one per parameter."""
         if self._forward is not False:
             with self._reading():
                 torch.set_rng_state(part.random)
@@ -92,20 +92,20 @@ class AbstractOutputCurvature(AbstractCurvature):
         raise NotImplementedError
 
     def _slope(self, outputs: Tensor, y: Tensor, *, graph: bool) -> tuple[Tensor, Tensor]:
-        """Returns the outputs as a leaf, and the derivative of the batch's contribution to L with respect to them."""
+        """Returns the outputs as a leaf tensor, and the derivative of the batch's contribution to the loss in the
+        outputs."""
         leaf = outputs.requires_grad_()
         return leaf, torch.autograd.grad(self._weighted_loss(leaf, y), leaf, create_graph=graph)[0]
 
 
 class GaussNewtonOperator(AbstractOutputCurvature):
-    """The Gauss-Newton matrix: A of (1) with M of (2). Made by `gauss_newton`, and by `fisher` if (3) is equal to
-    (2)."""
+    """The Gauss-Newton matrix: A of (1) with the Hessian of the loss in the outputs as M; made by `gauss_newton`."""
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
         leaf, slope = self._slope(outputs, y, graph=True)
 
         def middle(u: Tensor) -> Tensor:
-            if not slope.requires_grad:  # a loss that is linear in the outputs
+            if not slope.requires_grad:  # a loss that is linear in the outputs has no curvature
                 return torch.zeros_like(u)
             return torch.autograd.grad(slope, leaf, u, retain_graph=True)[0]  # (2)
 
@@ -113,26 +113,28 @@ class GaussNewtonOperator(AbstractOutputCurvature):
 
 
 class EmpiricalFisherOperator(AbstractOutputCurvature):
-    """The empirical Fisher matrix: A of (1) with M of (5). Made by `empirical_fisher`."""
+    """The empirical Fisher matrix: A of (1) with M of (5); made by `empirical_fisher`."""
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
-        slope = self._slope(outputs, y, graph=False)[1] * self._n  # the slope of each example's own loss
+        # times n, because the derivative is of the mean loss, and (5) needs each example's own loss
+        slope = self._slope(outputs, y, graph=False)[1] * self._n
         return _outer(slope[None], self._n)  # (5)
 
 
 class SampledFisherOperator(AbstractOutputCurvature):
-    """The sampled Fisher matrix: A of (1) with M of (4). Made by `fisher` with ``draws``."""
+    """The sampled Fisher matrix: A of (1) with M of (4); made by `fisher` with ``draws``."""
 
     def __init__(self, setup: Setup, samples: int, seed: int) -> None:
         self._samples, self._seed = samples, seed
         super().__init__(setup)
 
     def block(self, parameters: str | Sequence[str]) -> "SampledFisherOperator":
-        """Returns the block of some parameters, with the same draws."""
+        """Returns the block of some parameters of the matrix, with the same random draws."""
         return SampledFisherOperator(replace(self._setup, parameters=parameters), self._samples, self._seed)
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
-        generator = torch.Generator(outputs.device).manual_seed(self._seed + number)  # the same draws at every product
+        # seeded here, so that every product uses the same draws
+        generator = torch.Generator(outputs.device).manual_seed(self._seed + number)
         f = outputs.reshape(len(y), -1)
         slopes = _draw(self._setup.objective.loss, f, self._samples, generator)
         return _outer(slopes.reshape(self._samples, *outputs.shape), self._n * self._samples)  # (4)
@@ -147,7 +149,7 @@ def gauss_newton(
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
 ) -> GaussNewtonOperator:
-    """The Gauss-Newton matrix (2) as a matrix-free operator; same arguments and methods as `hessian`.
+    """Returns the Gauss-Newton matrix (2) as a matrix-free operator; same arguments and methods as `hessian`.
 
     Hypotheses: a loss that is a mean over examples, each a function of its own outputs, and convex in them for a matrix
     that is never negative.
@@ -173,7 +175,8 @@ def fisher(
     draws: int | None = None,
     seed: int = 0,
 ) -> AbstractOutputCurvature:
-    """The Fisher matrix of the model's own predictions as an operator: exact (3), or from ``draws`` random draws (4).
+    """Returns the Fisher matrix of the model's own predictions as an operator: exact (3), or from ``draws`` random
+    draws (4).
 
     Other arguments and all methods are the same as for `hessian`; targets only determine the kind of prediction.
 
@@ -208,7 +211,8 @@ def empirical_fisher(
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
 ) -> EmpiricalFisherOperator:
-    """The mean of g g^T over per-example gradients g (5), as a matrix-free operator; arguments as for `hessian`.
+    """Returns the mean of g g^T over per-example gradients g (5), as a matrix-free operator; arguments as for
+    `hessian`.
 
     Hypotheses: a loss that is a mean over examples, each a function of its own outputs.
     Reference: [kunstner2019limitations], which explains why it does not approximate curvature away from a good fit.
@@ -224,7 +228,7 @@ def empirical_fisher(
 
 
 def _outer(slopes: Tensor, count: int) -> Middle:
-    """Returns the map u -> sum over draws of g (g . u) / count for each example; slopes are (draws, n, ...)."""
+    """Returns the map u -> sum over draws of g (g . u) / count for each example; slopes g are (draws, n, ...)."""
     flat = slopes.flatten(2) if slopes.dim() > 2 else slopes[..., None]
 
     def middle(u: Tensor) -> Tensor:
@@ -235,7 +239,7 @@ def _outer(slopes: Tensor, count: int) -> Middle:
 
 
 def _draw(loss: Loss, f: Tensor, samples: int, generator: torch.Generator) -> Tensor:
-    """Returns dl / df for targets drawn from the prediction, (samples, n, k)."""
+    """Returns dl / df for targets drawn from the network's prediction f, of shape (samples, n, k)."""
     shape = (samples, *f.shape)
     if isinstance(loss, CrossEntropy):
         p = torch.softmax(f.double(), 1)

@@ -1,4 +1,4 @@
-"""The Hessian of the mean loss with respect to the parameters, computed through products with vectors.
+"""Multiplies the Hessian of the mean loss by vectors, without storing it.
 
     L(w) = (1 / n) sum_i l(f(w, x_i), y_i),    H = d^2 L / dw^2                                      (1)
     H v = d (dL / dw . v) / dw                                                                       (2)
@@ -30,10 +30,11 @@ __all__ = ["HessianOperator", "hessian"]
 
 
 class HessianOperator(AbstractCurvature):
-    """The Hessian (1) for the p parameters in the order of their names. Made by `hessian`; valid until they change."""
+    """The Hessian (1) of the mean loss for p parameters, as an operator; made by `hessian`, valid until parameters
+    change."""
 
     def _part(self, number: int, x: Inputs, y: Tensor) -> list[Tensor]:
-        """Returns the contribution of a batch to the gradient, with its graph."""
+        """Returns the contribution of a batch to the gradient, with its autograd graph."""
         return list(
             torch.autograd.grad(
                 self._share(x, y), self._leaves, create_graph=True, allow_unused=True, materialize_grads=True
@@ -42,7 +43,7 @@ class HessianOperator(AbstractCurvature):
 
     def _product(self, part: list[Tensor], pieces: list[Tensor]) -> list[Tensor]:
         pairs = [(g, u) for g, u in zip(part, pieces, strict=True) if g.requires_grad]
-        if not pairs:  # the gradient is constant
+        if not pairs:  # a constant gradient has the Hessian zero
             return [torch.zeros_like(u) for u in pieces]
         return list(
             torch.autograd.grad([g for g, _ in pairs], self._leaves, [u for _, u in pairs], retain_graph=True,
@@ -59,7 +60,7 @@ def hessian(
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
 ) -> HessianOperator:
-    """The Hessian (1) of the mean loss as a matrix-free operator: top eigenvalues, trace with interval, density.
+    """Returns the Hessian (1) of the mean loss as an operator with top eigenvalues, trace and spectral density.
 
     Args:
         module: read in eval mode, and left as it was.

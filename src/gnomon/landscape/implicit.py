@@ -1,4 +1,4 @@
-"""Computes the implicit regularization that finite learning rates and batches add to the loss.
+"""Computes the implicit penalties that finite learning rates and batches add to the loss.
 
     descent with step lr follows the flow of  L + (lr / 4) |grad L|^2                                             (1)
     an epoch over batches k follows           L + (lr / 4) |grad L|^2 + (lr / 4) mean_k |grad L_k - grad L|^2     (2)
@@ -31,7 +31,7 @@ __all__ = ["ImplicitPenalty", "implicit_penalty"]
 
 @dataclass(frozen=True, slots=True)
 class ImplicitPenalty(Result):
-    """Holds the loss, the two implicit terms of (2) and the learning rate; ``noise`` is zero for full batches."""
+    """The loss, the two implicit penalties of equation (2), and the learning rate; ``noise`` is zero for full batches."""
 
     loss: float
     norm: float
@@ -40,17 +40,17 @@ class ImplicitPenalty(Result):
 
     @property
     def share(self) -> float:
-        """The sum of both terms divided by the loss."""
+        """The sum of both penalties divided by the loss."""
         return (self.norm + self.noise) / self.loss if self.loss > 0 else float("inf")
 
     @property
     def verdict(self) -> str:
-        """States the size of the implicit penalty relative to the loss, in one sentence."""
+        """A sentence with the size of the implicit penalty relative to the loss."""
         which = "the size of the step" if self.norm >= self.noise else "the noise of the batches"
         return f"Steps of {self.lr:.3g} add an implicit penalty of {self.share:.1%} of the loss, mostly from {which}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss and both penalties."""
+        """Plots the loss and both implicit penalties."""
         bars = Bars("value", ("loss", "penalty of the step", "penalty of the batches"),
                     (self.loss, self.norm, self.noise))  # fmt: skip
         return (Plot("What steps add to the loss", (bars,), Axis("value"), caption=self.verdict),)

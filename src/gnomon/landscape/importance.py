@@ -1,4 +1,4 @@
-"""Measures which of the two learned parameters of batch norm matters, by resetting one of them.
+"""Measures which of the two learned parameters of batch norm (scale or shift) matters, by resetting one of them.
 
     rise of a layer's scale c: (L with c = 1) - L,    of its shift b: (L with b = 0) - L                        (1)
 
@@ -26,7 +26,7 @@ __all__ = ["NormalizationImportance", "normalization_importance"]
 
 @dataclass(frozen=True, slots=True)
 class NormalizationImportance(Result):
-    """Holds the rise of the loss (1) for each batch norm layer when its scale or its shift is reset, and the loss."""
+    """The rise of the loss when the scale or the shift of each batch norm layer is reset, and the loss before."""
 
     scale: dict[str, float]
     shift: dict[str, float]
@@ -34,7 +34,7 @@ class NormalizationImportance(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether the scale or the shift matters more."""
+        """A sentence that says whether the scale or the shift matters more."""
         scale, shift = sum(self.scale.values()), sum(self.shift.values())
         more, less = ("scale", "shift") if scale >= shift else ("shift", "scale")
         low, high = sorted((scale, shift))
@@ -44,7 +44,7 @@ class NormalizationImportance(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both rises for each layer."""
+        """Plots the rise of the loss after resetting scales and after resetting shifts."""
         names = tuple(self.scale)
         axis = Axis("rise of the loss")
         return (

@@ -1,4 +1,4 @@
-"""Measures the part of the weights that affects no output of the examples.
+"""Measures which part of the weights affects no output of the examples.
 
     invisible share of a weight W = |W (1 - P)|^2 / |W|^2,  P the projector on the layer's inputs                 (1)
 
@@ -27,14 +27,14 @@ __all__ = ["InvisibleWeights", "invisible_weights"]
 
 @dataclass(frozen=True, slots=True)
 class InvisibleWeights(Result):
-    """Holds for each layer the share (1) of its weights that no example uses, and the rank of its inputs."""
+    """For each layer, the share (1) of its squared weights that no example uses, and the rank of its inputs."""
 
     shares: dict[str, float]
     ranks: dict[str, int]
 
     @property
     def verdict(self) -> str:
-        """States the layer with the largest invisible share, in one sentence."""
+        """A sentence that names the layer with the largest share of weights without effect."""
         name = max(self.shares, key=self.shares.__getitem__)
         return (
             f"Up to {self.shares[name]:.0%} of the squared weights of a layer have no effect on the data ('{name}', "
@@ -42,7 +42,7 @@ class InvisibleWeights(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the share of each layer."""
+        """Plots the share of weights without effect for each layer."""
         bars = Bars("share", tuple(self.shares), tuple(self.shares.values()))
         return (
             Plot(
@@ -56,7 +56,7 @@ class InvisibleWeights(Result):
 
 @names_call
 def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
-    """Computes the share of each linear layer's weights that has no effect on any example; equation (1).
+    """Computes the share of each linear layer's squared weights that has no effect on any example; equation (1).
 
     Args:
         module: read in eval mode and left as it was.

@@ -1,4 +1,4 @@
-"""Jacobian-vector products J v with J = df / dw: in forward mode, or by two backward passes if that is unsupported.
+"""Multiplies the Jacobian J = df / dw by vectors: in forward mode, or by two backward passes if that is unsupported.
 
     J v = d f(w + t v) / dt  at t = 0                                                                (1)
     J v = d (J^T u . v) / du                                                                         (2)
@@ -31,7 +31,7 @@ ADJOINT_TOLERANCE = 1e-3
 def jvp_in_forward_mode(
     returned: Callable[[dict[str, Tensor]], Tensor], leaves: dict[str, Tensor], pieces: list[Tensor]
 ) -> Tensor | None:
-    """Computes J v in forward mode, equation (1); None if an operation has no forward mode.
+    """Returns J v computed in forward mode, equation (1); None if an operation has no forward mode.
 
     Cost: about two to three forward passes.
 
@@ -41,18 +41,20 @@ def jvp_in_forward_mode(
     """
     try:
         with forward_ad.dual_level(), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*torch.jit.script")  # raised when torch loads its forward mode
+            # torch warns about its own deprecated jit when it loads forward-mode derivatives
+            warnings.filterwarnings("ignore", message=".*torch.jit.script")
             pairs = zip(leaves.items(), pieces, strict=True)
             outputs, tangent = forward_ad.unpack_dual(
                 returned({name: forward_ad.make_dual(w.detach(), v) for (name, w), v in pairs})
             )
             return torch.zeros_like(outputs) if tangent is None else tangent.detach()  # (1)
-    except (NotImplementedError, RuntimeError, InputError):  # errors of the module itself were raised earlier
+    # the module itself ran before, so these errors come from forward mode
+    except (NotImplementedError, RuntimeError, InputError):
         return None
 
 
 def jvp_by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor]) -> Tensor:
-    """Computes J v by two backward passes, equation (2).
+    """Returns J v computed by two backward passes, equation (2).
 
     Cost: two backward passes, and the memory of both.
 
@@ -68,7 +70,7 @@ def jvp_by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[T
 
 
 def jvp_matches_vjp(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor], moved: Tensor) -> bool:
-    """Whether a computed J v agrees with J^T u from backward passes; equation (3).
+    """Whether a computed product ``moved`` = J v agrees with J^T u from backward passes; equation (3).
 
     Cost: one backward pass.
 

@@ -1,4 +1,4 @@
-"""Gradient noise: the batch size above which a larger batch hardly helps.
+"""Measures the gradient noise scale: the batch size above which a larger batch hardly helps.
 
 With gradients g_i of single examples, drawn from a distribution with mean G and covariance S,
 
@@ -39,7 +39,7 @@ MAX_GRADIENT_BYTES = 256 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class GradientNoise(Result):
-    """Holds the noise scale B of equation (1) with its interval, the variance, the squared mean, and n.
+    """The gradient noise scale B of equation (1) with its interval, the gradient's variance and its squared mean.
 
     ``scale`` is infinite if the estimate of |G|^2 is zero or less.
 
@@ -57,7 +57,7 @@ class GradientNoise(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """A sentence with the noise scale and what it means for the batch size."""
         low, high = self.interval.low, self.interval.high
         where = f"({low:.3g} to {high:.3g} at {self.interval.confidence:.0%} confidence)"
         if self.scale == inf:
@@ -67,9 +67,7 @@ class GradientNoise(Result):
         return f"The gradient noise scale is {self.scale:.3g} {where}: {advice}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the steps and examples that training needs over the batch size b, relative to the minimum: 1 + B / b, 1
-        + b / B.
-        """
+        """Plots the steps and the examples that training needs over the batch size b: 1 + B / b and 1 + b / B."""
         if not 0 < self.scale < inf:
             return Result.plots(self)
         sizes = [self.scale * 2.0 ** (k / 4) for k in range(-24, 25)]
@@ -91,7 +89,8 @@ def gradient_noise(
     parameters: str | Sequence[str] | None = None,
     confidence: float = 0.95,
 ) -> GradientNoise:
-    """Estimates the simple noise scale of per-example gradients, with a confidence interval.
+    """Estimates the noise scale of per-example gradients (trace of covariance / squared mean), with a confidence
+    interval.
 
         B = trace cov(g_i) / |mean g_i|^2                                                        (1)
 
@@ -122,7 +121,7 @@ def gradient_noise(
 
 
 def _moments(f: PureFunction, objective: Objective) -> tuple[Tensor, Tensor, float]:
-    """Returns |g_i|^2 and g_i . g for each example, and |g|^2, in float64."""
+    """Returns |g_i|^2 and g_i . g for the gradient g_i of each example, and |g|^2 for their mean g, in float64."""
     size, n = sum(w.numel() for w in f.leaves.values()), len(objective)
     tile = max(1, MAX_GRADIENT_BYTES // (size * next(iter(f.leaves.values())).element_size()))
     # The full gradient is computed in tiles as well, so that its graph stays small.
@@ -143,7 +142,7 @@ def _gradient(f: PureFunction, objective: Objective, x: Inputs, y: Tensor) -> Te
 
 
 def _rows(f: PureFunction, objective: Objective, x: Inputs, y: Tensor) -> Tensor:
-    """Returns per-example gradients (n, p): all at once if vmap supports the module, otherwise one by one."""
+    """Returns per-example gradients (n, p), all at once if vmap supports the module, otherwise one by one."""
     leaves = {name: w.detach() for name, w in f.leaves.items()}
 
     def single(w: dict[str, Tensor], one: Inputs, target: Tensor) -> Tensor:
@@ -157,7 +156,7 @@ def _rows(f: PureFunction, objective: Objective, x: Inputs, y: Tensor) -> Tensor
 
 
 def _axes(x: object) -> object:
-    """Returns the vmap axes of the arguments: 0 for tensors, None for anything else."""
+    """Returns the vmap axes of the inputs: 0 for tensors, None for anything else."""
     if isinstance(x, Tensor):
         return 0 if x.dim() > 0 else None
     if isinstance(x, dict):
@@ -177,7 +176,8 @@ def _estimate(squares: Tensor, products: Tensor, total: float, confidence: float
     variance = float(whole - n * total) / (n - 1)
     if variance <= torch.finfo(torch.float64).eps * float(whole):
         return GradientNoise(0.0, Interval(0.0, 0.0, confidence), 0.0, total, n)
-    without = (n * n * total - 2 * n * products + squares) / (n - 1) ** 2  # |mean of the others|^2
+    # |mean of the other gradients|^2, for a jackknife estimate of the error
+    without = (n * n * total - 2 * n * products + squares) / (n - 1) ** 2
     left = ratio(whole - squares, without.clamp_min(0), n - 1).sqrt()
     error = float(((n - 1) / n * (left - left.mean()).square().sum()).sqrt())
     width = float(stdtrit(n - 1, (1 + confidence) / 2)) * error

@@ -34,7 +34,8 @@ __all__ = ["RankDuringTraining", "SolutionNorms", "WeightNorms", "rank_during_tr
 
 @dataclass(frozen=True, slots=True)
 class WeightNorms(Record):
-    """The norms (1) of one weight as a matrix (outputs by all other axes); ``rank`` is the effective rank.
+    """Frobenius, spectral and nuclear norm of one weight as a matrix (outputs by all other axes), and its effective
+    rank.
 
     >>> WeightNorms(5.0, 4.0, 7.0, 1.9).nuclear
     7.0
@@ -48,9 +49,7 @@ class WeightNorms(Record):
 
 @dataclass(frozen=True, slots=True)
 class SolutionNorms(Result):
-    """Holds the norms (1) of each weight, the Euclidean norm of all parameters, and the path norm (None if not a
-    chain).
-    """
+    """The norms (1) of each weight, the Euclidean norm of all parameters, and the path norm (None if not a chain)."""
 
     weights: dict[str, WeightNorms]
     euclidean: float
@@ -58,14 +57,14 @@ class SolutionNorms(Result):
 
     @property
     def product(self) -> float:
-        """The product of the spectral norms, which bounds the Lipschitz constant of chains with 1-Lipschitz
+        """The product of the spectral norms, which bounds the Lipschitz constant of a chain with 1-Lipschitz
         activations.
         """
         return prod(w.spectral for w in self.weights.values())
 
     @property
     def verdict(self) -> str:
-        """States the norms, and the weight with the smallest effective rank, in one sentence."""
+        """A sentence with the norms and the weight with the smallest effective rank."""
         name = min(self.weights, key=lambda n: self.weights[n].rank)
         path = "" if self.path is None else f", the path norm {self.path:.3g}"
         return (
@@ -81,19 +80,19 @@ class SolutionNorms(Result):
 
 @dataclass(frozen=True, slots=True)
 class RankDuringTraining(Result):
-    """Holds the effective rank of each weight at each checkpoint."""
+    """The effective rank of each weight at each checkpoint of a run."""
 
     ranks: dict[str, tuple[float, ...]]
 
     @property
     def verdict(self) -> str:
-        """States the weight whose rank changed most, in one sentence."""
+        """A sentence that names the weight whose effective rank changed most."""
         name = max(self.ranks, key=lambda n: abs(self.ranks[n][-1] - self.ranks[n][0]))
         row = self.ranks[name]
         return f"The effective rank of '{name}' changed most, from {row[0]:.1f} to {row[-1]:.1f}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the ranks over the checkpoints."""
+        """Plots the effective ranks over the checkpoints."""
         lines = tuple(Line(name, range(len(row)), row) for name, row in self.ranks.items())
         return (Plot("Effective rank in training", lines, Axis("checkpoint"), Axis("rank"), self.verdict),)
 
@@ -145,8 +144,7 @@ def _norms(w: Tensor) -> WeightNorms:
 
 
 def _path(module: nn.Module) -> float | None:
-    """Returns the path norm of a chain of linear layers, by passing ones through the squared weights. Ignores
-    biases."""
+    """Returns the path norm of a chain of linear layers, by passing ones through the squared weights; ignores biases."""
     layers = [part for part in module.modules() if not list(part.children()) and any(True for _ in part.parameters())]
     if not isinstance(module, nn.Sequential | nn.Linear) or not all(isinstance(part, nn.Linear) for part in layers):
         return None

@@ -1,4 +1,4 @@
-"""Sharpness as the largest rise of the loss nearby, also in a variant that rescaling of layers cannot change.
+"""Measures sharpness as the largest rise of the loss nearby, also in a variant that rescaling of layers cannot change.
 
     S(r) = max over |e| <= r of L(w + e) - L(w),    first order: e = r g / |g|                                   (1)
     adaptive: e = r T^2 g / |T g| with T = diag |w|, so that |e / w| <= r                                        (2)
@@ -38,7 +38,7 @@ __all__ = ["LocalEntropy", "NearbyLossRise", "local_entropy", "nearby_loss_rise"
 
 @dataclass(frozen=True, slots=True)
 class NearbyLossRise(Result):
-    """Holds the loss, its rise (1) or (2) within a radius, and which of the two it is."""
+    """The loss, its largest rise within a radius of the parameters, and whether the radius is relative to each weight."""
 
     loss: float
     rise: float
@@ -47,14 +47,14 @@ class NearbyLossRise(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how much the loss can rise nearby."""
+        """A sentence that says how much the loss can rise nearby."""
         unit = "of each weight" if self.adaptive else "in parameters"
         return f"Within {self.radius:.3g} {unit} the loss can rise from {self.loss:.3g} by {self.rise:.3g}."
 
 
 @dataclass(frozen=True, slots=True)
 class LocalEntropy(Result):
-    """Holds the local entropy (3) with a 95 % interval over draws, the loss times n, and the scope c."""
+    """The local entropy (3) with a 95 % interval over random draws, n times the loss, and the scope c."""
 
     value: float
     interval: Interval
@@ -63,7 +63,7 @@ class LocalEntropy(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how wide the valley is: how much noise of this scope adds to the loss."""
+        """A sentence that says how wide the minimum is: how much Gaussian noise on the weights adds to the loss."""
         cost = -self.value - self.here
         return (
             f"Noise of precision (scope) {self.scope:.3g} costs {cost:.3g} nats more loss; in a wide minimum this "
@@ -131,7 +131,7 @@ def local_entropy(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LocalEntropy:
-    """Estimates the local entropy of the loss around the parameters, by Gaussian draws; equation (3).
+    """Estimates the local entropy of the loss around the parameters, from Gaussian draws; equation (3).
 
     Args:
         module: read in eval mode and left as it was.

@@ -1,4 +1,5 @@
-"""The loss on a plane of parameters: two random directions, a plane through three models, or the plane of a run.
+"""Computes the loss on a plane of parameters: two random directions, a plane through three models, or the plane of a
+run.
 
     L(w + s u + t v),    u and v as long as the weights, filter by filter:  u_f <- u_f |w_f| / |u_f|              (1)
     a run w_0 ... w_T:   u, v the two principal directions of w_k - w_T,  with the share of its motion in them     (2)
@@ -36,7 +37,7 @@ EXAMPLES_PER_PASS = 512
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossPlane(Result):
-    """Holds losses on a grid (rows: t, columns: s), the positions of the given models, and how much of a run it shows.
+    """Losses on a grid (rows: t, columns: s), the positions of the given models, and how much of a run the plane shows.
 
     ``share`` is the part of the squared motion of the models that lies in the plane, 1 for at most three of them.
 
@@ -60,7 +61,7 @@ class LossPlane(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """A sentence with the smallest and the largest loss on the plane."""
         low, high = float(self.losses.min()), float(self.losses.max())
         head = f"On the plane the loss goes from {low:.3g}, at ({self.best[0]:.3g}, {self.best[1]:.3g}), to {high:.3g}"
         return (
@@ -88,8 +89,7 @@ def loss_plane(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LossPlane:
-    """Evaluates the loss on a plane through a model: random filter-normalized directions (1), other models, or a run
-    (2).
+    """Computes the loss on a plane through a model: along random directions (1), through other models, or of a run (2).
 
     Args:
         module: the center of the plane, read in eval mode and left as it was.
@@ -133,7 +133,8 @@ def loss_plane(
 def _directions(
     module: nn.Module, leaves: list[nn.Parameter], w: Tensor, models: Sequence[nn.Module], seed: int
 ) -> tuple[tuple[Tensor, Tensor], Tensor, float]:
-    """Returns two directions, the positions of the models in their coordinates, and the share of their motion."""
+    """Returns two directions, the positions of the models in their coordinates, and the share of their motion in the
+    plane."""
     if not models:
         generator = torch.Generator().manual_seed(check_seed(seed))
         first, second = (filter_normalized(torch.randn(w.shape, generator=generator).to(w), leaves) for _ in range(2))
@@ -158,8 +159,8 @@ def _directions(
 
 
 def filter_normalized(direction: Tensor, parameters: Sequence[Tensor]) -> Tensor:
-    """Rescales each filter of a direction to the norm of the same filter of the weights; zero for biases and norms;
-    (1).
+    """Rescales each filter of a direction to the norm of the same filter of the weights; zero for biases and norm
+    layers.
 
     A filter is the part of a weight that computes one unit: a row of a dense layer, a kernel of a convolution.
     Cost: one pass.

@@ -1,4 +1,4 @@
-"""Learning rates and initialization scales at which training is stable.
+"""Finds learning rates and initialization scales at which training is stable.
 
     learning rates: one run whose rate grows geometrically, lr_s = low (high / low)^(s / steps), until it diverges  (1)
     scales: for each c, training from c w_0; the range of c whose final loss is within a factor of the best          (2)
@@ -38,7 +38,7 @@ TRAINABLE_LOSS_FACTOR = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LrRange(Result):
-    """Holds learning rates, the batch loss at each, and how the run (1) ended: "finished" or "diverged"."""
+    """Learning rates, the batch loss at each, and how the run (1) ended: "finished" or "diverged"."""
 
     lrs: tuple[float, ...]
     losses: tuple[float, ...]
@@ -63,12 +63,12 @@ class LrRange(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence which learning rates to use."""
+        """A sentence that says which learning rates to use."""
         end = "diverges" if self.stopped == "diverged" else "stops improving"
         return f"The loss falls fastest near lr = {self.steepest:.2g} and {end} beyond {self.largest:.2g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss over the learning rate."""
+        """Plots the batch loss over the learning rate."""
         marks = (Line("loss of the batch", self.lrs, self.losses), Line("smoothed", self.lrs, _smooth(self.losses)),
                  Reference("steepest", self.steepest, vertical=True))  # fmt: skip
         return (Plot("Range of learning rates", marks, Axis("learning rate", log=True), Axis("loss"), self.verdict),)
@@ -76,14 +76,14 @@ class LrRange(Result):
 
 @dataclass(frozen=True, slots=True)
 class InitializationScaleRange(Result):
-    """Holds factors on the initial weights and the final loss for each; NaN if training diverged."""
+    """Factors of the initial weights and the final loss for each factor; NaN if training diverged."""
 
     scales: tuple[float, ...]
     losses: tuple[float, ...]
 
     @property
     def trainable(self) -> tuple[float, ...]:
-        """The scales whose final loss is within a factor 2 of the best."""
+        """The scales whose final loss is within a factor of 2 of the best."""
         known = [v for v in self.losses if isfinite(v)]
         best = min(known) if known else nan
         return tuple(
@@ -94,14 +94,14 @@ class InitializationScaleRange(Result):
 
     @property
     def verdict(self) -> str:
-        """States the range of scales from which training works, in one sentence."""
+        """A sentence with the range of scales from which training works."""
         if not self.trainable:
             return "Training diverged from every scale of the initial weights."
         low, high = self.trainable[0], self.trainable[-1]
         return f"Training works from initial weights scaled by {low:g} to {high:g}, a factor {high / low:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the final loss over the scale."""
+        """Plots the final loss over the scale of the initial weights."""
         known = [(s, v) for s, v in zip(self.scales, self.losses, strict=True) if isfinite(v)]
         line = Line("final loss", [s for s, _ in known], [v for _, v in known])
         return (Plot("Scale of the initial weights", (line,), Axis("scale", log=True), Axis("loss"), self.verdict),)
@@ -228,6 +228,6 @@ def _lookup(value: Tensor, slopes: Sequence[Tensor | None]) -> tuple[Tensor, Seq
 
 
 def _smooth(values: Sequence[float], width: int = 5) -> list[float]:
-    """Averages neighboring values."""
+    """Returns the running means of a list of numbers, over a few neighbors on both sides."""
     half = width // 2
     return [sum(part) / len(part) for i in range(len(values)) if (part := values[max(0, i - half) : i + half + 1])]

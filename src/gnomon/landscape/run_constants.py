@@ -30,7 +30,7 @@ __all__ = ["RunConstants", "keep_model", "run_constants"]
 
 @dataclass(frozen=True, slots=True)
 class RunConstants(Result):
-    """Holds for each checkpoint the loss, both smoothness values (1), the cosine (2) and the constant (3).
+    """For each checkpoint: the loss, two smoothness values (1), the cosine (2) and the Polyak-Lojasiewicz constant (3).
 
     >>> found = RunConstants((2.0, 1.0), (4.0, 5.0), (4.0, 4.5), (1.0, 0.9), (0.5, 0.4), 0.1)
     >>> found.polyak, round(found.rate, 3)
@@ -51,13 +51,12 @@ class RunConstants(Result):
 
     @property
     def rate(self) -> float:
-        """The largest share of the excess loss that remains after a step (4), with the largest smoothness of the
-        run."""
+        """The largest share of the excess loss that can remain after a step (4), for the largest smoothness of the run."""
         return max(0.0, 1 - self.polyak / max(self.smoothness))
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """A sentence with the safe step size, the gradient's cosine and the Polyak-Lojasiewicz constant."""
         largest = max(self.smoothness)
         return (
             f"Over {len(self.losses)} models smoothness is at most {largest:.3g} (steps below {2 / largest:.3g} are "
@@ -78,7 +77,7 @@ class RunConstants(Result):
 
 @names_call
 def keep_model(step: int, model: nn.Module, loss: float) -> nn.Module:
-    """A watcher for `gnomon.train` that keeps a copy of the model: ``watch={"model": keep_model}``.
+    """A watcher for `gnomon.train` that stores a copy of the model at each record: ``watch={"model": keep_model}``.
 
     Cost: a copy of the parameters.
 

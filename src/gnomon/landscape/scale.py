@@ -30,7 +30,7 @@ MAX_COSINE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class ScaleInvariance(Result):
-    """Holds |cosine| of each weight and its gradient (zero if the loss does not depend on the scale), and |w|^2."""
+    """For each weight, |cosine| with its gradient (zero if the loss does not depend on the weight's scale), and |w|^2."""
 
     cosines: dict[str, float]
     squares: dict[str, float]
@@ -48,13 +48,13 @@ class ScaleInvariance(Result):
 
     @property
     def verdict(self) -> str:
-        """States the number of scale-invariant weights, in one sentence."""
+        """A sentence with the number of scale-invariant weights."""
         found = self.invariant
         named = f": {', '.join(found[:3])}{' ...' if len(found) > 3 else ''}" if found else ""
         return f"The loss does not depend on the scale of {len(found)} of {len(self.cosines)} weights{named}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the cosine of each weight."""
+        """Plots the cosine between each weight and its gradient."""
         bars = Bars("cosine", tuple(self.cosines), tuple(self.cosines.values()))
         return (Plot("Cosine of weights and their gradient", (bars,), Axis("|cosine|"), caption=self.verdict),)
 

@@ -31,7 +31,7 @@ __all__ = ["SeedSensitivity", "seed_sensitivity"]
 
 @dataclass(frozen=True, slots=True)
 class SeedSensitivity(Result):
-    """Holds mean relative distances between networks trained from several seeds, of outputs and of parameters."""
+    """The mean relative distances between networks trained from several seeds: of outputs and of parameters."""
 
     functions: float
     parameters: float
@@ -39,7 +39,7 @@ class SeedSensitivity(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether different seeds learn different functions."""
+        """A sentence that says whether different seeds learn different functions."""
         same = "learn nearly the same function" if self.functions < 0.1 else "learn different functions"
         return (
             f"{len(self.losses)} seeds {same}: outputs differ by {self.functions:.1%}, parameters by "

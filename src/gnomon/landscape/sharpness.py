@@ -1,4 +1,4 @@
-"""Sharpness: the largest eigenvalue of the Hessian, compared with the limit at which a learning rate is stable.
+"""Computes sharpness, the largest eigenvalue of the Hessian, and the learning rates that are stable at it.
 
     lambda_1(H) < 2 (1 + momentum) / lr                                                         (1)
 
@@ -33,7 +33,7 @@ __all__ = ["Sharpness", "sharpness", "sharpness_of"]
 
 @dataclass(frozen=True, slots=True)
 class Sharpness(Result):
-    """Holds the largest Hessian eigenvalues, a bound on the error of each, and the learning rate to compare with.
+    """The largest Hessian eigenvalues, a bound on the error of each, and the learning rate to compare with.
 
     ``lr`` is None if none was passed; ``products`` is the number of Hessian-vector products that were computed.
     """
@@ -46,13 +46,12 @@ class Sharpness(Result):
 
     @property
     def value(self) -> float:
-        """The largest eigenvalue."""
+        """The largest Hessian eigenvalue, called sharpness."""
         return self.values[0]
 
     @property
     def limit(self) -> float:
-        """The largest eigenvalue at which the learning rate is stable, equation (1); infinite without a learning
-        rate."""
+        """The largest sharpness at which the learning rate is stable, equation (1); infinite without a learning rate."""
         return inf if self.lr is None else 2 * (1 + self.momentum) / self.lr  # (1)
 
     @property
@@ -62,17 +61,17 @@ class Sharpness(Result):
 
     @property
     def ratio(self) -> float:
-        """Sharpness divided by the limit; above 1, the learning rate is too large here."""
+        """Sharpness divided by its limit; above 1, the learning rate is too large here."""
         return self.value / self.limit
 
     @property
     def stable(self) -> bool:
-        """Whether the learning rate is stable, by (1)."""
+        """Whether the learning rate is stable at this sharpness, by (1)."""
         return self.value < self.limit
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """A sentence with the sharpness and the learning rates that are stable."""
         head = f"The largest Hessian eigenvalue is {self.value:.4g} (within {self.residuals[0]:.1g})"
         if self.lr is None:
             return f"{head}: learning rates below {self.largest_lr:.3g} are stable here."
@@ -83,7 +82,7 @@ class Sharpness(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding if the learning rate is unstable here."""
+        """A finding if the learning rate is unstable here; otherwise empty."""
         if self.stable or self.lr is None:
             return ()
 
@@ -93,7 +92,7 @@ class Sharpness(Result):
         return (Finding(kinds.UNSTABLE_HERE, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the eigenvalues, with the limit if a learning rate was passed."""
+        """Plots the largest eigenvalues, with their limit if a learning rate was passed."""
         labels = [f"eigenvalue {i + 1}" for i in range(len(self.values))]
         bars = Bars("largest eigenvalues", labels, self.values)
         limit = () if self.limit == inf else (Reference("limit of the learning rate", self.limit, vertical=True),)
@@ -141,7 +140,7 @@ def sharpness(
 
 
 def sharpness_of(operator: AbstractOperator, *, steps: int, seed: int) -> Sharpness:
-    """Computes the sharpness of a Hessian operator, by at most ``steps`` products.
+    """Returns the sharpness of a Hessian operator, computed by at most ``steps`` products with vectors.
 
     >>> import torch
     >>> net, x = nn.Linear(2, 1, bias=False), 2.0 * torch.eye(2)

@@ -1,4 +1,4 @@
-"""Six variants of sharpness, and which of them stay the same when a network is rescaled without changing its outputs.
+"""Computes six variants of sharpness, and finds those that a rescaling with the same outputs does not change.
 
 With T = diag |w|,
 
@@ -40,7 +40,7 @@ NAMES = ("largest eigenvalue", "trace", "rise in a ball", "adaptive eigenvalue",
 
 @dataclass(frozen=True, slots=True)
 class SharpnessVariants(Result):
-    """Holds each variant (1) to (3) for a model, and for a rescaled copy with the same outputs.
+    """The six variants of sharpness for a model, and for a rescaled copy with the same outputs.
 
     ``rescaled`` is empty if no unit of the model can be rescaled; ``factor`` is the largest factor of the rescaling.
 
@@ -55,14 +55,14 @@ class SharpnessVariants(Result):
 
     @property
     def invariant(self) -> tuple[str, ...]:
-        """The variants that the rescaling did not change."""
+        """The names of the variants that the rescaling did not change."""
         return tuple(
             n for n, v in self.rescaled.items() if abs(v - self.values[n]) <= MAX_RELATIVE_CHANGE * abs(self.values[n])
         )
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence which variants can be compared between models."""
+        """A sentence that says which variants can be compared between models."""
         if not self.rescaled:
             return "No hidden unit can be rescaled without changing the outputs: all variants can be compared."
         worst = max(self.rescaled, key=lambda n: self.rescaled[n] / max(abs(self.values[n]), 1e-300))
@@ -83,7 +83,7 @@ class SharpnessVariants(Result):
 
 
 class _Adaptive(AbstractOperator):
-    """The operator T A T for a diagonal T."""
+    """The operator T A T, for another operator A and a diagonal matrix T."""
 
     def __init__(self, operator: AbstractOperator, scale: Tensor) -> None:
         self._operator, self._scale = operator, scale
@@ -113,8 +113,7 @@ def sharpness_variants(
     tile: int | None = None,
     seed: int = 0,
 ) -> SharpnessVariants:
-    """Computes six variants of sharpness for a model and for a rescaled copy with the same outputs; equations (1) to
-    (3).
+    """Computes six variants of sharpness, (1) to (3), for a model and for a rescaled copy with the same outputs.
 
     Args:
         module: read in eval mode and left as it was.

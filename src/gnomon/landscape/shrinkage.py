@@ -1,4 +1,4 @@
-"""How much weight decay and early stopping shrink each Hessian direction, and which decay equals which stop.
+"""Computes how much weight decay and early stopping shrink each Hessian direction, and which decay equals which stop.
 
 Near a minimum w* of a quadratic loss with Hessian eigenvalues l_i, of the part of w* along direction i
 
@@ -31,7 +31,7 @@ __all__ = ["WeightShrinkage", "equivalent_weight_decay", "weight_shrinkage"]
 
 @dataclass(frozen=True, slots=True)
 class WeightShrinkage(Result):
-    """Holds the largest curvatures, the shares (1) and (2) kept along each (None if not requested), and the decay."""
+    """The largest curvatures, the shares of the weights that decay (1) and stopping (2) keep along them, and the decay."""
 
     curvatures: tuple[float, ...]
     decayed: tuple[float, ...] | None
@@ -40,14 +40,14 @@ class WeightShrinkage(Result):
 
     @property
     def verdict(self) -> str:
-        """States the share that is kept along the first and along the last direction, in one sentence."""
+        """A sentence with the share that is kept along the first and along the last direction."""
         parts = [f"{name} keeps {kept[0]:.1%} of the steepest direction and {kept[-1]:.1%} of number {len(kept)}"
                  for name, kept in (("weight decay", self.decayed), ("stopping", self.stopped)) if kept]  # fmt: skip
         text = "; ".join(parts)
         return f"{text[0].upper()}{text[1:]} (decay {self.weight_decay:.3g})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the share that is kept over the curvature."""
+        """Plots the share of the weights that is kept over the curvature."""
         kept = (("weight decay", self.decayed), ("early stopping", self.stopped))
         marks = tuple(Line(name, self.curvatures, values) for name, values in kept if values)
         axes = Axis("curvature", log=all(c > 0 for c in self.curvatures)), Axis("share kept", limits=(0, 1.02))
@@ -56,7 +56,7 @@ class WeightShrinkage(Result):
 
 @names_call
 def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = None) -> float:
-    """Returns the weight decay that is equivalent to early stopping, for a learning rate and steps or a schedule; (3).
+    """Returns the weight decay that is equivalent to early stopping with a learning rate and a number of steps; (3).
 
     Hypotheses: see the module. Reference: [ali2019continuous].
 
@@ -79,7 +79,8 @@ def weight_shrinkage(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> WeightShrinkage:
-    """Computes how much weight decay or early stopping keeps along the steepest directions of the loss; (1), (2).
+    """Computes how much of the weights decay or early stopping keeps along the steepest directions of the loss; (1),
+    (2).
 
     Args:
         module: at a minimum of the loss without decay; read in eval mode and left as it was.

@@ -1,4 +1,4 @@
-"""The loss along a direction of the parameters, and whether it is convex.
+"""Computes the loss along a direction of the parameters, and tests whether it is convex.
 
     L(w + t v) = L + t g.v + (t^2 / 2) v^T H v + O(t^3)                                                          (1)
     a segment a, b breaks convexity if  L((a + b) / 2) > (L(a) + L(b)) / 2                                     (2)
@@ -40,7 +40,7 @@ __all__ = ["Convexity", "LossSlice", "convexity", "loss_along"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossSlice(Result):
-    """Holds losses at positions t along a direction of norm one, and slope and curvature (1) at t = 0."""
+    """The loss at positions t along a direction of norm one, and its slope and curvature (1) at t = 0."""
 
     t: Float[Tensor, " m"]
     losses: Float[Tensor, " m"]
@@ -49,13 +49,13 @@ class LossSlice(Result):
 
     @property
     def parabola(self) -> Float[Tensor, " m"]:
-        """The second-order expansion (1) at the same positions."""
+        """The second-order expansion (1) of the loss at the same positions."""
         middle = self.losses[int(self.t.abs().argmin())]
         return middle + self.slope * self.t + self.curvature * self.t**2 / 2
 
     @property
     def verdict(self) -> str:
-        """States slope, curvature and the position of the smallest loss, in one sentence."""
+        """A sentence with slope, curvature and the position of the smallest loss."""
         best = float(self.t[self.losses.argmin()])
         return (
             f"Along this direction the loss has slope {self.slope:.3g} and curvature {self.curvature:.3g}; its minimum "
@@ -63,15 +63,14 @@ class LossSlice(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss and its second-order expansion."""
+        """Plots the loss along the direction and its second-order expansion."""
         marks = (Line("loss", self.t, self.losses), Line("second order", self.t, self.parabola, "dashed"))
         return (Plot("Loss along a direction", marks, Axis("distance"), Axis("loss"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
 class Convexity(Result):
-    """Holds the share of random segments that break convexity (2), its interval, and the smallest Hessian
-    eigenvalue."""
+    """The share of random segments that violate convexity (2), its interval, and the smallest Hessian eigenvalue."""
 
     broken: float
     interval: Interval
@@ -80,7 +79,7 @@ class Convexity(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether the loss may be convex."""
+        """A sentence that says whether the loss may be convex."""
         if self.broken == 0 and self.lowest >= -1e-6:
             return f"No sign of non-convexity in {self.segments} segments and in the curvature here."
         return f"The loss is not convex: {self.broken:.0%} of segments violate it; least curvature {self.lowest:.2g}."
@@ -97,7 +96,7 @@ def loss_along(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LossSlice:
-    """Evaluates the loss on a line through the current parameters, with its slope and curvature there; equation (1).
+    """Computes the loss on a line through the current parameters, with its slope and curvature there; equation (1).
 
     Args:
         module: read in eval mode and left as it was.
@@ -122,7 +121,8 @@ def loss_along(
     w = parameters_to_vector(leaves).detach()
     v = _direction(direction, w, seed)
     operator = hessian(module, data, loss=loss)
-    t = reach * torch.arange(1 - points, points, 2).double() / (points - 1)  # linspace misses zero by rounding
+    # torch.linspace would miss zero by rounding
+    t = reach * torch.arange(1 - points, points, 2).double() / (points - 1)
     losses = _losses(module, data, loss, (w + float(s) * v for s in t))
     slope, curvature = float(operator.gradient() @ v), float(operator.matvec(v) @ v)  # (1)
     return LossSlice(t, torch.tensor(losses, dtype=torch.float64), slope, curvature)
@@ -139,7 +139,8 @@ def convexity(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> Convexity:
-    """Tests whether the loss is convex around the current parameters: random segments (2) and the smallest curvature.
+    """Tests whether the loss is convex around the current parameters: by random segments (2) and the smallest
+    curvature.
 
     Segments join two Gaussian draws around the parameters, with the standard deviation ``radius`` times the root mean
     square of the parameters. ``products`` is the number of Hessian products for the smallest curvature; by default,
@@ -159,7 +160,8 @@ def convexity(
     for _ in with_progress_bar(range(count), "segments"):
         a, b = (w + scale * torch.randn(w.shape, generator=generator).to(w) for _ in range(2))
         low, high, middle = _losses(module, data, loss, [a, b, (a + b) / 2])
-        broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))  # (2), float32 sums over the examples
+        # equation (2); 1e-5 allows for rounding of float32 sums over the examples
+        broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))
     most = None if products is None else integer("products", products)
     negative = NegativeOperator(hessian(module, data, loss=loss))
     lowest = -float(top_eigenpairs(negative, 1, steps=most, seed=seed).values[0])
@@ -178,7 +180,7 @@ def _direction(direction: Any, w: Tensor, seed: int) -> Tensor:
 
 
 def _losses(module: nn.Module, data: Any, loss: Loss | None, places: Iterable[Tensor]) -> list[float]:
-    """Returns the loss at each of several parameter vectors."""
+    """Returns the loss at each of several parameter vectors, on a copy of the module."""
     moved = copy_module(module)
     leaves, found = trainable_parameters(moved), []
     with preserve(moved):

@@ -1,4 +1,4 @@
-"""How fast the gradient changes along a step, and how the loss changes, for several learning rates.
+"""Measures how the gradient and the loss change along one step, for several learning rates.
 
     L_local = lambda_1(H),    L_step(lr) = |g(w - lr g) - g(w)| / (lr |g|)                                       (1)
     predictiveness of a step:  cosine(g(w - lr g), g(w)),    loss along it  L(w - lr g)                           (2)
@@ -39,7 +39,8 @@ __all__ = ["PolyakConstant", "GradientStepTrials", "polyak_constant", "try_gradi
 
 @dataclass(frozen=True, slots=True)
 class GradientStepTrials(Result):
-    """Holds (1) and (2) along a gradient step for each learning rate; ``local`` is lambda_1 before the step."""
+    """For each learning rate: loss, cosine and smoothness after one gradient step; ``local`` is the curvature before
+    it."""
 
     lrs: tuple[float, ...]
     losses: tuple[float, ...]
@@ -50,13 +51,13 @@ class GradientStepTrials(Result):
 
     @property
     def verdict(self) -> str:
-        """States the largest learning rate at which the gradient keeps its direction, in one sentence."""
+        """A sentence with the largest learning rate at which the gradient keeps its direction."""
         good = [lr for lr, c in zip(self.lrs, self.cosines, strict=True) if c > 0.5]
         far = f"up to lr = {max(good):.3g}" if good else "for none of these learning rates"
         return f"The gradient keeps its direction (cosine above 1/2) {far}; 2 / curvature is {2 / self.local:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots loss and cosine along the step."""
+        """Plots the loss after a step, and the cosine of the gradients before and after it, over the learning rate."""
         limit = Reference("2 / curvature", 2 / self.local, vertical=True)
         loss = (Line("loss after the step", self.lrs, self.losses), Reference("loss before", self.start), limit)
         cosine = (Line("cosine with the gradient before", self.lrs, self.cosines), limit)
@@ -68,7 +69,7 @@ class GradientStepTrials(Result):
 
 @dataclass(frozen=True, slots=True)
 class PolyakConstant(Result):
-    """Holds the constant (3) along a run, the lowest loss L*, and the curvature at the end."""
+    """The Polyak-Lojasiewicz constant (3) along a run, the lowest loss L*, and the curvature at the end."""
 
     value: float
     lowest: float
@@ -77,7 +78,7 @@ class PolyakConstant(Result):
 
     @property
     def verdict(self) -> str:
-        """States the convergence rate that the constant guarantees, in one sentence."""
+        """A sentence with the convergence rate that the constant guarantees."""
         rate = max(0.0, 1 - self.value / self.curvature)
         return (
             f"Along {self.steps} steps |gradient|^2 stays above {2 * self.value:.3g} (loss - {self.lowest:.3g}): with "
@@ -94,7 +95,7 @@ def try_gradient_steps(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> GradientStepTrials:
-    """Takes one gradient step with each of several learning rates; measures loss and gradient after it; (1), (2).
+    """Takes one gradient step with each of several learning rates, and measures loss and gradient after it; (1), (2).
 
     Args:
         module: read in eval mode and left as it was; copies take the steps.

@@ -1,4 +1,4 @@
-"""Measures batch norm statistics of a model again on given data.
+"""Measures the batch norm statistics of a model again on given data, as averaging weights requires.
 
 A mean of two networks has activations with less spread than either, while the averaged statistics of its batch norm
 layers do not show this. Averaging weights therefore includes measuring the statistics again. Layers that never saw a
@@ -38,7 +38,7 @@ def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 51
         model.eval()
         for part in layers:
             part.reset_running_stats()
-            part.momentum = None  # a plain mean over batches
+            part.momentum = None  # None means a plain mean over all batches, instead of a moving average
             part.train()
         with torch.no_grad():
             for x, y in objective.batches(size):

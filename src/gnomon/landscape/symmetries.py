@@ -36,8 +36,7 @@ MAX_EXAMPLES = 64
 
 @dataclass(frozen=True, slots=True)
 class ParameterSymmetries(Result):
-    """Holds the numbers of units that can be permuted and rescaled in each layer, log10 of (1), and the measured
-    errors.
+    """The numbers of hidden units that can be permuted or rescaled in each layer, and the errors in a test.
 
     ``order_error`` and ``scaling_error`` are the largest relative changes of the outputs under a random order and under
     random factors between 1/4 and 4.
@@ -54,12 +53,12 @@ class ParameterSymmetries(Result):
 
     @property
     def directions(self) -> int:
-        """The number of parameter directions along which no output changes, by (2)."""
+        """The number of directions in parameter space along which no output changes, by (2)."""
         return sum(self.scalable.values())
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """A sentence with the number of units that can be permuted and rescaled."""
         if not self.permutable:
             return "No hidden units were found that can be permuted or rescaled."
         units = sum(self.permutable.values())
@@ -69,7 +68,7 @@ class ParameterSymmetries(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the number of units in each group."""
+        """Plots the number of hidden units in each group."""
         bars = Bars("units", tuple(self.permutable), tuple(self.permutable.values()))
         return (Plot("Hidden units that can be permuted", (bars,), Axis("units"), caption=self.verdict),)
 
@@ -107,7 +106,7 @@ def parameter_symmetries(module: nn.Module, data: Any, *, seed: int = 0) -> Para
 
 
 def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
-    """Returns some inputs and the hidden units of a module. Raises an error if its input is not one tensor.
+    """Returns some inputs and the hidden units of a module; raises an error if its input is not one tensor.
 
     Cost: a symbolic pass.
 
@@ -124,7 +123,7 @@ def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
 
 
 def rescaled_copy(module: nn.Module, units: HiddenUnits, factor: float) -> nn.Module:
-    """Returns a copy with the same outputs whose groups of units are alternately scaled up and down by factor; (2).
+    """Returns a copy with the same outputs whose groups of units are alternately scaled up and down by a factor; (2).
 
     Cost: a copy.
 

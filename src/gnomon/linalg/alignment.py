@@ -23,7 +23,7 @@ __all__ = ["alignment", "effective_rank", "participation_ratio", "kernel_rotatio
 
 @names_call
 def kernel_rotation(first: Array, second: Array) -> float:
-    """Returns how much a kernel has rotated relative to another, independent of scale; equation (1).
+    """Returns how much a kernel has changed direction relative to another, independent of scale; equation (1).
 
     Hypotheses: neither kernel is zero.
     Reference: [fort2020deep], the kernel distance.
@@ -43,7 +43,7 @@ def kernel_rotation(first: Array, second: Array) -> float:
 
 @names_call
 def alignment(kernel: Array, y: Array) -> float:
-    """Returns the centered kernel-target alignment, between -1 and 1; equation (2).
+    """Returns the centered alignment of a kernel with targets y, between -1 and 1; equation (2).
 
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
 
@@ -72,8 +72,8 @@ def alignment(kernel: Array, y: Array) -> float:
 
 @names_call
 def effective_rank(kernel: Array) -> float:
-    """Returns the effective number of directions of a positive kernel (exponential of its spectral entropy);
-    equation (3).
+    """Returns the effective number of nonzero eigenvalues of a kernel (exponential of the spectrum's entropy); equation
+    (3).
 
     Hypotheses: positive semidefinite; eigenvalues below zero by rounding count as zero.
     Reference: [roy2007effective].
@@ -88,7 +88,7 @@ def effective_rank(kernel: Array) -> float:
 
 @names_call
 def participation_ratio(kernel: Array) -> float:
-    """Returns the participation ratio of a positive kernel's spectrum; equation (4), never above `effective_rank`.
+    """Returns the participation ratio of a kernel's spectrum; equation (4), which is never above `effective_rank`.
 
     Hypotheses: positive semidefinite.
     Cost: O(n^2): traces suffice.

@@ -56,7 +56,7 @@ class CholeskyFactor(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on the factorization and its jitter."""
+        """A sentence on the factorization and its jitter."""
         size = f"Cholesky of a {len(self.lower)} x {len(self.lower)} matrix"
         if self.jitter == 0:
             return f"{size} without jitter."
@@ -92,7 +92,7 @@ def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
 
 
 def factor_with_least_jitter(S: Tensor) -> CholeskyFactor:
-    """Returns the factor with the smallest jitter of (2) that works for a symmetric matrix."""
+    """Returns the Cholesky factor of a symmetric matrix S with the smallest jitter of (2) for which it exists."""
     unit = scale(S)
     top = 10 * len(S) * float(S.detach().abs().max())
     power = floor(log10(torch.finfo(S.dtype).eps))
@@ -109,7 +109,7 @@ def factor_with_least_jitter(S: Tensor) -> CholeskyFactor:
 
 
 def scale(S: Tensor) -> float:
-    """Returns the scale that jitter is relative to, equation (3)."""
+    """Returns the scale of a matrix S to which jitter is relative, equation (3)."""
     detached = S.detach()
     largest = float(detached.abs().max())
     if largest == 0:
@@ -130,7 +130,7 @@ def _factor_with(S: Tensor, jitter: float) -> CholeskyFactor:
 
 
 def _factor(S: Tensor, jitter: float) -> Tensor | None:
-    """Returns the factor of S + jitter I, or None if the factorization fails."""
+    """Returns the Cholesky factor of S + jitter I, or None if the factorization fails."""
     shifted = S
     if jitter > 0:
         shifted = S.clone()

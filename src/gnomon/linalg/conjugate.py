@@ -1,4 +1,4 @@
-"""Solves systems with a positive operator by conjugate gradients.
+"""Solves linear systems with a positive definite operator by conjugate gradients.
 
     (A + damping I) x = b,      r_k = b - (A + damping I) x_k,      p_k conjugate:  p_i^T A p_j = 0          (1)
 
@@ -24,7 +24,7 @@ __all__ = ["LinearSolve", "solve_operator"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearSolve(Result):
-    """The solution x of equation (1), |r_k| / |b| after each product, and the target tolerance.
+    """The solution x of equation (1), the relative residual after each product, and the requested tolerance.
 
     >>> found = LinearSolve(torch.ones(2), residuals=(1.0, 0.1, 1e-9), tolerance=1e-6)
     >>> print(found.verdict)
@@ -42,12 +42,12 @@ class LinearSolve(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on whether the iteration converged."""
+        """A sentence that says whether the iteration converged."""
         done = "solved" if self.converged else "not solved"
         return f"The system is {done}: residual {self.residuals[-1]:.1e} of b after {len(self.residuals) - 1} products."
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the residual after each product, with the tolerance."""
+        """Plots the residual after each product, with the tolerance."""
         marks = (Line("residual", range(len(self.residuals)), [max(r, 1e-300) for r in self.residuals]),
                  Reference("tolerance", self.tolerance))  # fmt: skip
         return (Plot("Conjugate gradients", marks, Axis("products"), Axis("relative residual", log=True)),)
@@ -62,7 +62,7 @@ def solve_operator(
     tolerance: float = 1e-5,
     products: int = 1000,
 ) -> LinearSolve:
-    """Returns (A + damping I)^-1 b to a relative residual, by conjugate gradients; equation (1).
+    """Solves (A + damping I) x = b by conjugate gradients, to a relative residual ``tolerance``; equation (1).
 
     Raises `NotConvergedError`, with the result so far, if a direction of negative or zero curvature is found, or if
     the products are spent.

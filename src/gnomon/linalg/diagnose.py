@@ -49,7 +49,7 @@ __all__ = ["Diagnosis", "diagnose"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Diagnosis(Result):
-    """The properties (1) to (6) of a Gram matrix; see the module's docstring.
+    """The properties (1) to (6) of a Gram matrix: symmetry, condition, rank, equal rows and the jitter that it needs.
 
     ``jitter`` is the amount, in the units of K, that must be added to the diagonal before Cholesky succeeds in the
     dtype of K (in float32 for shorter floats), and ``jitter_multiple`` the same as a multiple of the mean diagonal:
@@ -72,7 +72,7 @@ class Diagnosis(Result):
 
     @property
     def n(self) -> int:
-        """The number of rows."""
+        """The number of rows of the matrix."""
         return len(self.eigenvalues)
 
     @property
@@ -87,19 +87,19 @@ class Diagnosis(Result):
 
     @property
     def participation_ratio(self) -> float:
-        """The participation ratio, equation (4)."""
+        """The participation ratio of the eigenvalues, equation (4)."""
         largest = float(self.eigenvalues.abs().max())
         unit = self.eigenvalues / largest if largest > 0 else self.eigenvalues
         return float(unit.sum() ** 2 / unit.square().sum()) if largest > 0 else 0.0  # (4)
 
     @property
     def eps(self) -> float:
-        """The machine precision of the dtype."""
+        """The machine precision of the matrix's dtype."""
         return float(torch.finfo(getattr(torch, self.dtype)).eps)
 
     @property
     def tolerance(self) -> float:
-        """The tolerance t of (6)."""
+        """The relative tolerance t of (6), up to which entries count as equal."""
         return _tolerance(getattr(torch, self.dtype))
 
     @property
@@ -114,7 +114,7 @@ class Diagnosis(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence: the most serious finding, or that the matrix has no problems."""
+        """A sentence with the most serious finding, or that the matrix has no problems."""
         if self.findings:
             return self.findings[0].message
         sizes = f"effective rank {self.effective_rank:.1f}, condition number {self.condition:.3g}"
@@ -138,7 +138,7 @@ class Diagnosis(Result):
         return "\n".join(self.sentences())
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the absolute eigenvalues in descending order, with the size of rounding errors."""
+        """Plots the absolute eigenvalues in descending order, with the size of rounding errors."""
         sizes = self.eigenvalues.abs().sort(descending=True).values
         marks = (Line("eigenvalue", range(1, self.n + 1), sizes), Reference("rounding", self.rounding))
         return (Plot("Spectrum", marks, Axis("index"), Axis("absolute eigenvalue", log=True), self.verdict),)

@@ -24,7 +24,8 @@ __all__ = ["DiagonalEstimate", "diagonal"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DiagonalEstimate(Result):
-    """An estimate of each diagonal entry, half the width of its interval, the confidence, and the number of products.
+    """Estimates of the diagonal entries, half the widths of their intervals, the confidence, and the number of
+    products.
 
     >>> found = DiagonalEstimate(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.1, 0.1, 0.2]), 0.95, products=100)
     >>> print(found.verdict)
@@ -38,13 +39,13 @@ class DiagonalEstimate(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on the estimates and their intervals."""
+        """A sentence on the estimates and their intervals."""
         middle, wide = float(self.values.median()), float(self.half_widths.median())
         sure = f"each with {self.confidence:.0%} confidence"
         return f"{len(self.values)} diagonal entries with median {middle:.3g}, median interval +- {wide:.2g} ({sure})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """A histogram of the diagonal entries."""
+        """Plots a histogram of the diagonal entries."""
         marks = (Histogram.of("entries", self.values),)
         return (Plot("Diagonal", marks, Axis("diagonal entry"), Axis("entries", log=True), self.verdict),)
 
@@ -53,7 +54,7 @@ class DiagonalEstimate(Result):
 def diagonal(
     operator: AbstractOperator, *, samples: int = 100, confidence: float = 0.95, seed: int = 0
 ) -> DiagonalEstimate:
-    """Returns an unbiased estimate of the diagonal by equation (1), with an interval for each entry.
+    """Estimates the diagonal of an operator without bias by equation (1), with an interval for each entry.
 
     Hypotheses: samples >= 2; the intervals hold entry by entry, not for all entries at once.
     Reference: [bekas2007estimator].

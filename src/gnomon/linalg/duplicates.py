@@ -20,7 +20,7 @@ def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], .
     """
     sizes = matrix.abs().amax(1)
     line = torch.rand(matrix.shape[1], generator=torch.Generator().manual_seed(0), dtype=matrix.dtype) + 0.5
-    line = line / line.sum()  # unit l1 norm: projections differ by at most the largest entry difference
+    line = line / line.sum()  # unit l1 norm, so that projections differ by at most the largest difference of entries
     shadow = matrix @ line
     order = shadow.argsort().tolist()
     # Twice the tolerance because the two rows may have different scales, plus the rounding of the projection.
@@ -43,7 +43,7 @@ def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], .
 
 
 def _near(order: list[int], shadows: list[float], place: int, reach: float, taken: set[int]) -> list[int]:
-    """Yields rows that are not in a group yet and project to at most ``reach`` above the row at ``place``."""
+    """Returns rows without a group whose projection is at most ``reach`` above the projection of the row at ``place``."""
     near = []
     for row in order[place + 1 :]:
         if shadows[row] - shadows[order[place]] > reach:

@@ -37,7 +37,7 @@ SIGNIFICANCE_LEVEL = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelTest(Result):
-    """The alignment with the labels and with shuffled labels, and the p-value (1)."""
+    """The kernel's alignment with the labels and with shuffled labels, and the p-value (1)."""
 
     alignment: float
     p_value: float
@@ -57,18 +57,19 @@ class LabelTest(Result):
     @property
     def detectable(self) -> float:
         """The smallest alignment that the test detects in 80 % of cases, with normal tails."""
-        return float(self.shuffled.mean() + (2.326 + 0.842) * self.shuffled.std())  # normal quantiles of 99 % and 80 %
+        # normal quantiles of 99 % (significance) and 80 % (power)
+        return float(self.shuffled.mean() + (2.326 + 0.842) * self.shuffled.std())
 
     @property
     def verdict(self) -> str:
-        """One sentence on whether labels are related to inputs."""
+        """A sentence that says whether labels are related to inputs."""
         word = "far from" if self.related else "no better than"
         return (
             f"The alignment {self.alignment:.2g} is {word} the alignment with shuffled labels (p = {self.p_value:.2g})."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """A histogram of the alignments of shuffled labels, with the alignment of the labels."""
+        """Plots a histogram of the alignments of shuffled labels, with the alignment of the labels."""
         marks = (Histogram.of("shuffled labels", self.shuffled), Reference("labels", self.alignment, vertical=True))
         return (Plot("Alignment with the labels", marks, Axis("alignment"), Axis("shuffles"), self.verdict),)
 

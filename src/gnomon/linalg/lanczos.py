@@ -1,4 +1,4 @@
-"""Lanczos iteration: eigenpairs and spectral density of a symmetric operator from products with vectors.
+"""Computes eigenvalues and spectral density of a symmetric operator by Lanczos iteration, from products with vectors.
 
 m steps from a unit vector q give an orthonormal Q (size x m) and a tridiagonal T with
 
@@ -35,7 +35,7 @@ MIN_NEW_NORM = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Eigenpairs(Result):
-    """The largest eigenvalues of an operator, their vectors, and a bound on the error of each value.
+    """The largest eigenvalues of an operator, their eigenvectors, and a bound on the error of each eigenvalue.
 
     >>> Eigenpairs(torch.tensor([3.0]), torch.ones(1, 1), torch.tensor([0.0]), 1).verdict
     '1 eigenvalues from 1 products, each with an error of at most 0.0e+00; the largest is 3.'
@@ -48,7 +48,7 @@ class Eigenpairs(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on the eigenvalues and their error."""
+        """A sentence on the eigenvalues and their error."""
         error, largest = float(self.residuals.max()), float(self.values.max())
         head = (
             f"{len(self.values)} eigenvalues from {self.products} products, each with an error of at most {error:.1e}"
@@ -56,7 +56,7 @@ class Eigenpairs(Result):
         return f"{head}; the largest is {largest:.4g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the eigenvalues in descending order, with their error bounds."""
+        """Plots the eigenvalues in descending order, with their error bounds."""
         order = range(1, len(self.values) + 1)
         marks = (
             Scatter("eigenvalue", order, self.values),
@@ -83,12 +83,12 @@ class SpectralDensity(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on the range of the eigenvalues."""
+        """A sentence on the range of the eigenvalues."""
         low, high = float(self.points.min()), float(self.points.max())
         return f"The eigenvalues lie between about {low:.3g} and {high:.3g}, with mean {self.mean:.3g}."
 
     def smooth(self, grid: Float[Tensor, " g"], width: float) -> Float[Tensor, " g"]:
-        """Returns the density on a grid, with each point smoothed by a Gaussian of standard deviation ``width``.
+        """Returns the eigenvalue density on a grid, smoothed by a Gaussian of standard deviation ``width``.
 
         >>> one = SpectralDensity(torch.zeros(1), torch.ones(1), 1)
         >>> round(float(one.smooth(torch.zeros(1), 1.0)), 4)                       # 1 / sqrt(2 pi)
@@ -98,7 +98,7 @@ class SpectralDensity(Result):
         return (torch.exp(-(away**2) / 2) * self.weights).sum(1) / (width * (2 * torch.pi) ** 0.5)
 
     def error(self, grid: Float[Tensor, " g"], width: float, *, confidence: float = 0.95) -> Float[Tensor, " g"]:
-        """Returns half the width of the interval of `smooth` at each grid point: Student's t over the starts.
+        """Returns half the width of the confidence interval of `smooth` at each grid point.
 
         It measures how much the density varies between random starts; infinite for a single start.
 
@@ -115,7 +115,7 @@ class SpectralDensity(Result):
         return float(stdtrit(self.starts - 1, (1 + confidence) / 2)) / self.starts**0.5 * each.std(0)
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the smoothed density, with its 95 % interval if there are several starts."""
+        """Plots the smoothed density, with its 95 % interval if there are several starts."""
         low, high = float(self.points.min()), float(self.points.max())
         width = (high - low) / 50 or 0.02 * abs(high) or 1.0
         grid = torch.linspace(low - 3 * width, high + 3 * width, DENSITY_POINTS).to(self.points)
@@ -129,7 +129,7 @@ class SpectralDensity(Result):
 def tridiagonal(
     operator: AbstractOperator, start: Float[Tensor, " n"], steps: int
 ) -> tuple[Float[Tensor, " m"], Float[Tensor, " m"], Float[Tensor, "n m"]]:
-    """Returns diagonal alpha, off-diagonal beta (the last one leads out of the space) and basis Q of equation (1).
+    """Returns the Lanczos matrices of equation (1): diagonal alpha, off-diagonal beta, and the basis Q.
 
     Hypotheses: the operator is symmetric. When an invariant space is reached, beta is zero there and the next vector
     is random, orthogonal to all before, so that eigenvalues of any multiplicity are found.
@@ -146,7 +146,7 @@ def tridiagonal(
 
 
 class _Space:
-    """The Krylov space of (1), which can be extended."""
+    """The Krylov space of (1): an orthonormal basis that grows by one vector per product."""
 
     def __init__(self, operator: AbstractOperator, start: Tensor) -> None:
         self._operator, self._next = operator, start / start.norm()
@@ -165,7 +165,7 @@ class _Space:
         return torch.stack(self._beta)
 
     def extend(self, steps: int) -> None:
-        """Extends the space to this many steps, at most the size of the operator."""
+        """Extends the basis to this many vectors, at most the size of the operator."""
         size, known = self._operator.size, len(self.basis)
         grown = self.basis.new_empty(min(steps, size), size)
         grown[:known] = self.basis
@@ -187,7 +187,7 @@ class _Space:
         w = w - alpha * v  # (1)
         if j:
             w.sub_(self.basis[j - 1], alpha=float(self._beta[-1]))
-        w = _without(w, self.basis[: j + 1])  # a second pass removes rounding errors
+        w = _without(w, self.basis[: j + 1])  # a second pass removes rounding errors of the first
         self._beta.append(w.norm())
         self._scale = torch.maximum(self._scale, self._alpha[-1].abs() + self._beta[-1])
         if self._beta[-1] <= self._scale * torch.finfo(w.dtype).eps * size**0.5:
@@ -196,11 +196,13 @@ class _Space:
         self._next = w / w.norm() if j + 1 < size else torch.zeros_like(w)
 
     def _fresh(self, like: Tensor, known: int) -> Tensor:
-        """Returns a random vector orthogonal to the first rows of the basis; zero if they span the whole space."""
+        """Returns a random vector orthogonal to the first ``known`` rows of the basis; zero if they span the whole
+        space."""
         w = torch.zeros_like(like)
-        while known < len(like) and not w.norm() > MIN_NEW_NORM:  # the first draw may be the start vector of the space
+        # repeated, because the first random vector may be the start vector of the space
+        while known < len(like) and not w.norm() > MIN_NEW_NORM:
             w = torch.randn(len(like), generator=self._generator).to(like)
-            for _ in range(2):  # the second pass removes rounding errors
+            for _ in range(2):  # the second pass removes rounding errors of the first
                 w = _without(w, self.basis[:known])
         return w
 
@@ -212,7 +214,7 @@ def _without(w: Tensor, basis: Tensor) -> Tensor:
 
 @names_call
 def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = None, seed: int = 0) -> Eigenpairs:
-    """Returns the k algebraically largest eigenpairs of a symmetric operator, with the residual (2) of each.
+    """Returns the k largest eigenvalues of a symmetric operator with eigenvectors, and an error bound (2) for each.
 
     By default steps are added until each residual is below the square root of the machine precision, relative to the
     largest eigenvalue, or the whole space is spanned, or half of the free memory is used; residuals bound the error.
@@ -247,8 +249,7 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
 
 
 def _room(operator: AbstractOperator, k: int) -> int:
-    """Returns how many vectors fit in memory, counted twice because the space is copied to grow; raises an error
-    below k."""
+    """Returns how many vectors fit into memory; raises an error if they are too few for k eigenvalues."""
     each = operator.size * operator.like.element_size()
     most = int(SHARE_OF_FREE_MEMORY * free_bytes() / (2 * each))
     if most < min(k + 2, operator.size):
@@ -259,7 +260,7 @@ def _room(operator: AbstractOperator, k: int) -> int:
 
 
 def spectral_density(operator: AbstractOperator, *, steps: int = 40, starts: int = 8, seed: int = 0) -> SpectralDensity:
-    """Returns the distribution of eigenvalues, from quadratures (3) at random start vectors.
+    """Estimates the distribution of eigenvalues of an operator, from Lanczos quadratures (3) at random start vectors.
 
         density(f) = (1 / size) trace f(A) ~ mean over starts of sum_j (e_1^T s_j)^2 f(theta_j)             (4)
 

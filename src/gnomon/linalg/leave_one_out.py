@@ -34,7 +34,7 @@ RIDGES = tuple(10.0**p for p in range(-6, 2))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaveOneOut(Result):
-    """Predictions (1) with the targets, the chosen ridge, and the fit to all points.
+    """Leave-one-out predictions (1) with the targets, the chosen ridge, and the fit to all points.
 
     ``coefficients`` and ``offset`` belong to the fit to all points, f(x) = k(x, X) c + offset.
     """
@@ -47,12 +47,12 @@ class LeaveOneOut(Result):
 
     @property
     def error(self) -> float:
-        """Mean squared error divided by the variance of the targets: 1 for predicting their mean."""
+        """Mean squared error divided by the variance of the targets, which is 1 for predicting their mean."""
         return 1 - explained_variance(self.predictions, self.targets)
 
     @property
     def accuracy(self) -> float | None:
-        """The share of points with the correct predicted class; None if the targets are not classes."""
+        """The fraction of points with the correct predicted class; None if the targets are not classes."""
         return accuracy(self.predictions, self.targets)
 
     @property
@@ -63,14 +63,14 @@ class LeaveOneOut(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on how well points are predicted."""
+        """A sentence that says how well points are predicted."""
         n, right = len(self.targets), self.accuracy
         if right is not None:
             return f"Kernel regression predicts the class of {right:.1%} of {n} points from the other points."
         return f"Kernel regression explains {1 - self.error:.1%} of the variance of {n} points from the other points."
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of predictions over targets; for classes, of the accuracy."""
+        """Plots predictions over targets; for classes, the accuracy."""
         if self.accuracy is not None:
             return (Plot("Leave-one-out accuracy", (Bars("accuracy", ("accuracy",), (self.accuracy,)),)),)
         points = Scatter("points", self.targets.flatten(), self.predictions.flatten())
@@ -78,12 +78,12 @@ class LeaveOneOut(Result):
         return (Plot("Leave-one-out predictions", (points, mean), Axis("target"), Axis("prediction")),)
 
     def at(self, cross: Float[Tensor, "m n"]) -> Float[Tensor, "m k"]:
-        """Returns predictions of the full fit at other points, from their kernel with the fitted points."""
+        """Returns predictions at other points, from the fit to all points and their kernel with the fitted points."""
         return cross.double() @ self.coefficients + self.offset
 
 
 def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -> LeaveOneOut:
-    """Predicts every point from all others, equation (1), with the best ridge of a grid.
+    """Predicts every point from all others by kernel regression, equation (1), with the best ridge of a grid.
 
     Hypotheses: the kernel is symmetric and positive semidefinite, up to rounding.
     Reference: [rasmussen2006gaussian].
@@ -101,7 +101,7 @@ def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -
 def leave_one_out_of_modes(
     eigenvalues: Float[Tensor, " n"], eigenvectors: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]
 ) -> LeaveOneOut:
-    """Computes `leave_one_out` from eigenpairs of the kernel, in any order.
+    """Computes `leave_one_out` from the eigenvalues and eigenvectors of the kernel, in any order.
 
     Cost: n^2 k for each ridge.
 
@@ -110,7 +110,8 @@ def leave_one_out_of_modes(
     0.0
     """
     y = targets.double()
-    offset, scale = y.mean(0), float(eigenvalues.mean()) or 1.0  # the mean eigenvalue equals the mean diagonal entry
+    # the mean eigenvalue equals the mean diagonal entry of the kernel
+    offset, scale = y.mean(0), float(eigenvalues.mean()) or 1.0
     y = y - offset
     weights = torch.ones(len(y), dtype=y.dtype)
     values = (eigenvalues.double() / scale).clamp_min(0.0)

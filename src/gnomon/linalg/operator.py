@@ -1,4 +1,4 @@
-"""Symmetric matrices that are given only by their products with vectors.
+"""Defines operators: symmetric matrices that are given only by their products with vectors.
 
 >>> import torch
 >>> a = torch.tensor([[2.0, 1.0], [1.0, 2.0]])
@@ -20,12 +20,12 @@ __all__ = ["AbstractOperator", "DenseOperator", "NegativeOperator"]
 
 
 class AbstractOperator(ABC):
-    """A symmetric size x size matrix A, given by its products v -> A v."""
+    """The interface of operators: a symmetric size x size matrix A, given by its products v -> A v."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """Number of rows."""
+        """The number of rows of the matrix."""
 
     @property
     @abstractmethod
@@ -34,23 +34,23 @@ class AbstractOperator(ABC):
 
     @abstractmethod
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns the product A v."""
+        """Returns the product A v of the operator with a vector."""
 
     def dense(self) -> Float[Tensor, "n n"]:
-        """Returns the matrix, column by column, from ``size`` products."""
+        """Returns the operator as a dense matrix, column by column, from ``size`` products."""
         eye = torch.eye(self.size).to(self.like)
         return torch.stack([self.matvec(e) for e in eye], dim=1)
 
 
 @dataclass(frozen=True, slots=True)
 class DenseOperator(Record, AbstractOperator):
-    """A matrix in memory as an operator."""
+    """A matrix in memory, used as an operator."""
 
     matrix: Float[Tensor, "n n"]
 
     @property
     def size(self) -> int:
-        """Number of rows."""
+        """The number of rows of the matrix."""
         return len(self.matrix)
 
     @property
@@ -59,13 +59,13 @@ class DenseOperator(Record, AbstractOperator):
         return self.matrix.new_empty(0)
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns the product A v."""
+        """Returns the product A v of the matrix with a vector."""
         return self.matrix @ v
 
 
 @dataclass(frozen=True, slots=True)
 class NegativeOperator(Record, AbstractOperator):
-    """The operator -A: its largest eigenvalue is minus the smallest eigenvalue of A.
+    """The operator -A; its largest eigenvalue is minus the smallest eigenvalue of A.
 
     >>> import torch
     >>> NegativeOperator(DenseOperator(torch.eye(1))).dense()
@@ -76,7 +76,7 @@ class NegativeOperator(Record, AbstractOperator):
 
     @property
     def size(self) -> int:
-        """Number of rows."""
+        """The number of rows of the matrix."""
         return self.operator.size
 
     @property
@@ -85,5 +85,5 @@ class NegativeOperator(Record, AbstractOperator):
         return self.operator.like
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns the product -A v."""
+        """Returns the product -A v of the operator with a vector."""
         return -self.operator.matvec(v)

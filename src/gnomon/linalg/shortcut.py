@@ -48,7 +48,7 @@ different targets."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RidgeModes(Record):
-    """Kernel ridge regression in the eigenbasis of the weighted kernel: fits for every ridge, trained for a time T.
+    """Kernel ridge regression in the eigenbasis of the weighted kernel, which gives fits for every ridge.
 
     ``values`` and ``vectors`` are l and Q of (1), ``targets`` is Q^T D y. Ridges are relative to the kernel's mean
     diagonal; at T = infinity they are `MIN_RELATIVE_RIDGE` at least.
@@ -65,20 +65,20 @@ class RidgeModes(Record):
     time: float
 
     def eigen_coefficients(self, ridge: float) -> Float[Tensor, "n k"]:
-        """Returns the coefficients g(l) Q^T D y in the eigenbasis."""
+        """Returns the coefficients of the fit in the eigenbasis, g(l) Q^T D y."""
         total = self.values + self._ridge(ridge)
         gain = torch.where(total > 0, -torch.expm1(-total * self.time) / total, self.time)
         return self.targets * gain[:, None]  # (1) (3)
 
     def coefficients(self, ridge: float) -> Float[Tensor, "n k"]:
-        """Returns the coefficients c of (1)."""
+        """Returns the coefficients c of the fit, equation (1)."""
         return self.vectors @ self.eigen_coefficients(ridge)
 
     def left_out(self, ridge: float) -> Float[Tensor, "n k"]:
         """Returns the leave-one-out residuals y_i - f_{-i}(x_i) of (2)."""
         r = self._ridge(ridge)
         total = self.values + r
-        # 1 - l g(l), computed without cancellation
+        # this is 1 - l g(l), computed without cancellation
         remainder = torch.where(total > 0, (r + self.values * torch.exp(-total * self.time)) / total, 1.0)
         residual = (self.vectors @ (remainder[:, None] * self.targets)) / self.weights.sqrt()[:, None]
         share = self.weights.clamp_max(1.0) / self.weights
@@ -86,12 +86,12 @@ class RidgeModes(Record):
         return residual / left[:, None]  # (2)
 
     def amplitude(self, ridge: float) -> float:
-        """Returns the amplitude s of (4)."""
+        """Returns the kernel amplitude s with the largest evidence, equation (4)."""
         total = float(self.weights.sum()) * self.targets.shape[1]
         return float((self.targets.square() / (self.values + max(ridge, MIN_RELATIVE_RIDGE))[:, None]).sum()) / total
 
     def log_evidence(self, ridge: float) -> float:
-        """Returns the log p of (4), summed over outputs; infinite if all targets are zero."""
+        """Returns the log evidence log p(y) of (4), summed over outputs; infinite if all targets are zero."""
         n, k = self.targets.shape
         r, total, s = max(ridge, MIN_RELATIVE_RIDGE), float(self.weights.sum()), self.amplitude(ridge)
         if s == 0:
@@ -106,7 +106,7 @@ class RidgeModes(Record):
 def ridge_modes(
     gram: Float[Tensor, "n n"], y: Float[Tensor, "n k"], weights: Float[Tensor, " n"], *, time: float = inf
 ) -> RidgeModes:
-    """Decomposes the weighted kernel D K D of (1); sets eigenvalues that are negative by rounding to zero.
+    """Decomposes the weighted kernel D K D of (1) for fast fits; negative eigenvalues, which are rounding, become zero.
 
     Cost: 9 n^3 operations and three matrices like K.
 

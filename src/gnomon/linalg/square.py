@@ -1,4 +1,4 @@
-"""Checks matrices: returns a square, finite, floating-point tensor, or raises an error that says why not.
+"""Checks matrices: returns a square, finite, floating-point tensor, or raises an error that says what is wrong.
 
 >>> as_square_matrix([[2.0, 1.0], [1.0, 2.0]]).dtype
 torch.float64
@@ -20,7 +20,7 @@ ROWS_PER_STRIP = 64
 
 
 def as_square_matrix(K: Any) -> Tensor:
-    """Returns the matrix as a dense tensor with its device, dtype and autograd graph.
+    """Returns a matrix as a dense tensor, with its device, dtype and autograd graph, after checking it.
 
     Arrays that torch can read as they are share their memory; others, of another byte order, with gaps or write
     protection, are copied, and long doubles become float64.
@@ -34,7 +34,8 @@ def as_square_matrix(K: Any) -> Tensor:
     _check_dtype(matrix.dtype, matrix.is_floating_point())
     _check_shape(tuple(matrix.shape))
     values = matrix.detach().to(lapack_dtype(matrix.dtype))
-    # A finite sum proves that all entries are finite. The sum may overflow; only then check each entry.
+    # A finite sum proves that all entries are finite and takes one pass. The sum may overflow; only then check each
+    # entry.
     if not bool(values.sum().isfinite()) and not bool((finite := values.isfinite()).all()):
         row, column = (~finite).nonzero()[0].tolist()
         count = int((~finite).sum())
@@ -60,7 +61,7 @@ def dense_matrix(K: Any) -> Tensor:
 
 
 def _readable(array: np.ndarray) -> bool:
-    """Whether torch can read an array without a copy."""
+    """Whether torch can use an array without copying it."""
     known = array.dtype.kind == "f" and array.dtype.isnative and array.dtype.itemsize <= 8
     return known and array.flags.behaved and array.flags.forc and not isinstance(array, np.ma.MaskedArray)
 
@@ -79,7 +80,7 @@ def symmetric_part(matrix: Tensor) -> Tensor:
 
 
 def asymmetry(matrix: Tensor) -> float:
-    """Returns max |K - K^T| / max |K|; 0 for the zero matrix.
+    """Returns max |K - K^T| / max |K|, which measures how far a matrix is from symmetric; 0 for the zero matrix.
 
     Cost: one pass, in strips.
 
@@ -96,13 +97,13 @@ def asymmetry(matrix: Tensor) -> float:
 
 
 def _size(matrix: Tensor) -> float:
-    """Returns max |K| without a copy."""
+    """Returns the largest absolute entry of a matrix, without a copy."""
     low, high = matrix.aminmax()
     return max(float(high), -float(low))
 
 
 def lapack_dtype(dtype: torch.dtype) -> torch.dtype:
-    """Returns the dtype for a factorization: the matrix's own, or float32 if LAPACK has no routine for it.
+    """Returns the dtype for a factorization: the given dtype, or float32 if LAPACK has no routine for it.
 
     >>> lapack_dtype(torch.bfloat16)
     torch.float32

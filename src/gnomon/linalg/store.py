@@ -45,7 +45,7 @@ class StoreLayout(Record):
 
 
 def open_store(path: Any, layout: StoreLayout) -> Any:
-    """Opens the group of an earlier run with the same fingerprint, or creates one; refuses anything else at the path.
+    """Opens the store of an earlier run with the same fingerprint, or creates one; refuses anything else at the path.
 
     Cost: some small files.
 
@@ -65,7 +65,7 @@ def open_store(path: Any, layout: StoreLayout) -> Any:
     try:
         if not Path(path).exists():
             return _create(zarr, Path(path), layout)
-    except OSError as error:  # missing folder, or no write permission
+    except OSError as error:  # the folder is missing, or may not be written
         what = f"{str(path)!r} cannot be written ({type(error).__name__}: {error})"
         raise InputError(what, accepted="a path in a writable folder", fix="Pass another path") from error
     try:
@@ -131,7 +131,7 @@ def write_tile(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, m
 
 
 def fetch(array: Any, place: tuple[int, int], out: np.ndarray) -> np.ndarray:
-    """Reads the rows of a tile from a start position into a buffer as wide as the tile; returns the buffer.
+    """Reads rows of a tile from a start position into a buffer as wide as the tile; returns the buffer.
 
     The file of a tile that is not packed is its numbers, row by row. Zarr would read the whole tile and copy it once
     more, each time into memory that its threads keep.
@@ -144,7 +144,7 @@ def fetch(array: Any, place: tuple[int, int], out: np.ndarray) -> np.ndarray:
         with open(Path(array.store.root) / array.path / name, "rb") as file:
             file.seek(place[0] % rows * columns * out.itemsize)
             count = file.readinto(out.data.cast("B"))
-    except FileNotFoundError:  # zarr does not write tiles that are all zeros
+    except FileNotFoundError:  # zarr does not write tiles that contain only zeros
         out[:] = 0
         return out
     if count != out.nbytes:
@@ -169,7 +169,7 @@ def _create(zarr: Any, path: Path, layout: StoreLayout) -> Any:
 
 
 def _is_done(finished: Any, i: int, j: int) -> bool:
-    """Whether a tile is finished; a byte that was never or not fully written reads as zero or is missing."""
+    """Whether a tile is finished; a byte that was not fully written reads as zero or is missing."""
     try:
         return bool(finished[i, j] == 1)
     except (ValueError, RuntimeError, OSError):

@@ -31,7 +31,7 @@ TABLES_IN_MEMORY = 4
 
 @dataclass(frozen=True, slots=True)
 class TraceEstimate(Result):
-    """An estimate of a trace, its interval, and the number of products with the operator.
+    """An estimate of a trace, its confidence interval, and the number of products with the operator.
 
     >>> TraceEstimate(6.0, Interval(5.5, 6.5, 0.95), 3).verdict
     'The trace is 6 +- 0.5 at 95% confidence.'
@@ -43,16 +43,16 @@ class TraceEstimate(Result):
 
     @property
     def half_width(self) -> float:
-        """Half the width of the interval."""
+        """Half the width of the confidence interval."""
         return self.interval.width / 2
 
     @property
     def verdict(self) -> str:
-        """One sentence with the trace and its interval."""
+        """A sentence with the trace and its interval."""
         return f"The trace is {self.value:.4g} +- {self.half_width:.2g} at {self.interval.confidence:.0%} confidence."
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the estimate with its interval."""
+        """Plots the estimate with its interval."""
         low, high = self.interval.low, self.interval.high
         marks = (
             Scatter("estimate", (self.products,), (self.value,)),
@@ -65,7 +65,7 @@ class TraceEstimate(Result):
 def hutchinson(
     operator: AbstractOperator, *, samples: int = 64, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:
-    """Estimates the trace by equation (1).
+    """Estimates the trace of an operator by equation (1), with one product per sample.
 
     Hypotheses: samples >= 2. Unbiased for any square operator.
     Reference: [hutchinson1989stochastic].
@@ -87,7 +87,7 @@ def hutchinson(
 def hutch_plus_plus(
     operator: AbstractOperator, *, products: int = 96, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:
-    """Estimates the trace by equation (2), with a third of the products for each of S, Q and z.
+    """Estimates the trace of an operator by equation (2), with a third of the products for each of S, Q and z.
 
     Hypotheses: products >= 6. Unbiased for any symmetric operator; the gain over (1) is for fast decaying spectra.
     Reference: [meyer2021hutch], algorithm 1.
@@ -177,14 +177,14 @@ def _check(name: str, option: str, value: int, least: int, confidence: float, se
 
 
 def _signs(operator: AbstractOperator, count: int, seed: int) -> Iterator[Tensor]:
-    """Yields vectors of random signs one after another, so that only one is in memory."""
+    """Yields vectors of random signs one after another, so that only one vector is in memory."""
     generator = torch.Generator().manual_seed(seed)
     for _ in with_progress_bar(range(count), "products"):
         yield (torch.randint(0, 2, (operator.size,), generator=generator) * 2 - 1).to(operator.like)
 
 
 def _fits(operator: AbstractOperator, third: int) -> bool:
-    """Whether the vectors of (2), their basis and temporaries fit in half of the free memory."""
+    """Whether the vectors of (2), their basis and temporaries fit into half of the free memory."""
     return (
         TABLES_IN_MEMORY * third * operator.size * operator.like.element_size() <= SHARE_OF_FREE_MEMORY * free_bytes()
     )

@@ -1,4 +1,4 @@
-"""Architectures that theory covers and torch.nn does not have.
+"""Provides architectures that theory covers and torch.nn does not have, as plain torch modules with their equations.
 
 Contains: plain torch modules, each with its equation: perceptrons, convolutions, attention, recurrences, graphs,
 residual blocks, neural ODEs.

@@ -1,4 +1,4 @@
-"""Global self-attention with 1/d_k logits, which has a deterministic infinite-width limit.
+"""Implements global self-attention with 1/d_k logits, which has a deterministic infinite-width limit.
 
     q(p) = W_qk x(p),   logits[p, s] = q(p) . q(s) / d_k                                       (1)
     y(p) = W_o concat_h sum_s softmax_s(logits_h)[p, s] W_v,h x(s)                             (2)
@@ -37,11 +37,11 @@ class SelfAttention(nn.Module):
 
     @property
     def attention_form(self) -> AttentionLayout:
-        """Returns the names of its projections, for `gnomon.program`."""
+        """The names of the three Linear layers, which `gnomon.program` reads."""
         return AttentionLayout("query_key", "value", "out")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Computes equations (1) and (2)."""
+        """Computes self-attention, equations (1) and (2), for x of shape (batch, positions, channels)."""
         n, t, _ = x.shape
         q, v = (f(x).view(n, t, self.heads, self.key_size).transpose(1, 2) for f in (self.query_key, self.value))
         weights = torch.softmax(q @ q.transpose(-1, -2) / self.key_size, dim=-1)  # (1)

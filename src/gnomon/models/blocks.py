@@ -7,7 +7,7 @@ __all__ = ["AdditiveCouplingBlock", "DenseBlock", "ResidualLayer", "ReversibleNe
 
 
 class ResidualLayer(nn.Module):
-    """A layer that is the identity when its parameters are zero.
+    """A residual layer x + phi(W x + b) - phi(0), which is the identity if its parameters are zero.
 
         F(x) = x + phi(W x + b) - phi(0)                                                                   (1)
 
@@ -32,7 +32,7 @@ class ResidualLayer(nn.Module):
 
 
 class DenseBlock(nn.Module):
-    """A block in which every layer sees all earlier outputs; channels grow by a constant number per layer.
+    """A DenseNet block: every layer sees all earlier outputs, and channels grow by a constant number per layer.
 
         x_{l+1} = [x_l, phi(W_l x_l + b_l)],   channels c_0 + l growth                                     (1)
 
@@ -56,7 +56,7 @@ class DenseBlock(nn.Module):
 
 
 class AdditiveCouplingBlock(nn.Module):
-    """An additive coupling, which is exactly invertible and preserves volume.
+    """An additive coupling block, which is exactly invertible and preserves volume.
 
         y = [x_2, x_1 + F(x_2)],   x = [y_2 - F(y_1), y_1],   |det| = 1                                     (1)
 
@@ -80,13 +80,13 @@ class AdditiveCouplingBlock(nn.Module):
         return torch.cat([second, first + self.body(second)], -1)  # (1)
 
     def inverse(self, y: Tensor) -> Tensor:
-        """Returns the input that gave y."""
+        """Returns the input x for which the block returns y."""
         first, second = y.chunk(2, -1)
         return torch.cat([second - self.body(first), first], -1)  # (1)
 
 
 class ReversibleNetwork(nn.Sequential):
-    """Couplings one after the other; the features determine the input exactly.
+    """A chain of additive coupling blocks, whose outputs determine the inputs exactly.
 
         F = F_depth ... F_1,   F^-1 = F_1^-1 ... F_depth^-1                                                (1)
 
@@ -103,7 +103,7 @@ class ReversibleNetwork(nn.Sequential):
         super().__init__(*(AdditiveCouplingBlock(channels, width=width) for _ in range(depth)))
 
     def inverse(self, y: Tensor) -> Tensor:
-        """Returns the input that gave y; equation (1)."""
+        """Returns the input x for which the network returns y; equation (1)."""
         for block in reversed(list(self)):
             assert isinstance(block, AdditiveCouplingBlock)  # holds by construction
             y = block.inverse(y)  # (1)

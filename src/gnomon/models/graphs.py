@@ -1,4 +1,4 @@
-"""Layers on graphs: node features (..., nodes, channels) and an adjacency matrix, dense or sparse."""
+"""Implements graph layers on node features (..., nodes, channels), with a dense or sparse adjacency matrix."""
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +10,7 @@ __all__ = ["GATLayer", "GCNLayer", "GINLayer", "chebyshev_filter", "gcn_matrix"]
 
 @names_call
 def gcn_matrix(adjacency: Tensor) -> Tensor:
-    """Returns the coupling of graph convolutional networks, symmetric and with norm one.
+    """Returns the normalized adjacency matrix of graph convolutional networks (GCN), symmetric and with norm one.
 
         M = D^(-1/2) (A + I) D^(-1/2),   d_i = 1 + sum_j a_ij                                              (1)
 
@@ -29,7 +29,7 @@ def gcn_matrix(adjacency: Tensor) -> Tensor:
 
 
 class GCNLayer(nn.Module):
-    """One graph convolution, without its activation.
+    """One graph convolution H' = M (H W + b), without its activation.
 
         H' = M (H W + b)                                                                                   (1)
 
@@ -76,7 +76,7 @@ class GINLayer(nn.Module):
 
 
 class GATLayer(nn.Module):
-    """A graph attention layer over neighbors, with one head.
+    """A graph attention layer (GAT) over neighbors, with one head.
 
         q_ij = softmax over neighbors j of leaky(u.V x_i + w.V x_j),   h_i' = sum_j q_ij V x_j             (1)
 
@@ -96,7 +96,7 @@ class GATLayer(nn.Module):
         self.own, self.other = nn.Linear(outputs, 1, bias=False), nn.Linear(outputs, 1, bias=False)
 
     def attention(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """Returns the weights q of (1): (..., nodes, nodes), zero without an edge."""
+        """Returns the attention weights q of (1), of shape (..., nodes, nodes), zero without an edge."""
         v = self.value(x)
         logits = nn.functional.leaky_relu(self.own(v) + self.other(v).transpose(-1, -2), 0.2)
         return torch.softmax(logits.masked_fill(adjacency == 0, float("-inf")), -1)
@@ -108,7 +108,7 @@ class GATLayer(nn.Module):
 
 
 def chebyshev_filter(x: Tensor, laplacian: Tensor, coefficients: Tensor, *, largest: float = 2.0) -> Tensor:
-    """Applies a polynomial of the Laplacian by Chebyshev's recursion: K hops, without eigenvectors.
+    """Applies a polynomial of the graph Laplacian to x by Chebyshev's recursion, without computing eigenvectors.
 
         y = sum_k c_k T_k(2 L / largest - I) x,   T_k = 2 z T_{k-1} - T_{k-2}                              (1)
 

@@ -1,4 +1,4 @@
-"""Associative memories, which store patterns and recall them from a part."""
+"""Implements associative memories, which store patterns and recall them from a part."""
 
 import torch
 from torch import Tensor
@@ -27,15 +27,15 @@ class HopfieldNetwork:
         self.weights.fill_diagonal_(0.0)
 
     def energy(self, state: Tensor) -> Tensor:
-        """Returns E of (1), for one state (d,) or many (n, d)."""
+        """Returns the energy E of (1), for one state (d,) or many (n, d)."""
         return -0.5 * (state * (state @ self.weights)).sum(-1)
 
     def step(self, state: Tensor) -> Tensor:
-        """Updates all units simultaneously; this may alternate between two states."""
+        """Updates all units of a state simultaneously; repeated steps may alternate between two states."""
         return torch.where(state @ self.weights >= 0, 1.0, -1.0).to(state)  # (1)
 
     def recall(self, state: Tensor, *, sweeps: int = 100) -> Tensor:
-        """Updates one unit after the other until nothing changes; states (d,) or (n, d)."""
+        """Updates one unit after the other until nothing changes, for states (d,) or (n, d)."""
         state = state.clone()
         for _ in range(sweeps):
             before = state.clone()
@@ -48,7 +48,7 @@ class HopfieldNetwork:
 
 
 class DenseAssociativeMemory:
-    """A memory with interactions of higher order, which stores about d^(order - 1) patterns.
+    """A dense associative memory: interactions of higher order store about d^(order - 1) patterns.
 
         E(s) = -sum_t F(x_t.s),  F(z) = z^order for z > 0, else 0;   s_i <- sign(E(s_i = -1) - E(s_i = 1))  (1)
 
@@ -65,20 +65,21 @@ class DenseAssociativeMemory:
         self.patterns, self.order = patterns, order
 
     def energy(self, state: Tensor) -> Tensor:
-        """Returns E of (1), for one state (d,) or many (n, d)."""
+        """Returns the energy E of (1), for one state (d,) or many (n, d)."""
         return -(state @ self.patterns.T).clamp(min=0.0).pow(self.order).sum(-1)
 
     def step(self, state: Tensor) -> Tensor:
-        """Updates all units simultaneously, each against the old values of the others; states (n, d)."""
+        """Updates all units of states (n, d) simultaneously, each against the old values of the others."""
         overlap = state @ self.patterns.T
-        rest = overlap.unsqueeze(2) - state.unsqueeze(1) * self.patterns  # without unit i: (n, patterns, d)
+        # overlap without unit i, of shape (n, patterns, d)
+        rest = overlap.unsqueeze(2) - state.unsqueeze(1) * self.patterns
         up = (rest + self.patterns).clamp(min=0.0).pow(self.order).sum(1)
         down = (rest - self.patterns).clamp(min=0.0).pow(self.order).sum(1)
         return torch.where(up >= down, 1.0, -1.0).to(state)  # (1)
 
 
 class ModernHopfield:
-    """The continuous Hopfield network, whose update is attention.
+    """The modern (continuous) Hopfield network, whose update is softmax attention over the stored patterns.
 
         s <- X^T softmax(beta X s),   E(s) = -log sum_t exp(beta x_t.s) / beta + s.s / 2 + constant        (1)
 
@@ -96,7 +97,7 @@ class ModernHopfield:
         self.patterns, self.beta = patterns, beta
 
     def energy(self, state: Tensor) -> Tensor:
-        """Returns E of (1) without its constant, for one state (d,) or many (n, d)."""
+        """Returns the energy E of (1) without its constant, for one state (d,) or many (n, d)."""
         overlap = self.beta * (state @ self.patterns.T)
         return -torch.logsumexp(overlap, -1) / self.beta + 0.5 * (state * state).sum(-1)
 

@@ -1,4 +1,4 @@
-"""Fully connected and convolutional networks, as ordinary torch modules."""
+"""Builds fully connected and convolutional networks as ordinary torch modules."""
 
 from torch import nn
 

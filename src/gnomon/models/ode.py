@@ -1,4 +1,4 @@
-"""Neural ODEs: residual networks of infinitely many layers, with gradients in constant memory."""
+"""Implements neural ODEs: residual networks of infinitely many layers, with gradients in constant memory."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +35,7 @@ def runge_kutta(field: Field, state: Tensor, *, start: float = 0.0, end: float =
 
 
 class NeuralODE(nn.Module):
-    """The flow of a module f(h) from time 0 to 1, differentiated by its adjoint.
+    """The flow of a module f(h) from time 0 to 1 as a layer, differentiated by the adjoint equation.
 
         dh/dt = f(h),   da/dt = -a^T df/dh,   dL/dtheta = integral over [0, 1] of a^T df/dtheta dt         (1)
 
@@ -55,13 +55,13 @@ class NeuralODE(nn.Module):
         self.field, self.integration_steps = field, integration_steps
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the state at time 1."""
+        """Returns the state at time 1 of the flow that starts at x."""
         found: Tensor = _Flow.apply(x, self.field, self.integration_steps, *self.field.parameters())
         return found
 
 
 class _Flow(torch.autograd.Function):
-    """Runs forward without a graph, and backward by the adjoint equations."""
+    """Computes the flow without a graph, and its gradients by the adjoint equations."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, field: nn.Module, steps: int, *parameters: Tensor) -> Tensor:

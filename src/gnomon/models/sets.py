@@ -1,4 +1,4 @@
-"""Networks on sets and clouds of points: Deep Sets, and PointNet with its learned alignment."""
+"""Implements networks on sets and point clouds: Deep Sets, and PointNet with its learned alignment."""
 
 import torch
 from torch import Tensor, nn
@@ -7,7 +7,7 @@ __all__ = ["DeepSets", "PointNet", "TNet"]
 
 
 class DeepSets(nn.Module):
-    """A function of a set, independent of the order of its members.
+    """Deep Sets: a function of a set that does not depend on the order of its members.
 
         f(x_1, ..., x_M) = rho(sum_m phi(x_m))                                                             (1)
 
@@ -33,7 +33,7 @@ class DeepSets(nn.Module):
 
 
 class TNet(nn.Module):
-    """Predicts a matrix (size, size) for each cloud, independent of the order of its points; initially the identity.
+    """A TNet predicts a matrix (size, size) for each point cloud, independent of the order of its points.
 
         A(X) = I + reshape(W max_m phi(x_m))                                                               (1)
 
@@ -94,7 +94,7 @@ class PointNet(nn.Module):
         return found
 
     def critical(self, x: Tensor) -> Tensor:
-        """Returns the point with the maximum for each cloud and feature: (batch, features)."""
+        """Returns, for each cloud and feature, the index of the point that has the maximum: (batch, features)."""
         return self.features(x).argmax(1)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ def mask_tokens(
     rate: float = 0.15,
     special: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Returns corrupted tokens, and the positions at which the network predicts the original.
+    """Masks tokens for masked language modeling; returns corrupted tokens, and the positions to predict.
 
         asked with probability rate; of those 80 % become ``mask``, 10 % a random token, 10 % stay         (1)
 
@@ -41,7 +41,7 @@ def mask_tokens(
 
 
 def word_pieces(word: str, vocabulary: Collection[str], *, unknown: str = "[UNK]") -> list[str]:
-    """Splits a word into pieces of a vocabulary: repeatedly takes the longest piece that fits.
+    """Splits a word into pieces of a vocabulary (WordPiece): repeatedly takes the longest piece that fits.
 
         piece_1 = longest beginning of the word in the vocabulary,  piece_i the same of the rest, written ##rest  (1)
 

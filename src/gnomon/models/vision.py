@@ -1,4 +1,4 @@
-"""Vision transformers, which read images as sequences of patches, and networks that see patches separately."""
+"""Implements vision transformers, which read images as sequences of patches, and networks that see patches separately."""
 
 import torch
 from torch import Tensor, nn
@@ -72,7 +72,7 @@ class VisionTransformer(nn.Module):
 
 
 class BagOfPatches(nn.Module):
-    """A network that averages the evidence of single patches, independent of their positions.
+    """A network that classifies every image patch separately and averages the logits, like BagNet.
 
         logits = (1 / P) sum_p g(patch p)                                                                  (1)
 
@@ -98,7 +98,7 @@ class BagOfPatches(nn.Module):
         )
 
     def evidence(self, x: Tensor) -> Tensor:
-        """Returns the evidence of each patch, (n, patches, outputs)."""
+        """Returns the logits of each patch, of shape (n, patches, outputs)."""
         found: Tensor = self.body(patchify(x, self.patch))
         return found
 

@@ -1,4 +1,4 @@
-"""Reads a module as a program: a list of the steps that the module computes.
+"""Converts a module to a program: a list of the steps that the module computes, as data.
 
 Contains: an nn.Module read as data by torch.fx, with no parameter or call left unread; layouts, elementwise
 expressions, initialization laws, piecewise linear networks.

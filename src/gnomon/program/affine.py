@@ -1,4 +1,4 @@
-"""Reads affine layers: nn.Linear, nn.Conv1d / 2d / 3d, and their functional forms with bare parameters."""
+"""Converts affine layers to program steps: nn.Linear, nn.Conv1d / 2d / 3d, and their functional forms."""
 
 from math import prod
 from typing import Any
@@ -13,7 +13,7 @@ from gnomon.program.values import Call, Fixed, Parameter, Random
 
 
 def linear(b: Builder, call: Call) -> Random:
-    """Reads nn.Linear, F.linear(x, weight, bias) and x @ weight, which contract the last dimension."""
+    """Converts nn.Linear, F.linear(x, weight, bias) or x @ weight, which act on the last dimension, to a step."""
     value = call.args[0]
     if call.module is not None:
         weights = _of_module(b, call)
@@ -26,7 +26,7 @@ def linear(b: Builder, call: Call) -> Random:
 
 
 def dense(b: Builder, call: Call, value: Any, weights: Weights, size: int) -> Random:
-    """Emits an affine map of the last dimension to ``size`` channels."""
+    """Adds a step that maps the last dimension of a value to ``size`` channels by an affine map."""
     if isinstance(value, Fixed):
         value = b.enter(value, len(value.shape) - 1, call.where)
     value = b.flush(value, call)
@@ -44,7 +44,7 @@ def dense(b: Builder, call: Call, value: Any, weights: Weights, size: int) -> Ra
 
 
 def convolution(b: Builder, call: Call) -> Random:
-    """Reads nn.Conv1d, 2d, 3d and their functional forms: channels at dimension 1, one grid axis per further dimension.
+    """Converts nn.Conv1d, 2d, 3d or their functional forms to a step; dimension 1 must hold the channels.
 
     A group of one channel (depthwise) does not sum over many channels: its output has second moments, but is not
     Gaussian;
@@ -81,19 +81,19 @@ def convolution(b: Builder, call: Call) -> Random:
 
 
 def value_size(value: Any) -> int:
-    """Returns the size of the last dimension."""
+    """Returns the size of the last dimension of a value."""
     shape = value.shape if isinstance(value, Fixed) else lay.shape_of(value.layout)
     return int(shape[-1])
 
 
 def _of_module(b: Builder, call: Call) -> Weights:
     module = call.module
-    assert module is not None  # the table calls this only for modules
+    assert module is not None  # the table calls this reader only for modules
     return read_weights(b, module, call.where)
 
 
 def read_weights(b: Builder, module: Any, path: str) -> Weights:
-    """Registers the weight and bias of an affine module at ``path`` as read."""
+    """Marks the weight and bias of an affine module at ``path`` as used, and returns their description."""
     weight, bias = join(path, "weight"), join(path, "bias") if module.bias is not None else None
     b.account(weight, path)
     if bias:
@@ -115,7 +115,7 @@ def _of_parameters(b: Builder, call: Call, weight: Any, bias: Any, fan_in: int) 
 
 
 def as_image(b: Builder, value: Random, call: Call) -> Random:
-    """Returns a value with the layout (batch, channel, one axis per further dimension)."""
+    """Returns a value with the layout (batch, channel, one axis per further dimension), or raises an error."""
     shape = lay.shape_of(value.layout)
     wanted = standard_image(shape)
     plain = [tuple(a.role for a in d) for d in value.layout]
@@ -131,7 +131,7 @@ def as_image(b: Builder, value: Random, call: Call) -> Random:
 
 
 def standard_image(shape: tuple[int, ...]) -> lay.Layout:
-    """Returns a layout in which every dimension after the channels keeps an axis, because convolutions need them."""
+    """Returns the layout (batch, channel, one position axis per further dimension), which convolutions need."""
     positions = tuple((LayoutAxis(s, Role.POSITION),) for s in shape[2:])
     return ((LayoutAxis(shape[0], Role.BATCH),), (LayoutAxis(shape[1], Role.CHANNEL),), *positions)
 
@@ -146,7 +146,7 @@ def _padding(padding: Any, kernel: Any, dilation: Any) -> tuple[tuple[int, int],
 
 
 def each(value: Any, rank: int) -> tuple[int, ...]:
-    """Returns one number for each axis."""
+    """Returns one number for each of ``rank`` axes, from a number for all axes or from a tuple."""
     return tuple(value) if isinstance(value, tuple | list) else (value,) * rank
 
 

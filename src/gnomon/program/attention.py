@@ -1,4 +1,4 @@
-"""Reads global self-attention: a value map, a deterministic mixing of positions, an output map."""
+"""Converts global self-attention to steps: a value map, a fixed mixing of positions, an output map."""
 
 from gnomon.core.modules.attention import AttentionLayout
 from gnomon.program import layout as lay
@@ -10,7 +10,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def self_attention(b: Builder, call: Call) -> Random:
-    """Reads self-attention: for many heads and large d_k the 1/d_k logits are deterministic, so it mixes positions
+    """Converts self-attention to steps; with many heads its 1/d_k logits are deterministic, so it mixes positions
     linearly."""
     form: AttentionLayout = call.module.attention_form
     value = call.args[0]

@@ -1,4 +1,4 @@
-"""Reads the BERT models of transformers part by part, because their forward chooses masks at run time.
+"""Converts BERT models of the package transformers layer by layer, because their forward chooses masks at run time.
 
     h = norm(word + position + segment 0),   then for each layer  h = norm(h + attend(h)),  h = norm(h + W_2 phi(W_1 h))
     pooled = tanh(W h[0] + b),   logits = V pooled + c                                                     (1)
@@ -36,32 +36,33 @@ ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Constant(nn.Module):
-    """The segment embedding input, which is one for every token: (n, positions, 1)."""
+    """The segment indicators of BERT, which are one for every token: (n, positions, 1)."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
         self.count = count
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns ones."""
+        """Returns a tensor of ones for every token."""
         return torch.ones(len(x), self.count, 1, dtype=torch.float64, device=x.device)
 
 
 class Unseen(nn.Module):
-    """The tokens that an attention mask of transformers hides (mask value zero)."""
+    """A function of the data that marks the tokens that an attention mask hides (mask value zero)."""
 
     def __init__(self, function: nn.Module) -> None:
         super().__init__()
         self.function = function
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns True for hidden tokens."""
+        """Returns a mask that is True for hidden tokens."""
         found: Tensor = self.function(x)
         return found == 0
 
 
 def bert(b: Builder, call: Call) -> Random:
-    """Reads BertForSequenceClassification or BertModel (up to its pooled output) of (tokens, attention_mask)."""
+    """Converts BertForSequenceClassification or BertModel (up to its pooled output), called with tokens and attention
+    mask."""
     m, tokens, mask = call.module, call.get(0, "input_ids"), call.get(1, "attention_mask")
     config = m.config
     others = [name for name, value in call.options.items() if name not in ("input_ids", "attention_mask")]
@@ -90,7 +91,7 @@ def bert(b: Builder, call: Call) -> Random:
 
 
 def _hide_padding(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
-    """Emits the step that hides padding, if there is padding."""
+    """Adds the step that hides padding tokens, if there is an attention mask; returns its index in a tuple."""
     if mask is None:
         return ()
     if not isinstance(mask, Fixed):
@@ -101,7 +102,7 @@ def _hide_padding(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
 
 
 def _embed(b: Builder, call: Call, m: Any, where: str, tokens: Fixed) -> Any:
-    """Emits the sum of three embedding tables, normalized."""
+    """Adds steps for the normalized sum of BERT's three embedding tables."""
     count, size = tokens.shape[1], m.word_embeddings.embedding_dim
     words = m.word_embeddings
     functions = {
@@ -157,7 +158,7 @@ def _dense(b: Builder, call: Call, m: Any, where: str, value: Any) -> Random:
 
 
 def _weights(b: Builder, call: Call, m: Any, where: str, fan_in: int) -> Weights:
-    """Returns the weights of a map or a table with transformers' initialization."""
+    """Returns the description of a layer's weights, with the initialization that transformers uses."""
     weight, bias = join(where, "weight"), join(where, "bias") if getattr(m, "bias", None) is not None else None
     for path in (weight, bias):
         if path:
@@ -167,7 +168,7 @@ def _weights(b: Builder, call: Call, m: Any, where: str, fan_in: int) -> Weights
 
 
 def _first(b: Builder, call: Call, value: Any) -> Random:
-    """Selects the first token, [CLS]."""
+    """Adds a step that selects the first token, [CLS]."""
     value = b.flush(value, call)
     layout: lay.Layout = (value.layout[0], (LayoutAxis(lay.channels(value.layout), Role.CHANNEL),))
     gaussian = b.steps[value.source].gaussian

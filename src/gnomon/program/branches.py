@@ -1,4 +1,4 @@
-"""Reads sums and concatenations of branches."""
+"""Converts sums and concatenations of branches to steps."""
 
 from typing import Any
 
@@ -21,13 +21,13 @@ class Repeated(nn.Module):
         self.function, self.shape = function, shape
 
     def forward(self, x: Tensor) -> Tensor:
-        """Repeats the constant for each sample."""
+        """Returns the constant, repeated for each sample of x."""
         constant: Tensor = self.function(x)
         return constant.expand(len(x), *self.shape)
 
 
 def add(b: Builder, call: Call) -> Random:
-    """Reads x + y, x - y and x + alpha * y of different branches."""
+    """Converts x + y, x - y or x + alpha * y of two branches to a step."""
     sign = -1.0 if call.name == "sub" else 1.0
     weights = (1.0, sign * float(call.options.get("alpha", 1.0)))
     terms: list[tuple[float, Random]] = []
@@ -47,7 +47,7 @@ def add(b: Builder, call: Call) -> Random:
 
 
 def concatenate(b: Builder, call: Call) -> Random:
-    """Reads torch.cat along the channels or along one axis of positions."""
+    """Converts torch.cat along the channels or along one axis of positions to a step."""
     values, dimension = list(call.args[0]), call.get(1, "dim", 0)
     first = next(v for v in values if isinstance(v, Random))
     dimension %= len(first.layout)

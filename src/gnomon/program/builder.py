@@ -1,4 +1,4 @@
-"""Builds a program: its steps, the parameters read so far, and which branches are independent.
+"""Collects the steps of a program, the parameters used so far, and which branches are independent.
 
 Cross-covariances of two branches A and B vanish when a sign flip of A's last affine layers turns A into -A and
 leaves B alone (or the other way round): the layers in ``tails`` of A are none of the ``layers`` that B went through.
@@ -45,7 +45,7 @@ MONTE_CARLO = "or estimate it: gnomon.sampled_limit(net, draws=64)"
 
 @dataclass(slots=True)
 class Builder:
-    """Collects steps; the only mutable object of the reader."""
+    """Collects the steps of a program while a module is converted."""
 
     root: nn.Module
     graph: fx.Graph
@@ -58,7 +58,7 @@ class Builder:
     notes: list[str] = field(default_factory=list)
 
     def emit(self, op: Op, inputs: tuple[int, ...], where: str, layout: lay.Layout, *, gaussian: bool) -> Random:
-        """Appends a step and returns its output as a value."""
+        """Adds a step to the program and returns its output as a value."""
         self.steps.append(ProgramStep(op, inputs, where, lay.grid(layout), lay.channels(layout), gaussian))
         before = frozenset[str]().union(*(self.layers[i] for i in inputs))
         tails: frozenset[str] | None
@@ -71,7 +71,7 @@ class Builder:
                 isinstance(op, Activation) and slope_and_intercept(op.expression) is None
             )
             shifted = isinstance(op, Activation) and (slope_and_intercept(op.expression) or (1.0, 0.0))[1] != 0.0
-            # linear in the first input only
+            # these operations are linear only in their first input
             odd = (
                 inputs[:1] if isinstance(op, DataPositionMap | DeterministicAttention | MultiheadAttention) else inputs
             )
@@ -84,12 +84,15 @@ class Builder:
         return Random(len(self.steps) - 1, layout)
 
     def account(self, path: str, where: str) -> None:
-        """Records that a parameter is read at ``where``; a second reading is weight sharing, which is refused."""
+        """Records that a parameter is used at ``where``; raises an error for a second use (weight sharing), which has
+        no limit."""
         owner, _, own_name = path.rpartition(".")
         named = []
-        if not is_parametrized(self.root.get_submodule(owner), own_name):  # reading it would run a power iteration
+        # checked first, because reading a parametrized weight would run a power iteration
+        if not is_parametrized(self.root.get_submodule(owner), own_name):
             tensor = attribute_at(self.root, path)
-            named = [name for name, p in self.root.named_parameters() if p is tensor]  # tied modules share one name
+            # modules with tied weights share one tensor, which has one name
+            named = [name for name, p in self.root.named_parameters() if p is tensor]
         if not named:
             found = f"'{path}' is computed from other parameters (weight_norm, spectral_norm, parametrize)"
             fix = f"Remove the reparametrization, {MONTE_CARLO}"
@@ -105,20 +108,20 @@ class Builder:
 
     @property
     def batch(self) -> int:
-        """The batch size of the shape run."""
+        """The batch size with which the module was traced."""
         return int(next(n.meta["result"].shape[0] for n in self.graph.nodes if n.op == "placeholder"))
 
     @property
     def call(self) -> str:
-        """The text by which messages name the reading call."""
+        """The call that error messages name, such as "read(MyNetwork)"."""
         return f"read({type(self.root).__name__})"
 
     def refuse(self, call: Call, found: str, hypothesis: str, fix: str) -> NoLimitError:
-        """Returns the error for a construction that has no closed-form limit."""
+        """Returns the error for a construction that has no closed-form limit, with the violated hypothesis and a fix."""
         return NoLimitError(f"'{call.where}' ({call.name}) {found}", reason=hypothesis, fix=f"{fix}, {MONTE_CARLO}")
 
     def unread(self, call: Call, found: str) -> ReadError:
-        """Returns the error for a construction that the reader does not support."""
+        """Returns the error for a construction that is not supported."""
         return ReadError(
             f"'{call.where}' ({call.name}) {found}",
             reason="every node of the module is understood",
@@ -133,7 +136,8 @@ class Builder:
         window: ConvolutionWindow | None = None,
         layout: lay.Layout | None = None,
     ) -> Random:
-        """Makes data the input of a random layer: channels at dimension ``channel``, or patches in ``layout``."""
+        """Adds a step that makes data the input of a random layer: channels at dimension ``channel``, or patches in
+        ``layout``."""
         key = (value.node, channel, window)
         layout = layout or lay.standard(value.shape, channel)
         if key not in self.inputs:
@@ -142,12 +146,14 @@ class Builder:
         return Random(self.inputs[key], layout)
 
     def flush(self, value: Random, call: Call) -> Random:
-        """Emits the pending expression of a value, so that the value is the plain output of a step."""
+        """Adds a step for the pending elementwise expression of a value, so that the value is the plain output of a
+        step."""
         if isinstance(value.expression, Variable):
             return value
         key = (value.source, value.layout, value.trainable)
         for expression, made in self.flushed.get(key, ()):
-            if expression is value.expression:  # reuses the step of the same value, so that sums of both are recognized
+            # reuses the step of the same value, so that sums of both are recognized as the same branch
+            if expression is value.expression:
                 return made
         made = self._flush(value, call)
         self.flushed.setdefault(key, []).append((value.expression, made))
@@ -183,7 +189,7 @@ class Builder:
         )
 
     def _through_concat(self, value: Random, call: Call) -> Random:
-        """Applies phi to concatenated channels as the concatenation of phi of each part."""
+        """Applies an activation to concatenated channels by concatenating the activations of the parts."""
         step = self.steps[value.source]
         parts = []
         for i in step.inputs:
@@ -192,7 +198,7 @@ class Builder:
         return self.emit(step.op, tuple(parts), call.where, value.layout, gaussian=False)
 
     def settle(self, value: Random, layout: lay.Layout, where: str, index: Tensor | None = None) -> Random:
-        """Returns the value under another layout; positions move only if the grid or the order changed."""
+        """Returns the value with another layout; adds a step only if positions change their order or grid."""
         source = self.steps[value.source]
         if index is None and lay.grid(layout) == source.grid:
             return replace(value, layout=layout)
@@ -200,7 +206,7 @@ class Builder:
             index = torch.arange(_size(source.grid))
         if isinstance(
             source.op, Concat
-        ):  # concatenated parts move in the same way and stay visible to a later activation
+        ):  # the parts are moved separately, so that a later activation still sees the concatenation
             parts = []
             for i in source.inputs:
                 size = self.steps[i].channels
@@ -214,7 +220,7 @@ class Builder:
         return replace(value, source=moved.source, layout=layout)
 
     def combine(self, terms: list[tuple[float, Random]], call: Call) -> Random:
-        """Adds branches: equal branches add their coefficients, different ones must be uncorrelated."""
+        """Adds branches: coefficients of equal branches are added, and different branches must be uncorrelated."""
         total: dict[int, float] = {}
         for coefficient, value in terms:
             step = self.steps[value.source]
@@ -250,7 +256,7 @@ class Builder:
             for source in members:
                 op = self.steps[source].op
                 matrix = op.matrices[axis] if isinstance(op, FixedPositionMap) else None
-                assert matrix is not None  # every member of a group has a matrix
+                assert matrix is not None  # every step in a group has a matrix
                 joined = joined + total.pop(source) * matrix.double()
             step = self.steps[members[0]]
             matrices = tuple(joined if i == axis else None for i in range(len(step.grid)))
@@ -260,7 +266,7 @@ class Builder:
             total[len(self.steps) - 1] = 1.0
 
     def require_uncorrelated(self, sources: tuple[int, ...], call: Call) -> None:
-        """Raises an error unless the cross-covariance of every two steps is proven to vanish."""
+        """Raises an error unless the cross-covariance of every two of these steps is proven to be zero."""
         for a, b in combinations(sources, 2):
             if not self._are_uncorrelated(a, b):
                 raise self.refuse(
@@ -278,7 +284,7 @@ class Builder:
 
 
 def constant(value: Value, root: nn.Module) -> float | None:
-    """Returns the number in a buffer of one element, if the value is one."""
+    """Returns the number that a value holds if it is a buffer with one element; None otherwise."""
     if isinstance(value, Fixed) and value.node.op == "get_attr":
         tensor = attribute_at(root, str(value.node.target))
         return float(tensor) if isinstance(tensor, Tensor) and tensor.numel() == 1 else None
@@ -299,7 +305,7 @@ def varies(value: Fixed) -> bool:
 
 
 def constant_value(b: Builder, value: Fixed) -> Tensor:
-    """Returns the tensor that a value equals for every input; dense, in float64."""
+    """Returns the tensor that a value equals for every input, dense and in float64."""
     like = next(n.meta["result"] for n in b.graph.nodes if n.op == "placeholder")
     with torch.no_grad():
         found: Tensor = extract(b.root, b.graph, value.node)(torch.zeros(like.shape, dtype=like.dtype))
@@ -311,7 +317,7 @@ def _size(grid: tuple[int, ...]) -> int:
 
 
 def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule:
-    """Returns the part of the module that leads from the data to one node, as a module."""
+    """Returns the part of the traced module that computes one node from the data, as a module."""
     needed = {target}
     for node in reversed(graph.nodes):
         if node in needed:
@@ -323,7 +329,7 @@ def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule
             copies[node] = part.node_copy(node, copies.__getitem__)
     part.output(copies[target])
     held: nn.Module | dict[str, Any] = root
-    # a buffer whose name GraphModule uses itself, such as "graph"
+    # GraphModule itself has an attribute with this name, such as "graph"
     if any(node.op == "get_attr" and node.target in TAKEN for node in part.nodes):
         held = {}
         for node in part.nodes:
@@ -331,4 +337,5 @@ def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule
                 found = attribute_at(root, str(node.target))
                 node.target = f"held.{node.target}"
                 held[node.target] = found
-    return copy.deepcopy(fx.GraphModule(held, part)).double()  # a copy, so that the module's buffers keep their dtype
+    # a copy, so that the buffers of the user's module keep their dtype
+    return copy.deepcopy(fx.GraphModule(held, part)).double()

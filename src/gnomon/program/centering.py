@@ -1,4 +1,4 @@
-"""Finds values with zero-mean channels, and centers data.
+"""Finds values whose channels have mean zero, and subtracts the mean from data that lack this property.
 
 LayerNorm subtracts the mean over channels. The channels of an affine layer have mean zero in the limit; data added to
 them (sinusoidal positions) do not, and subtracting the mean of the sum is subtracting the mean of the data.
@@ -31,20 +31,20 @@ from gnomon.program.values import Random
 
 
 class Centered(nn.Module):
-    """Data with their mean over the channels subtracted."""
+    """A function of the data with its mean over the channels subtracted."""
 
     def __init__(self, function: Callable[[Tensor], Tensor], channel: int) -> None:
         super().__init__()
         self.function, self.channel = function, channel
 
     def forward(self, x: Tensor) -> Tensor:
-        """Subtracts the mean."""
+        """Returns the data minus their mean over the channels."""
         data: Tensor = self.function(x)
         return data - data.mean(self.channel, keepdim=True)
 
 
 def zero_mean(b: Builder, source: int) -> bool:
-    """Whether the channels of a step have mean zero at every position."""
+    """Whether the channels of a step's output have mean zero at every position."""
     step = b.steps[source]
     if step.gaussian:
         return True
@@ -70,7 +70,7 @@ def zero_mean(b: Builder, source: int) -> bool:
 
 
 def centered_data(b: Builder, value: Random) -> Random:
-    """Returns the value with the data among its terms centered."""
+    """Returns the value with centered data: the mean over channels is subtracted from every data term."""
     step = b.steps[value.source]
     if isinstance(step.op, Input) and not isinstance(step.op.function, Centered) and step.op.window is None:
         function = Centered(step.op.function, step.op.channel)

@@ -1,4 +1,4 @@
-"""Reads elementwise calls: merges all calls on one random source into one expression."""
+"""Converts elementwise calls: merges all calls on the output of one step into one expression."""
 
 import operator
 from collections.abc import Callable
@@ -42,7 +42,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 def elementwise(b: Builder, call: Call) -> Random | Fixed:
-    """Reads a function that acts on each entry separately, or arithmetic between branches."""
+    """Converts a function that acts on each entry separately, or arithmetic between branches."""
     random = [a for a in _operands(call) if isinstance(a, Random)]
     parameters = [a for a in _operands(call) if isinstance(a, Parameter)]
     if not random and not parameters:
@@ -71,7 +71,7 @@ def elementwise(b: Builder, call: Call) -> Random | Fixed:
 
 
 def activation_module(b: Builder, call: Call) -> Random | Fixed:
-    """Reads an activation of torch.nn by its functional form."""
+    """Converts an activation module of torch.nn by its functional form."""
     assert call.module is not None
     if isinstance(call.module, nn.RReLU) and call.module.training:
         raise b.refuse(
@@ -85,7 +85,7 @@ def activation_module(b: Builder, call: Call) -> Random | Fixed:
 
 
 def prelu(b: Builder, call: Call) -> Random:
-    """Reads nn.PReLU, a leaky ReLU with a trainable slope."""
+    """Converts nn.PReLU, a leaky ReLU with a trainable slope, to an activation."""
     module, value = call.module, call.args[0]
     assert isinstance(module, nn.PReLU)
     slope = uniform(b, call, module.weight, "slope")
@@ -107,9 +107,9 @@ def gain(
     shift: float,
     trainable: tuple[TrainableActivationParameter, ...],
 ) -> Random:
-    """Reads scale * x + shift with trainable parameters; keeps it pending so that an activation can be merged."""
+    """Converts scale * x + shift with trainable parameters to a pending expression that an activation can absorb."""
     biases = all(t.kind == "bias" for t in trainable) and scale == 1.0
-    # a bias that follows its gain
+    # a bias that directly follows its gain joins it in one expression
     joins = biases and bool(value.trainable) and slope_and_intercept(value.expression) is not None
     if not joins:
         value = b.flush(value, call)
@@ -123,7 +123,7 @@ def gain(
 
 
 def _with_parameter(b: Builder, call: Call) -> Random:
-    """Reads x * g and x + b with bare parameters that have one value: a trainable gain or bias."""
+    """Converts x * g and x + b with bare parameters whose entries are equal to a trainable gain or bias."""
     pair = call.args[:2]
     random = next((a for a in pair if isinstance(a, Random)), None)
     parameter = next((a for a in pair if isinstance(a, Parameter)), None)
@@ -145,7 +145,7 @@ def _with_parameter(b: Builder, call: Call) -> Random:
 
 
 def prod_positions(tensor: Tensor, value: Random) -> int:
-    """Returns the number of positions with a parameter of their own: entries of ``tensor`` off the channel axis."""
+    """Returns how many positions have a parameter of their own: the entries of ``tensor`` apart from the channel axis."""
     channel = lay.channel_dimension(value.layout)
     rank = len(value.layout)
     sizes = [1] * (rank - tensor.dim()) + list(tensor.shape)
@@ -153,7 +153,7 @@ def prod_positions(tensor: Tensor, value: Random) -> int:
 
 
 def uniform(b: Builder, call: Call, tensor: Tensor, what: str) -> float:
-    """Returns the value that all entries of an elementwise parameter share."""
+    """Returns the value that all entries of a parameter share; raises an error if they differ."""
     first = float(tensor.detach().reshape(-1)[0])
     if not is_uniform(tensor):
         raise b.refuse(
@@ -166,15 +166,14 @@ def uniform(b: Builder, call: Call, tensor: Tensor, what: str) -> float:
 
 
 def is_uniform(tensor: Tensor) -> bool:
-    """Whether all entries are equal."""
+    """Whether all entries of a tensor are equal."""
     flat = tensor.detach().reshape(-1)
     return bool((flat == flat[0]).all())
 
 
 def _of_data(b: Builder, call: Call) -> Fixed:
-    """Reads calls on data: linear functions and masks are preprocessing; a nonlinearity needs an affine layer before
-    it."""
-    # integer data, such as lengths and tokens
+    """Converts a call on data: linear functions and masks count as preprocessing; nonlinear functions raise an error."""
+    # integer data, such as lengths and tokens, are allowed in any function
     counts = isinstance(call.result, Tensor) and not call.result.is_floating_point()
     if call.name not in ARITHMETIC and call.name not in COMPARISONS and not counts:
         raise _nonlinear_data(b, call)
@@ -191,7 +190,7 @@ def _nonlinear_data(b: Builder, call: Call) -> NoLimitError:
 
 
 def _merge(b: Builder, call: Call, random: list[Random]) -> tuple[TrainableActivationParameter, ...]:
-    """Returns the trainable parameters that stay pending; they survive one elementwise use of their value."""
+    """Returns the trainable parameters of a pending expression, which may be used by one elementwise function only."""
     held = [r for r in random if r.trainable]
     if not held:
         return ()
@@ -205,7 +204,7 @@ def _operands(call: Call) -> list[Any]:
 
 
 def _inline_constants(b: Builder, call: Call) -> Call:
-    """Replaces buffers of one element by numbers."""
+    """Returns the call with buffers of one element replaced by numbers."""
 
     def value(a: Any) -> Any:
         number = constant(a, b.root) if isinstance(a, Fixed) else None
@@ -233,7 +232,7 @@ def _resolve(name: str) -> Callable[..., Any]:
 
 
 def _functional(module: nn.Module) -> tuple[str, dict[str, Any]]:
-    """Returns name and options of the function that an activation module computes."""
+    """Returns the name and options of the function that an activation module computes."""
     match module:
         case nn.RReLU():  # in eval mode
             return "leaky_relu", {"negative_slope": (module.lower + module.upper) / 2}

@@ -1,4 +1,4 @@
-"""Reads nn.TransformerEncoderLayer and nn.TransformerEncoder, from parts that have their own rules.
+"""Converts nn.TransformerEncoderLayer and nn.TransformerEncoder from their parts.
 
 norm_first:  x + attend(norm1(x)), then x + W_2 phi(W_1 norm2(x))                                     (1)
 else:        norm1(x + attend(x)), then norm2(x + W_2 phi(W_1 x))                                     (2)
@@ -19,13 +19,13 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def encoder_layer(b: Builder, call: Call) -> Random:
-    """Reads one nn.TransformerEncoderLayer(src, src_mask, src_key_padding_mask)."""
+    """Converts one nn.TransformerEncoderLayer(src, src_mask, src_key_padding_mask) to steps."""
     masks = read_masks(b, call, call.get(1, "src_mask"), call.get(2, "src_key_padding_mask"))
     return _layer(b, call, call.args[0], masks)
 
 
 def encoder(b: Builder, call: Call) -> Any:
-    """Reads nn.TransformerEncoder(src, mask, src_key_padding_mask): its layers in order, then the final norm."""
+    """Converts nn.TransformerEncoder(src, mask, src_key_padding_mask): its layers in order, then the final norm."""
     module, value = call.module, call.args[0]
     masks = read_masks(b, call, call.get(1, "mask"), call.get(2, "src_key_padding_mask"))
     _note_copies(b, call, module)
@@ -35,7 +35,7 @@ def encoder(b: Builder, call: Call) -> Any:
 
 
 def _note_copies(b: Builder, call: Call, module: nn.TransformerEncoder) -> None:
-    """Notes that PyTorch creates the layers as copies of one; the limit treats them as drawn independently."""
+    """Adds a note if the layers are copies of one layer, because the limit treats them as drawn independently."""
     first = [layer.linear1.weight for layer in module.layers if isinstance(layer, nn.TransformerEncoderLayer)]
     if any(torch.equal(a, c) for a, c in zip(first[:-1], first[1:], strict=True) if not a.is_meta):
         b.notes.append(
@@ -78,13 +78,13 @@ def _feed(b: Builder, call: Call, value: Any) -> Any:
 
 
 def add_branch(b: Builder, call: Call, x: Any, y: Random) -> Random:
-    """Adds two branches."""
+    """Adds the outputs of two branches of a residual block."""
     if isinstance(x, Fixed):
         x = b.enter(x, len(x.shape) - 1, call.where)
     return add(b, Call(call.node, "add", f"{call.where}.add", (x, y), {}, None, call.result))
 
 
 def part(call: Call, name: str, module: Any, value: Any) -> Call:
-    """Returns the call of one part on one value."""
+    """Returns the call of one submodule on one value."""
     where = f"{call.where}.{name}" if call.where else name
     return Call(call.node, type(module).__name__, where, (value,), {}, module, call.result)

@@ -22,12 +22,12 @@ __all__ = ["Apply", "Expression", "Variable", "evaluate"]
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The preactivation itself, the variable of an expression."""
+    """The argument of an elementwise expression: the preactivation itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """The call ``function(*args, **options)``; args are trees or constants, options are constants by name."""
+    """The call ``function(*args, **options)`` in an elementwise expression; args are trees or constants."""
 
     name: str
     function: Callable[..., Any]
@@ -35,7 +35,7 @@ class Apply:
     options: tuple[tuple[str, Any], ...] = ()
 
     def option(self, name: str, position: int, default: Any) -> Any:
-        """Returns the value of an option given by name or by position."""
+        """Returns the value of an argument that was given by name or by position."""
         named = dict(self.options)
         return named.get(name, self.args[position] if len(self.args) > position else default)
 
@@ -45,7 +45,7 @@ Expression = Variable | Apply
 
 
 def evaluate(tree: Any, u: Tensor) -> Any:
-    """Evaluates the tree at u; constants evaluate to themselves.
+    """Evaluates an elementwise expression at u; constants evaluate to themselves.
 
     Cost: the operations of the tree.
 
@@ -63,7 +63,7 @@ def evaluate(tree: Any, u: Tensor) -> Any:
 
 
 def words(tree: Any) -> str:
-    """Returns the tree as text."""
+    """Returns an elementwise expression as text."""
     match tree:
         case Variable():
             return "x"

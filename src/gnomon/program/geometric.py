@@ -1,4 +1,4 @@
-"""Reads layers of PyTorch Geometric by their attributes, not their class: GCNConv on one fixed graph.
+"""Converts layers of PyTorch Geometric, which it recognizes by their attributes: GCNConv on one fixed graph.
 
     y = M x W + b,    M[i, j] = a_ij / sqrt(d_i d_j),   a with a loop at every node, d_i = sum_j a_ij        (1)
 
@@ -20,7 +20,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def messages(b: Builder, call: Call) -> Random:
-    """Reads GCNConv(x, edge_index) with an edge list that is the same for all inputs; equation (1)."""
+    """Converts GCNConv(x, edge_index) with an edge list that is the same for all inputs; equation (1)."""
     m, value, edges = call.module, call.args[0], call.get(1, "edge_index")
     if type(m).__name__ != "GCNConv":
         raise b.unread(call, "is an unsupported message-passing layer; only GCNConv is supported")
@@ -40,12 +40,12 @@ def messages(b: Builder, call: Call) -> Random:
     matrix = _coupling(constant_value(b, edges).long(), nodes, m)
     gaussian = b.steps[value.source].gaussian
     mixed = b.emit(FixedPositionMap((matrix,)), (value.source,), call.where, layout, gaussian=gaussian)
-    # (1), because the maps of nodes and channels commute
+    # (1) in another order, because the maps of nodes and of channels commute
     return dense(b, call, mixed, _weights(b, call, m), m.out_channels)
 
 
 def _coupling(edges: Tensor, nodes: int, m: Any) -> Tensor:
-    """Returns M of (1), from rows (sources, targets)."""
+    """Returns the matrix M of (1) for edges given as rows (sources, targets)."""
     a = torch.zeros(nodes, nodes, dtype=torch.float64)
     a.index_put_((edges[1], edges[0]), torch.ones(edges.shape[1], dtype=torch.float64), accumulate=True)
     if not m.normalize:

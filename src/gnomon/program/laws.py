@@ -1,4 +1,4 @@
-"""Initialization laws: the variances of weights and biases on which the infinite-width limit depends.
+"""Defines initialization laws: the variances of initial weights and biases, which determine the infinite-width limit.
 
     Law(w, b):  weights N(0, w^2 / fan_in), biases N(0, b^2)                                (1)
     PyTorch's Linear and Conv:  U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and biases,
@@ -23,7 +23,8 @@ __all__ = ["Init", "Law", "laws_by_path", "rms", "torch_law", "weight_std"]
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """Standard deviations of an affine layer: weights N(0, weight_std^2 / fan_in), biases N(0, bias_std^2).
+    """Standard deviations of an affine layer's initial parameters: weights N(0, weight_std^2 / fan_in), biases N(0,
+    bias_std^2).
 
     In the limit only these two moments matter, whatever the shape of the distribution.
     Reference: [sohl2020infinite]; [he2015delving] is ``Law(2**0.5, 0.0)``.
@@ -37,7 +38,7 @@ class Law:
 
     @names_call
     def __post_init__(self) -> None:
-        """Raises an error for values that are not standard deviations."""
+        """Raises an error for values that are not standard deviations: negative, infinite or NaN."""
         for name, value in (("weight_std", self.weight_std), ("bias_std", self.bias_std)):
             if not isfinite(value) or value < 0:
                 found = f"{name} is {value}"
@@ -49,7 +50,7 @@ Init = Literal["torch", "measured"] | Law | Mapping[str, Law]
 
 
 def torch_law(fan_in: int) -> Law:
-    """Returns the law of PyTorch's Linear and Conv layers; equation (2).
+    """Returns the law by which PyTorch initializes Linear and Conv layers; equation (2).
 
     >>> round(torch_law(12).bias_std, 12) == round(1 / 6, 12)
     True
@@ -58,7 +59,7 @@ def torch_law(fan_in: int) -> Law:
 
 
 def weight_std(weight: Tensor, fan_in: int | None = None) -> float:
-    """Returns the w of equation (1) measured on the current weights; fan_in defaults to the size of a row.
+    """Returns the weight standard deviation w of equation (1), measured on the current weights.
 
     Cost: one pass over the weights.
 
@@ -70,7 +71,7 @@ def weight_std(weight: Tensor, fan_in: int | None = None) -> float:
 
 
 def rms(values: Tensor) -> float:
-    """Returns the root mean square, which is the b of equation (1) for biases.
+    """Returns the root mean square of a tensor's entries, which is the b of equation (1) for biases.
 
     Cost: one pass.
 
@@ -82,7 +83,7 @@ def rms(values: Tensor) -> float:
 
 
 def laws_by_path(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
-    """Returns the law of each affine layer of a program, by its path.
+    """Returns the initialization law of each affine layer of a program, by its path.
 
     Cost: none for "torch"; one pass over the weights for "measured".
 

@@ -32,7 +32,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LayoutAxis:
-    """One factor of a dimension."""
+    """One axis that a tensor dimension holds: its size, and whether it counts batch, channels or positions."""
 
     size: int
     role: Role
@@ -43,7 +43,7 @@ Layout = tuple[Dimension, ...]
 
 
 def standard(shape: tuple[int, ...], channel: int) -> Layout:
-    """Returns the layout with batch first, channels at ``channel``, and a position axis for every other dimension."""
+    """Returns the layout with batch first, channels at dimension ``channel``, and positions in every other dimension."""
 
     def dimension(index: int, size: int) -> Dimension:
         if index == 0:
@@ -56,17 +56,17 @@ def standard(shape: tuple[int, ...], channel: int) -> Layout:
 
 
 def shape_of(layout: Layout) -> tuple[int, ...]:
-    """Returns the shape of the tensor."""
+    """Returns the shape of a tensor with this layout."""
     return tuple(prod(a.size for a in d) for d in layout)
 
 
 def grid(layout: Layout) -> tuple[int, ...]:
-    """Returns the sizes of the position axes in order: the shape of one side of the covariance."""
+    """Returns the sizes of the position axes in order, which are the shape of one side of the covariance."""
     return tuple(a.size for d in layout for a in d if a.role is Role.POSITION)
 
 
 def channels(layout: Layout) -> int:
-    """Returns the size of the channel axis (1 if it was squeezed)."""
+    """Returns the size of the channel axis of a layout (1 if it was squeezed)."""
     return prod(a.size for d in layout for a in d if a.role is Role.CHANNEL)
 
 
@@ -76,19 +76,19 @@ def with_channels(layout: Layout, size: int) -> Layout:
 
 
 def channel_dimension(layout: Layout) -> int | None:
-    """Returns the dimension that holds the channel axis, alone or with others."""
+    """Returns the dimension that holds the channel axis, alone or with others; None if there is none."""
     return next((i for i, d in enumerate(layout) if any(a.role is Role.CHANNEL for a in d)), None)
 
 
 def position_axes(layout: Layout, dimension: int) -> tuple[int, ...]:
-    """Returns indices into ``grid(layout)`` of the position axes that ``dimension`` holds."""
+    """Returns the indices into ``grid(layout)`` of the position axes that a dimension holds."""
     before = sum(a.role is Role.POSITION for d in layout[:dimension] for a in d)
     inside = sum(a.role is Role.POSITION for a in layout[dimension])
     return tuple(range(before, before + inside))
 
 
 def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
-    """Returns the layout after a row-major reshape; positions may merge and split, batch and channels may not split.
+    """Returns the layout after a row-major reshape; positions may merge and split, batch and channels may not.
 
     Cost: the number of axes.
 
@@ -120,7 +120,7 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
 
 
 def permute(layout: Layout, order: tuple[int, ...]) -> tuple[Layout, tuple[int, ...]]:
-    """Returns the layout after a permutation of dimensions, and the old grid axis at each new grid axis."""
+    """Returns the layout after a permutation of dimensions, and for each new position axis the old one."""
     moved = tuple(layout[i] for i in order)
     return moved, tuple(a for i in order for a in position_axes(layout, i))
 

@@ -19,7 +19,7 @@ SlopeAndIntercept = tuple[float, float]
 
 
 def slope_and_intercept(tree: Any) -> SlopeAndIntercept | None:
-    """Returns (slope, intercept) of an expression of +, -, *, / and constants; None for anything else.
+    """Returns (slope, intercept) of an expression of +, -, *, / and constants; None if it is not a straight line.
 
     Cost: a walk over the expression.
 

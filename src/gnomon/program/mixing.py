@@ -1,4 +1,4 @@
-"""Reads products with matrices that are not parameters: linear maps of positions, as in graph networks.
+"""Converts products with matrices that are not parameters: linear maps of positions, as in graph networks.
 
     y[p] = sum_s M[p, s] h[s]                                                                             (1)
 
@@ -23,7 +23,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 class Matrices(nn.Module):
-    """A matrix for each sample, as data with one channel: (n, 1, out, in)."""
+    """A function of the data that returns a matrix for each sample, with one channel: (n, 1, out, in)."""
 
     def __init__(self, function: nn.Module, turned: bool) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Matrices(nn.Module):
 
 
 def product(b: Builder, call: Call) -> Any:
-    """Reads x @ y: an affine layer for a parameter, a linear map of positions for a fixed matrix or data."""
+    """Converts x @ y: an affine layer if y is a parameter, a linear map of positions if x or y is fixed or data."""
     left, right = call.args[0], call.get(1, "other", call.get(1, "mat2"))
     if isinstance(left, Fixed) and isinstance(right, Random):
         return _mix(b, call, left, right, dimension=len(right.layout) - 2)
@@ -53,7 +53,7 @@ def product(b: Builder, call: Call) -> Any:
 
 
 def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int) -> Random:
-    """Emits equation (1) along one dimension of the value, which must hold only positions."""
+    """Adds the position map (1) along one dimension of the value, which must hold only positions."""
     value = b.flush(value, call)
     turned = dimension == len(value.layout) - 1  # h @ M acts as M^T along the last dimension
     if dimension < 0 or {a.role for a in value.layout[dimension]} - {Role.POSITION}:
@@ -83,7 +83,7 @@ def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int
 
 
 def _blend_(b: Builder, call: Call, matrix: Fixed, value: Random, layout: lay.Layout, turned: bool) -> Random:
-    """Emits a product with a different matrix for each sample."""
+    """Adds a product with a different matrix for each sample."""
     if len(lay.grid(value.layout)) != 1:
         raise b.unread(call, "multiplies a grid of several axes by data; (batch, positions, channels) has a rule")
     function = Matrices(extract(b.root, b.graph, matrix.node), turned)
@@ -93,14 +93,14 @@ def _blend_(b: Builder, call: Call, matrix: Fixed, value: Random, layout: lay.La
 
 
 class Diagonals(nn.Module):
-    """One number for each position of each sample, as diagonal matrices with one channel: (n, 1, size, size)."""
+    """A function of the data that returns a diagonal matrix for each sample, with one channel: (n, 1, size, size)."""
 
     def __init__(self, function: nn.Module, size: int, rank: int, *, inverse: bool) -> None:
         super().__init__()
         self.function, self.size, self.rank, self.inverse = function, size, rank, inverse
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the diagonal matrices; numbers shared by positions or samples are repeated."""
+        """Returns the diagonal matrices; numbers that positions or samples share are repeated."""
         found: Tensor = self.function(x).double()
         found = found.reshape(*(1,) * (self.rank - found.dim()), *found.shape)
         rows = found.flatten(1).expand(len(x), self.size)
@@ -108,7 +108,7 @@ class Diagonals(nn.Module):
 
 
 class PositionRows(nn.Module):
-    """The selected position of each sample, as matrices of one row with one channel: (n, 1, 1, size)."""
+    """A function of the data that returns a row that selects one position of each sample: (n, 1, 1, size)."""
 
     def __init__(self, function: nn.Module, size: int) -> None:
         super().__init__()
@@ -143,7 +143,7 @@ def scale_by_data(b: Builder, call: Call, value: Random, factor: Fixed, *, inver
 
 
 def select_by_data(b: Builder, call: Call) -> Random | None:
-    """Reads h[torch.arange(n), index] with an index from the data: one position of each sample; else returns None."""
+    """Converts h[torch.arange(n), index], which selects one position of each sample; returns None for other indices."""
     value, index = call.args[0], call.args[1]
     if not isinstance(index, tuple) or len(index) != 2 or not all(isinstance(i, Fixed) for i in index):
         return None
@@ -161,7 +161,7 @@ def select_by_data(b: Builder, call: Call) -> Random | None:
 
 
 def _blend(b: Builder, call: Call, function: nn.Module, value: Random, layout: lay.Layout) -> Random:
-    """Emits equation (1) with a matrix for each sample, (n, 1, out, in), that a function computes from the data."""
+    """Adds the position map (1) with a matrix for each sample, (n, 1, out, in), that a function computes from the data."""
     out, size = lay.grid(layout)[0], lay.grid(value.layout)[0]
     shape: lay.Layout = (
         (LayoutAxis(b.batch, Role.BATCH),),

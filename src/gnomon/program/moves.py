@@ -1,4 +1,4 @@
-"""Reads calls that only move entries: reshapes, permutes, slices of positions.
+"""Converts calls that only move entries: reshapes, permutes, slices of positions.
 
 Reshapes and permutes are followed on the layout. For slices, flips and rolls the call itself is run once on a tensor
 of labels, and the labels show where each position came from.
@@ -20,7 +20,7 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17)
 
 
 def reshape(b: Builder, call: Call) -> Random:
-    """Reads view, reshape, flatten, unflatten, squeeze and unsqueeze: row-major regrouping of axes."""
+    """Converts view, reshape, flatten, unflatten, squeeze and unsqueeze, which regroup axes in row-major order."""
     value: Random = call.args[0]
     try:
         layout = lay.regroup(value.layout, call.shape)
@@ -35,7 +35,7 @@ def reshape(b: Builder, call: Call) -> Random:
 
 
 def permute(b: Builder, call: Call, function: Callable[..., Any]) -> Random:
-    """Reads permute, transpose and movedim, which reorder dimensions."""
+    """Converts permute, transpose and movedim, which reorder dimensions."""
     value: Random = call.args[0]
     probe = torch.empty(PRIMES[: len(value.layout)], device="meta")
     order = tuple(PRIMES.index(s) for s in function(probe, *call.args[1:], **call.options).shape)
@@ -48,7 +48,7 @@ def permute(b: Builder, call: Call, function: Callable[..., Any]) -> Random:
 
 
 def expand(b: Builder, call: Call) -> Random:
-    """Reads expand and expand_as, which repeat a dimension of size one along positions."""
+    """Converts expand and expand_as, which repeat a dimension of size one along positions."""
     value: Random = call.args[0]
     old = lay.shape_of(value.layout)
     if len(old) != len(call.shape):
@@ -65,7 +65,7 @@ def expand(b: Builder, call: Call) -> Random:
 
 
 def take(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
-    """Reads indexing, narrow, select, flip, roll, split, chunk and unbind along positions."""
+    """Converts indexing, narrow, select, flip, roll, split, chunk and unbind along positions."""
     value: Random = call.args[0]
     shape = lay.shape_of(value.layout)
     labels = torch.arange(int(torch.Size(shape).numel())).reshape(shape)
@@ -76,7 +76,7 @@ def take(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
 
 
 def _take(b: Builder, call: Call, value: Random, labels: Tensor) -> Random:
-    """Finds from the labels which old dimension runs along each new one."""
+    """Finds, from labels of the old entries, which old dimension runs along each new dimension."""
     old = lay.shape_of(value.layout)
     where = torch.unravel_index(labels, old)
     layout: list[lay.Dimension] = []
@@ -102,7 +102,7 @@ def _positions(value: Random, layout: list[lay.Dimension], labels: Tensor, where
     """Returns the flat old position of each new position, for sample 0 and channel 0."""
     pick = tuple(
         slice(None) if all(a.role is Role.POSITION for a in d) else 0 for d in layout
-    )  # empty dimensions have size one
+    )  # dimensions without axes have size one
     position, grid = torch.zeros_like(labels[pick]), lay.grid(value.layout)
     stride = int(torch.Size(grid).numel())
     for j, d in enumerate(value.layout):

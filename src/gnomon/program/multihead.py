@@ -1,4 +1,4 @@
-"""Reads nn.MultiheadAttention: maps to queries, keys and values, attention with many heads, an output map.
+"""Converts nn.MultiheadAttention: maps to queries, keys and values, attention with many heads, an output map.
 
     logits_h[p, s] = q_h(p) . k_h(s) / sqrt(d_k)
     y(p) = W_o concat_h sum_s softmax_s(logits_h + mask)[p, s] v_h(s)                                     (1)
@@ -26,14 +26,14 @@ MASKED_LOGIT = -1e30
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """Terms added to the logits: (queries, keys) for all inputs, and per input by its keys, from the data."""
+    """Masks of attention: a term (queries, keys) for all inputs, and a padding mask of keys from the data."""
 
     pairs: Tensor | None = None
     padding: Fixed | None = None
 
 
 def multihead(b: Builder, call: Call) -> tuple[Any, None]:
-    """Reads nn.MultiheadAttention(query, key, value); does not return its second result, the mean attention."""
+    """Converts nn.MultiheadAttention(query, key, value); its second result, the mean attention, is not available."""
     m = call.module
     assert isinstance(m, nn.MultiheadAttention)
     masks = read_masks(b, call, call.get(5, "attn_mask"), call.get(3, "key_padding_mask"))
@@ -42,7 +42,7 @@ def multihead(b: Builder, call: Call) -> tuple[Any, None]:
 
 
 def attend(b: Builder, call: Call, values: list[Any], masks: Masks) -> Random:
-    """Emits equation (1) for queries, keys and values from three sequences, or from the same one."""
+    """Adds attention, equation (1), for queries, keys and values from three sequences or from the same one."""
     m = call.module
     _check(b, call, m)
     entered = [_sequence(b, call, v) for v in values]
@@ -81,7 +81,7 @@ def _sequence(b: Builder, call: Call, value: Any) -> Random:
 
 
 class Hidden(nn.Module):
-    """The term that padding adds to the logits, as data with one channel: (n, 1, keys)."""
+    """A function of the data that returns the term that padding adds to the logits, with one channel: (n, 1, keys)."""
 
     def __init__(self, function: nn.Module) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class Hidden(nn.Module):
 
 
 def padding_step(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> int:
-    """Emits a step with a row for each sample: ``function`` of the data is the mask, true for hidden keys."""
+    """Adds a step with the padding mask of each sample; ``function`` computes it from the data, true for hidden keys."""
     count, keys = mask.shape if len(mask.shape) == 2 else (0, 0)
     if count != b.batch:
         raise b.unread(call, f"has a padding mask of shape {mask.shape}; (batch, keys) has a rule")
@@ -108,14 +108,14 @@ def padding_step(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> in
 
 
 def read_masks(b: Builder, call: Call, pairs: Any, padding: Any) -> Masks:
-    """Reads both masks of attention; ``padding`` may depend on the data, ``pairs`` may not."""
+    """Converts both masks of attention; ``padding`` may depend on the data, ``pairs`` may not."""
     if padding is not None and not isinstance(padding, Fixed):
         raise b.unread(call, "has a padding mask that depends on parameters; one that depends on the data has a rule")
     return Masks(read_mask(b, call, pairs), padding)
 
 
 def read_mask(b: Builder, call: Call, mask: Any) -> Tensor | None:
-    """Returns the term added to the logits: zero for visible positions, -inf for hidden ones."""
+    """Returns the term that a mask adds to the logits: zero for visible positions, -inf for hidden ones."""
     if mask is None:
         return None
     if not isinstance(mask, Fixed | Tensor) or (isinstance(mask, Fixed) and varies(mask)):
@@ -132,7 +132,7 @@ def read_mask(b: Builder, call: Call, mask: Any) -> Tensor | None:
 
 
 def _pack(b: Builder, call: Call, m: nn.MultiheadAttention) -> list[Weights]:
-    """Returns the maps to queries, keys and values: rows of one matrix, or three matrices if sizes differ."""
+    """Returns the weights of queries, keys and values: rows of one matrix, or three matrices if sizes differ."""
     bias = join(call.where, "in_proj_bias") if m.in_proj_bias is not None else None
     if bias:
         b.account(bias, call.where)

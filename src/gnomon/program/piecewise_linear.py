@@ -1,4 +1,4 @@
-"""Reads a piecewise linear network as a list of steps: affine maps, relu-like functions, max-pools, sums.
+"""Converts a piecewise linear network to a list of steps: affine maps, relu-like functions, max-pools, sums.
 
 Certificates, Lipschitz bounds and linear regions need to know which steps a network takes, not only what it computes.
 
@@ -53,7 +53,7 @@ SOFTMAX: set[Any] = {torch.softmax, F.softmax, F.log_softmax, torch.log_softmax,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphStep(Record):
-    """One step: its kind, the indices of its input steps, the function that computes it, the negative slope of a relu.
+    """One step of a piecewise linear network: its kind, its input steps, the function that computes it, a relu's slope.
 
     ``absolute`` maps the radii of boxes around the inputs of an affine step to the radius around its output; ``layer``
     is the module of the step, if it is a module.
@@ -70,12 +70,12 @@ class GraphStep(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph(Record):
-    """The steps in execution order; the first is the input, the last the output."""
+    """A piecewise linear network as steps in execution order; the first is the input, the last the output."""
 
     steps: tuple[GraphStep, ...]
 
     def values(self, x: Tensor, last: int | None = None) -> list[Tensor]:
-        """Returns the output of every step for x, up to the step ``last``.
+        """Returns the outputs of all steps for inputs x, up to the step number ``last``.
 
         >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 2))
         >>> graph.values(torch.tensor([[-1.0, 2.0]]))[-1].tolist()
@@ -88,7 +88,7 @@ class Graph(Record):
 
 
 def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -> Graph:
-    """Reads a network of affine maps, relu, leaky relu and max-pool, in eval mode; refuses other layers by name.
+    """Converts a network of affine maps, relu, leaky relu and max-pool in eval mode to steps; names unsupported layers.
 
     With ``decisions`` a last softmax or log-softmax, which changes no decision and no difference of log-scores, is left
     out.
@@ -118,7 +118,7 @@ def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -
                 raise ReadError("the output is not a single tensor", reason="one tensor of scores", fix=FIX)
             break
         if node.op == "get_attr" or not isinstance(node.meta.get("result"), Tensor):
-            continue  # skips constants and sizes; reshapes know the sizes
+            continue  # constants and sizes need no step, because reshapes know the sizes
         if decisions and reader.is_softmax(node):
             places[node] = places[node.all_input_nodes[0]]
             continue
@@ -133,13 +133,13 @@ FIX = "Use layers such as Linear, Conv2d, ReLU and MaxPool2d; of other networks 
 
 
 class _Reader:
-    """Converts each call of a module to a step."""
+    """Converts each call of a traced module to a step of a piecewise linear network."""
 
     def __init__(self, module: nn.Module, places: dict[fx.Node, int]) -> None:
         self.module, self.places = module, places
 
     def is_softmax(self, node: fx.Node) -> bool:
-        """Whether a node is a softmax over classes that only the output reads."""
+        """Whether a node is a softmax over classes that only the output uses."""
         if not all(user.op == "output" for user in node.users):
             return False
         if node.op == "call_module":
@@ -190,7 +190,7 @@ class _Reader:
         raise ReadError(f"'{where}' calls {name}", reason="a piecewise linear network", fix=FIX)
 
     def _bind(self, node: fx.Node, target: Any) -> Callable[..., Tensor]:
-        """Returns the function of a node of its tensor inputs, with constants filled in."""
+        """Returns a function of a node's tensor inputs, with its constants filled in."""
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
         fixed = {n: attribute_at(self.module, str(n.target)) for n in node.all_input_nodes if n.op == "get_attr"}
         fixed = {n: v.detach() if isinstance(v, Tensor) else v for n, v in fixed.items()}
@@ -205,8 +205,7 @@ class _Reader:
         return run
 
     def _radius_of_sum(self, node: fx.Node) -> Callable[..., Tensor]:
-        """Returns the radius function of a sum or difference: radii add up as often as they occur; constants have
-        none."""
+        """Returns the radius function of a sum or difference: radii add up as often as they occur; constants have none."""
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
         counts = [sum(arg is n for arg in node.args) for n in moving]
         shape = tuple(node.meta["result"].shape[1:])

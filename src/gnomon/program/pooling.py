@@ -1,4 +1,4 @@
-"""Reads linear maps of positions (average pooling, means, sums, upsampling) as one small matrix per grid axis.
+"""Converts linear maps of positions (average pooling, means, sums, upsampling) to one matrix per position axis.
 
 The matrix is found by running torch's own one-dimensional call on the identity, so torch's conventions (padding,
 ceil_mode, count_include_pad, uneven adaptive windows) hold by construction.
@@ -18,7 +18,7 @@ from gnomon.program.values import Call, Random
 
 
 def average_pool(b: Builder, call: Call) -> Random:
-    """Reads nn.AvgPool1d / 2d and their functional forms."""
+    """Converts nn.AvgPool1d / 2d and their functional forms."""
     value = _image(b, call)
     rank, m = len(value.layout) - 2, call.module
     if m is not None:
@@ -40,7 +40,7 @@ def average_pool(b: Builder, call: Call) -> Random:
 
 
 def adaptive_average_pool(b: Builder, call: Call) -> Random:
-    """Reads nn.AdaptiveAvgPool1d / 2d and their functional forms."""
+    """Converts nn.AdaptiveAvgPool1d / 2d and their functional forms."""
     value = _image(b, call)
     matrices = []
     for size, out in zip(lay.shape_of(value.layout)[2:], call.shape[2:], strict=True):
@@ -50,7 +50,7 @@ def adaptive_average_pool(b: Builder, call: Call) -> Random:
 
 
 def upsample(b: Builder, call: Call) -> Random:
-    """Reads nn.Upsample / F.interpolate in modes 'nearest', 'linear', 'bilinear'."""
+    """Converts nn.Upsample / F.interpolate in modes 'nearest', 'linear', 'bilinear'."""
     value = _image(b, call)
     m = call.module
     mode = m.mode if isinstance(m, nn.Upsample) else call.get(3, "mode", "nearest")
@@ -66,7 +66,7 @@ def upsample(b: Builder, call: Call) -> Random:
 
 
 def pad(b: Builder, call: Call) -> Random:
-    """Reads F.pad and the padding layers of torch.nn over positions: zeros, circular, reflected or replicated."""
+    """Converts F.pad and the padding layers of torch.nn over positions: zeros, circular, reflected or replicated."""
     value = b.flush(call.args[0], call)
     m = call.module
     widths = list(m.padding if m is not None else call.get(1, "pad"))
@@ -104,7 +104,7 @@ _PADDING = {
 
 
 def mean(b: Builder, call: Call) -> Random:
-    """Reads x.mean(dim) and x.sum(dim) over dimensions that hold positions."""
+    """Converts x.mean(dim) and x.sum(dim) over dimensions that hold positions."""
     value = b.flush(call.args[0], call)
     rank = len(value.layout)
     dims = call.get(1, "dim")
@@ -138,7 +138,7 @@ def mean(b: Builder, call: Call) -> Random:
 
 
 def mix(b: Builder, call: Call, value: Random, matrices: list[Tensor], shape: tuple[int, ...]) -> Random:
-    """Emits the map; Gaussian values stay Gaussian, and group elements among the channels stay unchanged."""
+    """Adds a linear map of positions, one matrix per axis; Gaussian values stay Gaussian."""
     elements: list[Tensor | None] = [None] * len(lay.position_axes(value.layout, 1))
     layout = (*value.layout[:2], *(((LayoutAxis(s, Role.POSITION),)) for s in shape[2:]))
     gaussian = b.steps[value.source].gaussian

@@ -1,4 +1,4 @@
-"""Decides which models of transformers are read, how far, and why others are refused."""
+"""Decides which models of the package transformers can be converted, how far, and why others cannot."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from gnomon.core.errors import ReadError
 
 
 def is_bert(module: Any) -> bool:
-    """Whether a module is one of the BERT models of transformers that can be read.
+    """Whether a module is one of the BERT models of transformers that can be converted.
 
     >>> is_bert(nn.Linear(1, 1))
     False
@@ -37,7 +37,7 @@ def classes(module: Any) -> int:
 
 
 def of_bert(node: fx.Node, root: nn.Module) -> bool:
-    """Whether a node takes one of the outputs of a BERT model by name; only its final output can be read."""
+    """Whether a node takes the final output of a BERT model by name; raises an error for its other outputs."""
     if node.target is not getattr or node.all_input_nodes[0].op != "call_module":
         return False
     module: Any = root.get_submodule(str(node.all_input_nodes[0].target))

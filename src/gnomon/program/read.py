@@ -1,4 +1,4 @@
-"""Reads a torch.nn.Module as an immutable program, and checks that nothing in it is left unread.
+"""Converts a torch.nn.Module to an immutable program, and checks that no parameter is left out.
 
 The traced graph is walked once, and every node is described by the table: data stay data until the first affine layer;
 after it each value has a layout, a source step and a pending elementwise expression. At the end every parameter has
@@ -64,7 +64,7 @@ def read(module: nn.Module, example: Tensor) -> Program:
 
 
 def _visit(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
-    """Reads one call."""
+    """Converts one call of the traced module and stores its value."""
     module = b.root.get_submodule(str(node.target)) if node.op == "call_module" else None
     args, options = fx.node.map_arg((node.args, node.kwargs), values.__getitem__)
     result = node.meta["result"]
@@ -78,19 +78,19 @@ def _visit(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
 
 
 def _placeholder(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> Any:
-    if values and node.args:  # uses the default of an optional argument
+    if values and node.args:  # an optional argument of forward keeps its default
         return node.args[0]
     return Fixed(node, tuple(node.meta["result"].shape))
 
 
 def _check_arguments(module: nn.Module) -> None:
-    """Checks that forward takes one tensor and that its other arguments have defaults."""
+    """Raises an error unless forward takes one tensor and its other arguments have defaults."""
     try:
         asked = list(inspect.signature(module.forward).parameters.values())
     except (TypeError, ValueError):
         return
     needed = [p.name for p in asked if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
-    leaf = type(module).__module__.startswith("torch.nn")  # the rule of a torch.nn layer reports what is missing
+    leaf = type(module).__module__.startswith("torch.nn")  # layers of torch.nn report missing arguments themselves
     if len(needed) > 1 and not leaf:
         graph = any(word in needed[1] for word in ("edge", "adj", "graph", "matrix"))
         fix = (
@@ -110,7 +110,7 @@ def _attribute(b: Builder, node: fx.Node) -> Any:
 
 
 def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
-    """Checks that the output is one random tensor, and emits pending expressions."""
+    """Checks that the output is one tensor that depends on parameters, and adds its pending expression as a step."""
     result = fx.node.map_arg(node.args[0], values.__getitem__)
     if isinstance(result, Fixed):
         found = "the output does not depend on any parameter"
@@ -123,7 +123,7 @@ def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
 
 
 def _needed_steps(steps: list[ProgramStep]) -> tuple[ProgramStep, ...]:
-    """Returns the steps that the last one needs, renumbered."""
+    """Returns the steps that the last step needs, renumbered."""
     needed = {len(steps) - 1}
     for i in range(len(steps) - 1, -1, -1):
         if i in needed:
@@ -133,7 +133,7 @@ def _needed_steps(steps: list[ProgramStep]) -> tuple[ProgramStep, ...]:
 
 
 def _prove_complete(b: Builder) -> None:
-    """Checks that every parameter of the module has been read by a step."""
+    """Raises an error unless every parameter of the module has been used by a step."""
     missing = [name for name, _ in b.root.named_parameters() if name not in b.read]
     if missing:
         raise ReadError(
@@ -149,7 +149,7 @@ def _is_tensor(result: Any) -> bool:
 
 
 def _in_place(node: fx.Node, module: nn.Module | None) -> bool:
-    """Whether the call overwrites its first argument: relu_(), x += y, nn.ReLU(inplace=True)."""
+    """Whether a call overwrites its first argument: relu_(), x += y, nn.ReLU(inplace=True)."""
     if module is not None:
         return bool(getattr(module, "inplace", False))
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")

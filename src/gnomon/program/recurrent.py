@@ -1,4 +1,4 @@
-"""Reads nn.RNN: each layer is an affine map of the input, one recurrent map, and an activation.
+"""Converts nn.RNN: each layer is an affine map of the input, one recurrent map, and an activation.
 
     u_t = W_ih x_t + b_ih + W_hh h_{t-1} + b_hh,    h_t = phi(u_t),    h_{-1} = 0                      (1)
 
@@ -21,7 +21,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def recurrent(b: Builder, call: Call) -> tuple[Any, Any]:
-    """Reads nn.RNN: all states of the last layer, and the last state of every layer and direction."""
+    """Converts nn.RNN; returns all states of the last layer, and the last state of every layer and direction."""
     module = call.module
     assert isinstance(module, nn.RNN)
     value = _sequence(b, call)
@@ -41,7 +41,7 @@ def recurrent(b: Builder, call: Call) -> tuple[Any, Any]:
 
 
 def _sequence(b: Builder, call: Call) -> Random:
-    """Returns the input as (batch, times, channels); an initial state must be zero."""
+    """Returns the input of an RNN as (batch, times, channels); raises an error for an initial state other than zero."""
     value, module, start = call.args[0], call.module, call.get(1, "hx")
     if start is not None and not _is_zero(b, start):
         raise b.unread(call, "is given an initial state that is not x.new_zeros(...); the rule starts from zero")
@@ -68,7 +68,7 @@ def _is_zero(b: Builder, start: Any) -> bool:
 
 
 def _direction(b: Builder, call: Call, value: Random, name: str) -> Random:
-    """Emits one layer in one direction, equation (1); the backward direction reverses the sequence before and after."""
+    """Adds one layer of an RNN in one direction, equation (1); the backward direction reverses the sequence."""
     module, backwards = call.module, name.endswith("_reverse")
     times = lay.shape_of(value.layout)[1]
     flip = torch.arange(times - 1, -1, -1)
@@ -86,7 +86,7 @@ def _direction(b: Builder, call: Call, value: Random, name: str) -> Random:
 
 
 def _last(b: Builder, call: Call, states: Random, *, backwards: bool) -> Random:
-    """Returns the state after the whole sequence: the first position for the backward direction."""
+    """Returns the state after the whole sequence, which for the backward direction is the first position."""
     times = lay.shape_of(states.layout)[1]
     place = torch.tensor([0 if backwards else times - 1])
     layout = (states.layout[0], states.layout[2])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a group of calls has no limit: what was found, the hypothesis it violates, the fix, and the calls' names."""
+    """Why a group of layers has no limit: what was found, the violated hypothesis, the fix, and the layers' names."""
 
     found: str
     hypothesis: str

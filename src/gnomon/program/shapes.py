@@ -1,4 +1,4 @@
-"""Output shapes of the most frequent layers, by formula.
+"""Computes the output shapes of the most frequent layers by formula, which avoids slow imports.
 
 Running a layer on the meta device gives its shape as well, but torch then imports its compiler (`torch._dynamo`,
 `sympy`), which takes longer than the whole limit of a small network.
@@ -19,7 +19,7 @@ OTHER_SHAPES = (nn.MultiheadAttention, nn.GLU)
 
 
 def output_like(layer: nn.Module, x: Tensor) -> Tensor | None:
-    """Returns an empty tensor like the output of a layer of torch.nn on x, on the device of x.
+    """Returns an empty tensor like the output of a layer of torch.nn on x; None for layers without a formula here.
 
     A convolution with kernel k, stride s, padding p and dilation d turns n positions into
     (n + 2 p - d (k - 1) - 1) // s + 1 positions.

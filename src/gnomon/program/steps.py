@@ -1,4 +1,4 @@
-"""The kinds of steps in a program, one frozen record each.
+"""Defines the kinds of steps in a program, each as a frozen record.
 
 A step maps the covariances of its inputs to the covariances of its output. The steps are only data; the rules of the
 limit compute.
@@ -49,7 +49,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The parameters of an affine layer: their path, the class that made them, the fan-in, which of them train.
+    """The parameters of an affine layer: their paths, the class that made them, the fan-in, and which of them train.
 
     ``drawn`` are the standard deviations of the entries that its constructor draws, if they differ from Linear.
     """
@@ -65,7 +65,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class ConvolutionWindow:
-    """How a convolution reads its input: one entry per grid axis, ``padding`` as (before, after)."""
+    """The shape of a convolution: kernel, stride, dilation and padding, with one entry per position axis."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
@@ -76,7 +76,7 @@ class ConvolutionWindow:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A fixed function of the data, the input of the first affine layers; channels are moved to dimension 1.
+    """A step with a fixed function of the data, which is the input of the first affine layers.
 
     With a ``window`` the features of a position are the entries of its patch: a convolution of data is a dense layer on
     their patches, which needs covariances at its output positions only.
@@ -89,7 +89,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """An affine map of all channels and of the ``contracted`` position axes that were flattened into them."""
+    """A step with an affine map of all channels, and of the ``contracted`` position axes that were flattened into them."""
 
     weights: Weights
     contracted: tuple[int, ...] = ()
@@ -97,7 +97,7 @@ class Dense:
 
 @dataclass(frozen=True, slots=True)
 class Conv:
-    """A convolution over the whole grid."""
+    """A step with a convolution over all positions."""
 
     weights: Weights
     window: ConvolutionWindow
@@ -105,7 +105,7 @@ class Conv:
 
 @dataclass(frozen=True, slots=True)
 class SharedWeightMap:
-    """An affine map with weights shared by positions: y[s] = b + sum_t w_t x[index[t, s]]; -1 stands for zero."""
+    """A step with an affine map whose weights positions share: y[s] = b + sum_t w_t x[index[t, s]]; -1 stands for zero."""
 
     weights: Weights
     index: Tensor
@@ -113,7 +113,7 @@ class SharedWeightMap:
 
 @dataclass(frozen=True, slots=True)
 class TrainableActivationParameter:
-    """A parameter of phi(u) = psi(g u + b): the ``gain`` g, the ``bias`` b, or the ``slope`` of a PReLU.
+    """A trainable parameter of phi(u) = psi(g u + b): the ``gain`` g, the ``bias`` b, or the ``slope`` of a PReLU.
 
     ``scale`` is the present g, equal for all channels; ``shared`` says whether positions share the parameter.
     """
@@ -126,7 +126,7 @@ class TrainableActivationParameter:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """An elementwise function, with its trainable parameters."""
+    """A step with an elementwise function and its trainable parameters."""
 
     expression: Expression
     trainable: tuple[TrainableActivationParameter, ...] = ()
@@ -134,14 +134,14 @@ class Activation:
 
 @dataclass(frozen=True, slots=True)
 class FixedPositionMap:
-    """A fixed linear map of positions (pooling, means, padding): a matrix (out, in) per grid axis, or None."""
+    """A step with a fixed linear map of positions (pooling, means, padding): a matrix (out, in) per axis, or None."""
 
     matrices: tuple[Tensor | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
-    """A reordering: position s of the output (row-major in ``shape``) is position ``index[s]`` of the input."""
+    """A step that reorders positions: position s of the output is position ``index[s]`` of the input."""
 
     index: Tensor
     shape: tuple[int, ...]
@@ -149,28 +149,28 @@ class Reorder:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A linear combination of branches whose cross-covariances are proven to vanish."""
+    """A step with a linear combination of branches that are proven to be uncorrelated."""
 
     coefficients: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Concat:
-    """Channels of several branches side by side; ``shares`` are their fractions."""
+    """A step that concatenates the channels of several branches; ``shares`` are their fractions."""
 
     shares: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StackBranches:
-    """Positions of several branches one after the other along one grid axis."""
+    """A step that concatenates the positions of several branches along one axis."""
 
     axis: int
 
 
 @dataclass(frozen=True, slots=True)
 class Normalize:
-    """Division by the root mean square over channels and the ``pooled`` position axes."""
+    """A step that divides by the root mean square over channels and the ``pooled`` position axes."""
 
     pooled: tuple[int, ...]
     eps: float
@@ -178,21 +178,21 @@ class Normalize:
 
 @dataclass(frozen=True, slots=True)
 class Dropout:
-    """Independent masks with keep probability ``keep``, rescaled by 1 / keep (training mode)."""
+    """A step with independent dropout masks that keep entries with probability ``keep`` and divide by it."""
 
     keep: float
 
 
 @dataclass(frozen=True, slots=True)
 class DeterministicAttention:
-    """Softmax attention of the first input, with deterministic logits from the second input's covariance."""
+    """A step with softmax attention of the first input, whose logits are the second input's covariance."""
 
     weights: Weights
 
 
 @dataclass(frozen=True, slots=True)
 class MultiheadAttention:
-    """Softmax attention of queries, keys and values (inputs: value, query, key) with 1/sqrt(d_k) logits and many heads.
+    """A step with softmax attention (inputs: value, query, key) with 1/sqrt(d_k) logits and many heads.
 
     ``mask`` is added to the logits (queries, keys), None if every position sees all others. A fourth input is what
     padding adds to the logits of each key, as data.
@@ -203,12 +203,12 @@ class MultiheadAttention:
 
 @dataclass(frozen=True, slots=True)
 class DataPositionMap:
-    """A linear map of positions given by data: the second input holds a matrix (out, in) for each sample."""
+    """A step with a linear map of positions that is given by data: the second input holds a matrix for each sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """Preactivations u_t = in_t + W phi(u_{t-1}) + b along the time axis, with the same W and b at every step."""
+    """A step with preactivations u_t = in_t + W phi(u_{t-1}) + b along time, with the same W and b at every step."""
 
     weights: Weights
     expression: Expression
@@ -222,7 +222,8 @@ Op = (
 
 @dataclass(frozen=True, slots=True)
 class ProgramStep(Record):
-    """One operation of a program: the indices of its inputs, its place in the module, the grid of its output."""
+    """One step of a program: its operation, the indices of its inputs, its path in the module, the shape of its
+    positions."""
 
     op: Op
     inputs: tuple[int, ...]
@@ -234,7 +235,7 @@ class ProgramStep(Record):
 
 @dataclass(frozen=True, slots=True)
 class Program(Record):
-    """A module as data: steps in execution order (the last is the output), and ``notes`` on decisions of the reader."""
+    """A module as data: steps in execution order (the last is the output), and notes on assumptions that were made."""
 
     steps: tuple[ProgramStep, ...]
     name: str
@@ -243,7 +244,7 @@ class Program(Record):
 
     @property
     def weights(self) -> tuple[Weights, ...]:
-        """The affine layers in execution order."""
+        """The affine layers of the program in execution order."""
         return tuple(
             s.op.weights
             for s in self.steps
@@ -251,7 +252,7 @@ class Program(Record):
         )
 
     def __str__(self) -> str:
-        """Returns one line per step, and one per note."""
+        """Returns the program as text: one line per step, and one per note."""
         rows = []
         for i, s in enumerate(self.steps):
             source = ", ".join(f"%{j}" for j in s.inputs)

@@ -1,4 +1,4 @@
-"""Maps names of layers and functions to the code that reads them.
+"""Maps names of layers and functions to the functions that convert them to steps.
 
 Adding a layer adds a line here and a function in the file of its kind.
 """
@@ -142,7 +142,7 @@ def name_of(node: fx.Node, module: nn.Module | None) -> str:
 
 
 def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
-    """Returns the value of a call, using the table; calls on data alone stay data."""
+    """Converts a call with the function from the table; calls on data alone stay data."""
     operands = _operands(call)
     if not any(isinstance(a, Random | Parameter) for a in operands) and not _has_parameters(call):
         return _data(b, call)
@@ -177,7 +177,7 @@ def _move(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     if isinstance(first, Parameter) and call.name in PERMUTES and first.tensor.dim() == 2:
         return Parameter(first.path, first.tensor, not first.transposed)
     if isinstance(first, Parameter) and call.name in ("expand", "repeat", "expand_as"):
-        return first  # a parameter shared by all samples; the rule that reads it counts the positions
+        return first  # all samples share this parameter; the function that uses it counts the positions
     if isinstance(first, tuple | list) and call.name == "getitem":
         return first[call.args[1]]
     if isinstance(first, Random):
@@ -194,7 +194,7 @@ def _move(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
 
 
 def _data(b: Builder, call: Call) -> Any:
-    """Reads a call on data alone as preprocessing, unless it is a nonlinearity, random, or mixes the batch."""
+    """Treats a call on data alone as preprocessing, unless it is a nonlinearity, random, or mixes the batch."""
     if isinstance(call.module, MODULES):
         return activation_module(b, call)
     if call.name in FUNCTIONS:

@@ -1,4 +1,4 @@
-"""Reads tables of vectors: nn.Embedding of tokens, and parameters that differ between positions.
+"""Converts tables of vectors: nn.Embedding of tokens, and parameters that differ between positions.
 
 Looking up row i of a table is a linear map of the indicator of i, without bias:
 
@@ -23,7 +23,7 @@ from gnomon.program.values import Call, Fixed, Parameter, Random
 
 
 class Indicators(nn.Module):
-    """Token numbers as one-hot indicators (n, *positions, rows); zero for the padding token."""
+    """A function of the data that returns tokens as one-hot rows (n, *positions, rows); zero for the padding token."""
 
     def __init__(self, tokens: nn.Module, rows: int, padding: int | None) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Indicators(nn.Module):
 
 
 class Places(nn.Module):
-    """One-hot indicators of all positions, the same for every sample: (n, positions, positions)."""
+    """A function that returns one-hot rows for all positions, the same for every sample: (n, positions, positions)."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Places(nn.Module):
 
 
 def embedding(b: Builder, call: Call) -> Any:
-    """Reads nn.Embedding of tokens from the data; equation (1)."""
+    """Converts nn.Embedding of tokens from the data to one-hot rows and an affine layer; equation (1)."""
     module, tokens = call.module, call.args[0]
     assert isinstance(module, nn.Embedding)
     path = f"{call.where}.weight" if call.where else "weight"
@@ -72,7 +72,7 @@ def embedding(b: Builder, call: Call) -> Any:
 
 
 def table(b: Builder, function: nn.Module, weights: Weights, shape: tuple[int, ...], where: str) -> Random:
-    """Emits indicators and the affine layer that reads them; ``shape`` is (batch, *positions, channels)."""
+    """Adds one-hot rows and the affine layer that multiplies them; ``shape`` is (batch, *positions, channels)."""
     places = tuple((LayoutAxis(s, Role.POSITION),) if s > 1 else () for s in shape[1:-1])
     batch = (LayoutAxis(shape[0], Role.BATCH),)
     before: lay.Layout = (batch, *places, (LayoutAxis(weights.fan_in, Role.CHANNEL),))
@@ -82,7 +82,7 @@ def table(b: Builder, function: nn.Module, weights: Weights, shape: tuple[int, .
 
 
 def position_table(b: Builder, call: Call, parameter: Parameter, count: int, channels: int) -> Random:
-    """Reads a random parameter (positions, channels) as a branch (batch, positions, channels); equation (1)."""
+    """Converts a random parameter (positions, channels) to a branch (batch, positions, channels); equation (1)."""
     b.account(parameter.path, call.where)
     tensor = parameter.tensor
     if prod(tensor.shape) != count * channels or tensor.shape[-1] != channels:

@@ -40,28 +40,28 @@ def passes_messages(module: Any) -> bool:
 
 
 class Shaped(fx.Proxy):
-    """A proxy that knows its shape."""
+    """A torch.fx proxy that knows the shape of its tensor."""
 
     @property
     def shape(self) -> Any:
-        """Sizes of the dimensions; the batch size stays symbolic."""
+        """Sizes of the tensor's dimensions; the batch size stays symbolic."""
         return self.size()
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """Number of dimensions of the tensor."""
         return len(self._tensor().shape)
 
     def dim(self) -> int:
-        """Number of dimensions."""
+        """Returns the number of dimensions of the tensor."""
         return self.ndim
 
     def ndimension(self) -> int:
-        """Number of dimensions."""
+        """Returns the number of dimensions of the tensor."""
         return self.ndim
 
     def size(self, dim: int | None = None) -> Any:
-        """Returns one size or all of them."""
+        """Returns the size of one dimension, or of all of them; the batch size stays symbolic."""
         sizes = tuple(self._tensor().shape)
         if dim is None:
             return tuple(self.size(i) for i in range(len(sizes)))
@@ -90,15 +90,15 @@ class Unhooked(nn.Module):
 
 
 class Tracer(fx.Tracer):
-    """A tracer that stops at the layers that the reader supports or refuses."""
+    """A torch.fx tracer that stops at layers that are converted as a whole or refused."""
 
     def __init__(self, example: Tensor) -> None:
         super().__init__(autowrap_modules=())  # type: ignore[arg-type]
         self.example = example
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Whether the reader handles a module whole: layers of torch.nn, classes that inherit their forward, and the
-        like."""
+        """Whether a module is converted as a whole: layers of torch.nn, classes that inherit their forward, and known
+        modules."""
         inherited = getattr(type(m).forward, "__module__", "").startswith("torch.nn") and not isinstance(
             m, nn.Sequential
         )
@@ -106,14 +106,14 @@ class Tracer(fx.Tracer):
         return inherited or whole or super().is_leaf_module(m, module_qualified_name)
 
     def create_proxy(self, *args: Any, **options: Any) -> fx.Proxy:
-        """Records a call, and runs it on the meta device."""
+        """Records a call, and runs it on the meta device to find its shape."""
         proxy = super().create_proxy(*args, **options)
         if proxy.node.op != "output":
             find_result(proxy.node, self.root, self.example)
         return proxy
 
     def proxy(self, node: fx.Node) -> fx.Proxy:
-        """Returns a proxy that knows its shape."""
+        """Returns a proxy that knows the shape of its tensor."""
         return Shaped(node, self)
 
 
@@ -138,7 +138,8 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
         return graph
     except GnomonError:
         raise
-    except (Exception, SystemExit) as reason:  # any error of the user's forward becomes the reason of the refusal
+    # forward is the user's code, so any of its errors becomes the reason of the refusal
+    except (Exception, SystemExit) as reason:
         raise ReadError(
             f"forward cannot be traced: {type(reason).__name__}: {_first_line(reason)}",
             reason="forward is a fixed sequence of calls on tensors",
@@ -170,7 +171,7 @@ def has_hooks(part: nn.Module) -> bool:
 
 
 def global_hooks() -> tuple[Any, ...]:
-    """Returns forward hooks that apply to all modules.
+    """Returns the forward hooks that apply to all modules.
 
     >>> global_hooks()
     ()
@@ -191,7 +192,7 @@ def _refuse_hooks(module: nn.Module) -> None:
 
 
 def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
-    """Runs a node on the meta device, once, and stores its result."""
+    """Runs a node of the graph on the meta device, once, and stores its result."""
     if "result" in node.meta or node.op == "output":
         return
     for source in node.all_input_nodes:
@@ -212,7 +213,7 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
 
 
 def _lookup(module: nn.Module, node: fx.Node) -> Tensor | None:
-    """Returns the result of a module that need not run on the meta device, or cannot; else None."""
+    """Returns the result of a module that need not run on the meta device, or cannot; None for other modules."""
     if is_bert(module):
         config: Any = module.config
         return torch.empty((TRACE_BATCH_SIZE, classes(module) or config.hidden_size), device="meta")
@@ -229,7 +230,7 @@ def _lookup(module: nn.Module, node: fx.Node) -> Tensor | None:
 
 
 def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
-    """Returns the node as a function of tensors; the parameters of layers are on the meta device."""
+    """Returns the operation of a node as a function of tensors; the parameters of layers are on the meta device."""
     if node.op == "call_module":
         layer = Unhooked(root.get_submodule(str(node.target)))
         state = {k: v.to("meta") for k, v in (*layer.named_parameters(), *layer.named_buffers())}
@@ -240,7 +241,7 @@ def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
 
 
 def where(node: fx.Node) -> str:
-    """Returns the place of a node: the path of a layer, or of the module whose forward calls the function."""
+    """Returns where a node is: the path of its layer, or of the module whose forward calls the function."""
     if node.op == "call_module":
         return str(node.target)
     stack = node.meta.get("nn_module_stack")
@@ -285,14 +286,14 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
 
 
 def _batch(root: nn.Module, example: Tensor) -> Tensor:
-    """Returns an input like the example, in the precision of the module, so that dtypes match in the shape run."""
+    """Returns an empty input like the example, in the dtype of the module, for running the module on shapes only."""
     kinds = (p.dtype for p in root.parameters() if p.is_floating_point())
     dtype = next(kinds, example.dtype) if example.is_floating_point() else example.dtype
     return torch.empty((TRACE_BATCH_SIZE, *example.shape[1:]), dtype=dtype, device="meta")
 
 
 def _single(module: nn.Module) -> fx.Graph:
-    """Wraps a module that is a single layer."""
+    """Returns a graph that calls a module which is a single layer."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     graph.output(graph.create_node("call_module", "", (x,), {}, type(module).__name__.lower()))

@@ -1,4 +1,4 @@
-"""Reads transposed convolutions: inserts zeros between positions, then convolves with stride one.
+"""Converts transposed convolutions: inserts zeros between positions, then convolves with stride one.
 
     y[o] = sum_k W_k x[i],   o = i stride - padding + k dilation                                          (1)
 
@@ -19,7 +19,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def transposed_convolution(b: Builder, call: Call) -> Random:
-    """Reads nn.ConvTranspose1d, 2d, 3d; equation (1)."""
+    """Converts nn.ConvTranspose1d, 2d, 3d to steps; equation (1)."""
     m, value = call.module, call.args[0]
     if isinstance(value, Fixed):
         if m.groups > 1:
@@ -40,7 +40,7 @@ def transposed_convolution(b: Builder, call: Call) -> Random:
 
 
 def _spread(size: int, out: int, kernel: int, stride: int, padding: int, dilation: int) -> Tensor:
-    """Returns the matrix that puts position i at place i stride + dilation (kernel - 1) - padding, zeros elsewhere."""
+    """Returns the matrix that moves position i to i stride + dilation (kernel - 1) - padding, with zeros elsewhere."""
     matrix = torch.zeros(out + dilation * (kernel - 1), size, dtype=torch.float64)
     for i in range(size):
         place = i * stride + dilation * (kernel - 1) - padding

@@ -59,7 +59,7 @@ class UnitEntries(Record):
 
 @dataclass(frozen=True, slots=True)
 class UnitGroup(Record):
-    """Units that share one order (or one scale), their parameter entries, and the layers that output them."""
+    """Units that must be permuted (or scaled) together, their parameter entries, and the layers that output them."""
 
     size: int
     slots: tuple[UnitEntries, ...]
@@ -68,7 +68,7 @@ class UnitGroup(Record):
 
 @dataclass(frozen=True, slots=True)
 class HiddenUnits(Record):
-    """The groups of units that may be permuted (1), and those that may be scaled (2)."""
+    """The groups of hidden units that may be permuted (1), and those that may be scaled (2)."""
 
     permutations: tuple[UnitGroup, ...]
     scalings: tuple[UnitGroup, ...]
@@ -135,7 +135,7 @@ def _state(module: nn.Module) -> dict[str, Tensor]:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A tensor with an axis that counts units: the group numbers, the axis, entries per unit."""
+    """A tensor with an axis that counts units: the numbers of their groups, the axis, and entries per unit."""
 
     order: int
     scale: int
@@ -145,7 +145,7 @@ class _Value:
 
 @dataclass(slots=True)
 class _Groups:
-    """Groups of units, which can be joined or fixed in place."""
+    """Groups of units, which can be merged, or marked as not permutable."""
 
     sizes: list[int] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
@@ -182,7 +182,7 @@ class _Groups:
 
 
 class _Walk:
-    """Follows units through the calls of a module."""
+    """Follows hidden units through the calls of a traced module."""
 
     def __init__(self, module: nn.Module) -> None:
         self.module, self.orders, self.scales = module, _Groups(), _Groups()
@@ -218,7 +218,8 @@ class _Walk:
                 self.scales.pinned.add(v.scale)
 
     def _slots(self, v: _Value, layer: str, keys: tuple[str, ...], axis: int, power: int, repeat: int = 1) -> None:
-        """Records entries that belong to the units of a value; a parameter computed from others fixes them."""
+        """Records parameter entries that belong to the units of a value; a computed parameter makes the units
+        unchangeable."""
         for key in keys:
             full = f"{layer}.{key}" if layer else key
             part = self.module.get_submodule(layer)
@@ -249,7 +250,7 @@ class _Walk:
             self.scales.slots += [(v.scale, UnitEntries(self.names[f"{name}.weight"], 0, 1, -1))]
             made = self._new_value(layer.out_channels, 1, name, v.order)
             self._slots(made, name, ("weight", "bias"), 0, 1)
-            # its weight both produces and reads the units, so the factors would cancel
+            # the weight of a depthwise convolution both produces and reads the units, so factors would cancel
             self.scales.pinned |= {v.scale, made.scale}
             return made
         whole = isinstance(layer, nn.LayerNorm) and layer.normalized_shape == (result.shape[-1],)
@@ -273,7 +274,7 @@ class _Walk:
         return made
 
     def _norm(self, v: _Value, name: str) -> _Value:
-        """Follows a normalization: the order of units is kept, their scale is not."""
+        """Follows units through a normalization, which keeps their order but not their scale."""
         if v.repeat != 1:
             self._pin(v)
         self.scales.pinned.add(v.scale)
@@ -315,7 +316,7 @@ class _Walk:
             NotImplemented)  # fmt: skip
 
     def join_shared(self) -> None:
-        """Joins groups that meet in one axis of one parameter."""
+        """Merges groups that share an axis of one parameter, so that they are permuted together."""
         for groups in (self.orders, self.scales):
             first: dict[tuple[str, int], tuple[int, int]] = {}
             for i, slot in groups.slots:

@@ -1,4 +1,4 @@
-"""What the reader knows about a tensor while it follows a traced module."""
+"""Defines what is known about a tensor while a traced module is converted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """A pending elementwise expression of the output of a step; ``where`` it began."""
+    """A tensor that depends on parameters: the output of a step with a pending elementwise expression."""
 
     source: int
     layout: Layout
@@ -43,7 +43,7 @@ Value = Fixed | Random | Parameter
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One node of the traced graph, with the values of its arguments and the shapes of its results."""
+    """One call of the traced module, with the values of its arguments and the shape of its result."""
 
     node: fx.Node
     name: str
@@ -54,7 +54,7 @@ class Call:
     result: Any
 
     def get(self, position: int, name: str, default: Any = None) -> Any:
-        """Returns an argument given by position or by name."""
+        """Returns an argument of the call that was given by position or by name."""
         if len(self.args) > position:
             return self.args[position]
         return self.options.get(name, default)

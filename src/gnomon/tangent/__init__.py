@@ -1,4 +1,4 @@
-"""How do the outputs of this network change when its parameters move?
+"""Analyzes how the outputs of a finite network change when its parameters change (the tangent kernel).
 
 Contains: the empirical kernel (`ntk`), the operator J J^T, linearized and Taylor models, laziness, the spectrum on
 data.

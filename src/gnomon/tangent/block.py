@@ -1,4 +1,4 @@
-"""A block of examples with its autograd graph: one forward pass, and gradients for each output that is needed.
+"""Computes gradients of single examples and outputs for a block of examples, from one forward pass.
 
 One forward pass serves all outputs and all parameters. A backward pass stops at the results of the operations that
 use parameters; the gradients of the parameters themselves, summed over the batch, are never formed. The examples go
@@ -25,16 +25,16 @@ PIECE_BYTES = 128 * 2**20
 
 
 class ChangedGraph(Exception):
-    """Raised if the autograd graph of a block differs from the graph the plan was made for."""
+    """Raised if the autograd graph of a block of examples differs from the graph for which the plan was made."""
 
 
 class Block:
-    """The examples of the rows or columns of one kernel tile, in pieces that fit in memory."""
+    """The examples of the rows or columns of one kernel tile, divided into pieces that fit into memory."""
 
     def __init__(self, f: PureFunction, x: Inputs, plan: NTKPlan, start: int = 0):
         n = count(x)
         chunk = max(1, min(n, PIECE_BYTES // max(1, plan.activations)))
-        chunk = -(-n // -(-n // chunk))  # makes all pieces nearly equal in size
+        chunk = -(-n // -(-n // chunk))  # makes all pieces nearly equal in size, so that none wastes memory
         self.x, self.size = x, n
         self.pieces = [Piece(f, take(x, slice(i, i + chunk)), plan, start + i) for i in range(0, n, chunk)]
 
@@ -43,27 +43,29 @@ class Block:
 
     @property
     def outputs(self) -> Tensor:
-        """The outputs of all examples, (n, k)."""
+        """The outputs of all examples, of shape (n, k)."""
         return torch.cat([piece.outputs.detach() for piece in self.pieces])
 
     def gradients(self, cotangent: Tensor) -> list[Gradients]:
-        """Gradients of sum_i <cotangent, f(x_i)> at every use, piece by piece."""
+        """Returns the gradients of sum_i <cotangent, f(x_i)> with respect to the results of all operations that use
+        parameters."""
         return [piece.gradients(cotangent) for piece in self.pieces]
 
     def inputs(self, term: KernelTerm) -> list[Tensor]:
-        """The activations of a matrix term, pieces of (n, groups, positions, features)."""
+        """Returns the inputs of a layer with a weight matrix, in pieces of shape (n, groups, positions, features)."""
         return [piece.inputs(term) for piece in self.pieces]
 
     def grads(self, term: KernelTerm, gradients: list[Gradients]) -> list[Tensor]:
-        """The gradients of a matrix term, pieces of (n, groups, positions, features)."""
+        """Returns the gradients at a layer with a weight matrix, in pieces of shape (n, groups, positions, features)."""
         return [piece.grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)]
 
     def readout(self, term: KernelTerm) -> list[Tensor]:
-        """The gradients of the pooled values of a gated term, pieces of (n, groups, positions, units)."""
+        """Returns the gradients of pooled values with respect to a convolution, in pieces (n, groups, positions,
+        units)."""
         return [piece.readout(term) for piece in self.pieces]
 
     def gates(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
-        """The gradients of one output with respect to the pooled values of a gated term, (n, units)."""
+        """Returns the gradients of one output with respect to the pooled values of a convolution, of shape (n, units)."""
         pooled = [g[term.uses[0]] for g in gradients]
         shapes = [len(piece.outputs) for piece in self.pieces]
         units = next((g[0].numel() for g in pooled if g is not None), 1)
@@ -73,15 +75,15 @@ class Block:
         )
 
     def tokens(self, term: KernelTerm) -> Tensor:
-        """The indices of a lookup term, (n, positions)."""
+        """Returns the indices that were looked up in an embedding table, of shape (n, positions)."""
         return torch.cat([piece.tokens(term) for piece in self.pieces])
 
     def token_grads(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
-        """The gradients of a lookup term, (n, positions, features)."""
+        """Returns the gradients at an embedding layer, of shape (n, positions, features)."""
         return torch.cat([piece.token_grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
 
     def per_example(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
-        """Per-example gradients (n, p) of a vector or mixed term."""
+        """Returns the gradients of each example with respect to the parameters of a term, of shape (n, p)."""
         return torch.cat([piece.per_example(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
 
 
@@ -134,7 +136,7 @@ class Piece:
         )
 
     def gradients(self, cotangent: Tensor) -> Gradients:
-        """Gradients of sum_i <cotangent, f(x_i)> at every use; example i uses only its own outputs."""
+        """Returns the gradients of sum_i <cotangent, f(x_i)> at all operations that use parameters."""
         if not self._edges:
             return {}
         weights = cotangent.expand_as(self.outputs)
@@ -144,38 +146,38 @@ class Piece:
         return {i: by_edge[edge] for i, edge in self._edges.items()}
 
     def inputs(self, term: KernelTerm) -> Tensor:
-        """The activations of a matrix term, kept for all outputs; several uses are more positions."""
+        """Returns the inputs of a layer with a weight matrix; a layer that is used several times has more positions."""
         if term.uses not in self._inputs:
             parts = [self._matrix(i).inputs(layout) for i, layout in _place(term)]
             self._inputs[term.uses] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
         return self._inputs[term.uses]
 
     def grads(self, term: KernelTerm, gradients: Gradients) -> Tensor:
-        """The gradients of a matrix term; zeros if the output does not depend on a use."""
+        """Returns the gradients at a layer with a weight matrix; zeros if the output does not depend on it."""
         parts = [self._matrix(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _place(term)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
 
     def readout(self, term: KernelTerm) -> Tensor:
-        """The gradients of the pooled values at a gated layer, (n, groups, positions, units)."""
+        """Returns the gradients of pooled values with respect to a convolution's result, (n, groups, positions, units)."""
         i, layout = _place(term)[0]
         return self._matrix(i).grads(layout, readout(self._edges[i], self.uses[i].output))
 
     def tokens(self, term: KernelTerm) -> Tensor:
-        """The indices of a lookup term."""
+        """Returns the indices that were looked up in an embedding table, one row per example."""
         return torch.cat([self._lookup(i).indices(layout) for i, layout in _place(term)], dim=1)
 
     def token_grads(self, term: KernelTerm, gradients: Gradients) -> Tensor:
-        """The gradients of a lookup term."""
+        """Returns the gradients at an embedding layer, one row per example."""
         parts = [self._lookup(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _place(term)]
         return torch.cat(parts, dim=1)
 
     def per_example(self, term: KernelTerm, gradients: Gradients) -> Tensor:
-        """Per-example gradients (n, p) of a vector or mixed term."""
+        """Returns the gradients of each example with respect to the parameters of a term, of shape (n, p)."""
         places = term.places or (None,) * len(term.uses)
         parts = []
         for (i, layout), place in zip(_place(term), places, strict=True):
             factors = self.factors[i]
-            assert factors is not None  # every term of the plan has factors
+            assert factors is not None  # the plan contains only terms for which factors are known
             part = factors.per_example(layout, self._or_zeros(i, gradients[i]))
             parts.append(part if place is None else _scatter(part, place))
         return sum(parts[1:], parts[0])
@@ -196,7 +198,7 @@ class Piece:
 
 
 def unit(outputs: int, which: int, like: Tensor) -> Tensor:
-    """The output gradient that selects one output.
+    """Returns the vector of ``outputs`` zeros with a one at position ``which``, which selects one output.
 
     >>> unit(3, 1, torch.zeros(()))
     tensor([0., 1., 0.])

@@ -1,4 +1,4 @@
-"""Input validation: networks with random outputs, or whose outputs depend on the batch, have no tangent kernel.
+"""Checks that a network has a tangent kernel: outputs must be deterministic and independent of the rest of the batch.
 
 >>> import torch
 >>> from gnomon.core.modules.pure import PureFunction
@@ -63,7 +63,7 @@ def check_stable_buffers(f: PureFunction, x: Inputs) -> None:
     few = take(x, slice(0, 3))
     with torch.no_grad():
         first = f(few, state=state)
-        second = f(few, state=state)  # starts from the buffers that the first call left
+        second = f(few, state=state)  # starts from the buffers that the first call changed
     if not _close(second, first):
         changed = [name for name, b in f.module.named_buffers() if not torch.equal(b, state[name])]
         what = f"every call changes {', '.join(map(repr, changed[:3])) or 'the module'}, and the outputs with it"
@@ -105,7 +105,7 @@ def _dropout(part: nn.Module) -> float:
 
 
 def _rounding(f: PureFunction, x: Inputs, n: int) -> float:
-    """Returns how much outputs of the first n examples change if each parameter changes by some roundings.
+    """Returns how much the outputs of the first n examples change if each parameter changes by some rounding errors.
 
     Hypotheses: sums are backward stable: in any order they err by at most some roundings of each of their terms.
     """

@@ -1,4 +1,4 @@
-"""Computes the contribution of one layer to the kernel, by the cheaper of two orders of summation.
+"""Computes the contribution of one layer to the tangent kernel, by the cheaper of two orders of summation.
 
 With gradients dW_i = sum_t g_it a_it^T of a weight matrix, and dW_i = sum_t e(v_it) g_it^T of a table whose row v is
 looked up, such as an embedding:
@@ -33,7 +33,7 @@ def contract(
     mode: str,
     workspace: int,
 ) -> Tensor:
-    """Computes the contribution of a term to the kernel between two blocks, for the given output gradients.
+    """Computes the contribution of one group of parameters to the kernel between two blocks of examples.
 
     Cost: the smaller of the two counts of the module's docstring; temporary memory near ``workspace`` bytes.
     """
@@ -59,7 +59,7 @@ def contract(
 
 
 def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, bias: bool, workspace: int) -> Tensor:
-    """Computes (1) in strips of examples, so that the table of position pairs stays within the workspace.
+    """Computes equation (1) for a few examples at a time, so that the table of position pairs fits into the workspace.
 
     If both sides are the same, only the lower triangle is guaranteed to be filled.
 
@@ -70,7 +70,8 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
     """
     n, groups, t, _ = a1.shape
     m, _, s, _ = a2.shape
-    triangle = a1 is a2 and g1 is g2 and mode != "full"  # its upper part is the mirror of the lower one
+    # only the lower triangle is needed, because the upper one is its mirror image
+    triangle = a1 is a2 and g1 is g2 and mode != "full"
     q = len(g1)
     total = a1.new_zeros({"full": (q, n, q, m), "diagonal": (q, n, m)}.get(mode, (n, m)))
     for rows in strips(n, t, m * s, q, mode, a1.element_size(), workspace, ROWS_PER_STRIP if triangle else n):
@@ -84,7 +85,7 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
 
 
 def pairs_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
-    """Returns the number of multiply-adds of (1).
+    """Returns the number of multiply-adds that equation (1) takes.
 
     >>> a, g = [torch.zeros(10, 1, 1, 5)], [[torch.zeros(10, 1, 1, 7)]]
     >>> pairs_cost(a, a, g, "trace") - MULTIPLY_ADDS_PER_PASS * 100
@@ -97,7 +98,8 @@ def pairs_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
 
 
 def lookups(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, workspace: int) -> Tensor:
-    """Computes (2) by comparing indices or by summing the gradients of each index first, whichever is cheaper.
+    """Computes equation (2), by comparing indices or by first summing the gradients of each index, whichever is
+    cheaper.
 
     >>> v, g = torch.tensor([[0, 1], [1, 1]]), [torch.ones(2, 2, 1)]
     >>> lookups(v, v, g, g, "trace", 2**20)
@@ -126,7 +128,7 @@ def _table(index: Tensor, g: Tensor, rows: int) -> Tensor:
 
 
 def _exceeds_per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str, *, triangle: bool) -> bool:
-    """Whether pairs of positions cost more than per-example gradients; the sums are the same."""
+    """Whether summing over pairs of positions costs more than per-example gradients, which give the same result."""
     share = 0.75 if triangle else 1.0
     return share * pairs_cost(a1, a2, grads, mode) > per_example_cost(a1, a2, grads, mode)
 

@@ -1,4 +1,4 @@
-"""Derivatives along a direction, by reverse passes alone, to any order.
+"""Computes derivatives of any order along a direction, with backward passes only.
 
 The map u -> J^T u is linear, so its own reverse pass applied to d gives
 
@@ -27,7 +27,7 @@ Parameters = dict[str, Tensor]
 
 
 def directional_derivative(f: Callable[[Parameters], Tensor], direction: Parameters) -> Callable[[Parameters], Tensor]:
-    """The derivative of f along a direction, as a function of the parameters; equation (1).
+    """Returns the derivative of f along a direction, as a function of the parameters; equation (1).
 
     Hypotheses: f is differentiable twice by autograd at the parameters.
     Cost: a forward pass and two backward passes per call.

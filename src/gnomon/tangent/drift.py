@@ -35,20 +35,21 @@ __all__ = ["KernelDrift", "UnitChanges", "hidden_layers", "kernel_drift", "unit_
 
 @dataclass(frozen=True, slots=True)
 class KernelDrift(Result):
-    """Holds changes of the kernel (1) from the first checkpoint, and from each to the next; both begin with zero."""
+    """Relative changes of the tangent kernel since the first checkpoint and since the previous one; both begin with
+    zero."""
 
     drift: tuple[float, ...]
     velocity: tuple[float, ...]
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether training was lazy, and when the kernel moved."""
+        """A sentence that says whether training was lazy, and when the kernel changed most."""
         regime = "lazy" if self.drift[-1] < MAX_LAZY_CHANGE else "rich"
         fastest = max(range(len(self.velocity)), key=self.velocity.__getitem__)
         return f"Training was {regime}: the kernel changed by {self.drift[-1]:.1%}, most before checkpoint {fastest}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots drift and velocity along the checkpoints."""
+        """Plots the change since the start and since the previous checkpoint over the checkpoints."""
         places = range(len(self.drift))
         marks = (Line("from the start", places, self.drift), Line("from the one before", places, self.velocity))
         return (Plot("Change of the kernel", marks, Axis("checkpoint"), Axis("relative change"), self.verdict),)
@@ -56,14 +57,14 @@ class KernelDrift(Result):
 
 @dataclass(frozen=True, slots=True)
 class UnitChanges(Result):
-    """Holds for each layer the share (2) of preactivations whose sign changed, and their relative shift (3)."""
+    """For each layer, the share of preactivations whose sign changed (2), and their relative shift (3)."""
 
     flips: dict[str, float]
     shifts: dict[str, float]
 
     @property
     def verdict(self) -> str:
-        """States the layer that changed most, in one sentence."""
+        """A sentence that names the layer that changed most."""
         name = max(self.flips, key=self.flips.__getitem__)
         return (
             f"At most {self.flips[name]:.1%} of the units of a layer changed their sign ('{name}'); preactivations "
@@ -71,7 +72,7 @@ class UnitChanges(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both for each layer."""
+        """Plots sign changes and shifts of preactivations for each layer."""
         names = tuple(self.flips)
         return (
             Plot("Signs that changed", (Bars("share", names, tuple(self.flips.values())),), Axis("share of units")),
@@ -80,7 +81,7 @@ class UnitChanges(Result):
 
 
 def hidden_layers(module: nn.Module) -> list[str]:
-    """Returns all linear and convolutional layers except the last, by name: their outputs are preactivations.
+    """Returns the names of all linear and convolutional layers except the last; their outputs are preactivations.
 
     >>> hidden_layers(nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1)))
     ['0']
@@ -90,7 +91,7 @@ def hidden_layers(module: nn.Module) -> list[str]:
 
 @names_call
 def kernel_drift(checkpoints: Sequence[nn.Module], data: Any) -> KernelDrift:
-    """Computes the change of the tangent kernel over checkpoints of a run, beginning with its start; equation (1).
+    """Returns the change of the tangent kernel over checkpoints of a run, the first being its start; equation (1).
 
     Hypotheses: one architecture, in eval mode. Reference: [fort2020deep].
     Cost: an empirical kernel for each checkpoint; three of them are held.

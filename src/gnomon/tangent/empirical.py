@@ -1,4 +1,4 @@
-"""The tangent kernel of a finite network at its current parameters.
+"""Computes the tangent kernel of a finite network at its current parameters.
 
 For a network f(w, x) with k outputs and parameters w, the empirical neural tangent kernel is
 
@@ -119,7 +119,7 @@ def _shares(
     progress: Progress | None,
     grouped: Callable[[NTKPlan], NTKPlan],
 ) -> Shares:
-    """Returns the kernel as contributions of the layers of a plan, grouped by ``grouped``."""
+    """Returns the kernel as one contribution per layer, after ``grouped`` has regrouped the layers of the plan."""
     if isinstance(module, nn.Module):
         x2 = None if x2 is None or x2 is x1 else adapt_inputs(module, x2)[1]
         module, x1 = adapt_inputs(module, x1)
@@ -152,7 +152,7 @@ def _shares(
 
 
 def _probe(f: PureFunction, x: Inputs) -> tuple[Probe, bool]:
-    """Runs three examples once, with channels-last images if the module accepts them.
+    """Runs three examples once, with channels-last images if the module accepts them, which makes convolutions faster.
 
     Convolutions run faster so, and their neighborhoods are runs of channels; a module that calls ``view`` on an image
     may raise, and then gets its inputs as they came.

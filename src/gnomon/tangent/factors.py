@@ -1,4 +1,4 @@
-"""Factors of the per-example gradient of a parameter, in three forms.
+"""Represents the gradients of one example with respect to a parameter as products of activations and gradients.
 
 The gradient of one output of example i with respect to a parameter is, with g the gradient of that output with respect
 to the result of the operation that uses the parameter,
@@ -27,20 +27,20 @@ from gnomon.tangent.layout import ExampleLayout
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Gradient factors (1) of a weight matrix: activations and gradients as (n, groups, positions, features)."""
+    """The gradient (1) of a weight matrix as activations and gradients of shape (n, groups, positions, features)."""
 
     saved: Tensor
     inputs: Callable[[ExampleLayout], Tensor]
     grads: Callable[[ExampleLayout, Tensor], Tensor]
-    flip: bool = False  # the consumed view is (in, out) rather than (out, in)
-    kernel: tuple[int, ...] = ()  # of a convolution, whose inputs are ordered (kernel, channel)
+    flip: bool = False  # whether the operation used the weight as (in, out) instead of (out, in)
+    kernel: tuple[int, ...] = ()  # shape of a convolution's kernel, whose inputs are ordered (kernel, channel)
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Whether rows of the view can be examples and positions, and columns features."""
+        """Whether examples and positions can be rows of the weight's input, with features as columns."""
         return layout.axis == 0
 
     def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
-        """Per-example gradients (n, p), in the order of the consumed view."""
+        """Returns per-example gradients (n, p) of the weight, in the order in which the operation used it."""
         a, g = self.inputs(layout), self.grads(layout, g)
         if self.flip:
             return (a.mT @ g).flatten(1)
@@ -50,7 +50,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """Gradient factors (2) of a vector parameter such as a bias; ``gain`` is its multiplier, or None for 1."""
+    """The gradient (2) of a vector parameter such as a bias; ``gain`` is its multiplier, or None for 1."""
 
     saved: Tensor | None
     axes: tuple[int, ...]
@@ -58,13 +58,14 @@ class Vector:
     factor: float = 1.0
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Whether the parameter is the same for all examples."""
+        """Whether all examples use the same vector, so that no axis of the vector holds the examples."""
         return layout.axis not in self.axes
 
     def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
-        """Per-example gradients (n, p)."""
+        """Returns per-example gradients (n, p) of the vector."""
         product = g if self.gain is None else g * self.gain()
-        parts = layout.split(product)  # splits the axis in two and moves the examples to the front
+        # moves the examples to the front, and the positions along their axis to two axes of their own
+        parts = layout.split(product)
         kept = [axis + 1 if axis < layout.axis else axis + 2 for axis in self.axes]
         summed = [d for d in range(1, parts.dim()) if d not in kept]
         total = parts.sum(summed) if summed else parts
@@ -73,29 +74,29 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Gradient factors (3) of an embedding table with ``rows`` rows; padding entries take no gradient."""
+    """The gradient (3) of an embedding table with ``rows`` rows; padding entries have no gradient."""
 
     saved: Tensor
     padding: int
     rows: int
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Returns True, because any axis of the indices may hold the examples."""
+        """Returns whether the indices have this axis, because any of their axes may hold the examples."""
         return layout.axis < self.saved.dim()
 
     def indices(self, layout: ExampleLayout) -> Tensor:
-        """Returns the indices, (n, positions)."""
+        """Returns the indices that were looked up, of shape (n, positions)."""
         parts = layout.split(self.saved)
         return parts.reshape(len(parts), -1)
 
     def grads(self, layout: ExampleLayout, g: Tensor) -> Tensor:
-        """Returns the gradients, (n, positions, features), zero at padding."""
+        """Returns the gradients of the rows that were looked up, (n, positions, features), with zeros at padding."""
         parts = layout.split(g)
         flat = parts.reshape(len(parts), -1, g.shape[-1])
         return flat * (self.indices(layout) != self.padding).unsqueeze(-1) if self.padding >= 0 else flat
 
     def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
-        """Per-example gradients (n, p)."""
+        """Returns per-example gradients (n, p) of the embedding table."""
         flat = self.grads(layout, g)
         index = self.indices(layout).unsqueeze(-1).expand_as(flat)
         return flat.new_zeros(len(flat), self.rows, flat.shape[-1]).scatter_add_(1, index, flat).flatten(1)

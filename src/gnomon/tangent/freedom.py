@@ -31,8 +31,8 @@ __all__ = ["EffectiveParameters", "KernelNorm", "effective_parameters", "kernel_
 
 @dataclass(frozen=True, slots=True)
 class KernelNorm(Result):
-    """Holds the squared norm (1) summed over outputs, the number of examples, and the share of y outside the kernel's
-    range.
+    """The squared norm (1) summed over outputs, the number of examples, and the share of y that the kernel cannot
+    represent.
     """
 
     square: float
@@ -46,7 +46,7 @@ class KernelNorm(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether the target is simple for the kernel."""
+        """A sentence that says whether the target is simple for the kernel."""
         if self.outside > 1e-6:
             return f"{self.outside:.1%} of the target lies outside what the kernel can represent: its norm is infinite."
         word = "simple" if self.bound < 1 else "hard"
@@ -57,7 +57,7 @@ class KernelNorm(Result):
 
 @dataclass(frozen=True, slots=True)
 class EffectiveParameters(Result):
-    """The degrees of freedom (2) of the fit, the examples, and the parameters of the network."""
+    """The effective number of parameters (degrees of freedom, equation 2) of a fit, with the true numbers."""
 
     value: float
     examples: int
@@ -65,7 +65,7 @@ class EffectiveParameters(Result):
 
     @property
     def verdict(self) -> str:
-        """States the effective number of parameters, in one sentence."""
+        """A sentence with the effective number of parameters."""
         return (
             f"{self.parameters:,} parameters fit these {self.examples} examples with {self.value:.1f} degrees of "
             "freedom."
@@ -74,7 +74,7 @@ class EffectiveParameters(Result):
 
 @names_call
 def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
-    """Computes the squared norm of the smoothest function of a kernel with the values y at its points; equation (1).
+    """Returns the squared norm of the smoothest function of a kernel that has the values y at its points; equation (1).
 
     Directions of eigenvalues below rounding are not inverted: the part of y along them is reported as ``outside``.
     Hypotheses: a symmetric positive semi-definite kernel. Reference: [arora2019fine].
@@ -96,7 +96,7 @@ def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
 
 @names_call
 def effective_parameters(module: nn.Module, data: Any, *, ridge: float) -> EffectiveParameters:
-    """Computes the degrees of freedom of a ridge fit with the tangent features of a network; equation (2).
+    """Returns the degrees of freedom of a ridge regression on the tangent features of a network; equation (2).
 
     Args:
         module: a network; its mean tangent kernel over outputs is taken.

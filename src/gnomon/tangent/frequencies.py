@@ -36,14 +36,14 @@ Path = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class KernelFrequencies(Result):
-    """Holds the rate (1) of each frequency."""
+    """The rate (1) at which each frequency is learned, according to the tangent kernel."""
 
     frequencies: tuple[int, ...]
     rates: tuple[float, ...]
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how much slower the highest frequency is."""
+        """A sentence that says how much slower the highest frequency is learned."""
         ratio = self.rates[0] / max(self.rates[-1], 1e-300)
         return (
             f"Frequency {self.frequencies[-1]} is learned {ratio:.3g} times more slowly than {self.frequencies[0]} by "
@@ -51,14 +51,14 @@ class KernelFrequencies(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots rates along the frequency."""
+        """Plots the learning rate of each frequency."""
         line = Line("rate", self.frequencies, self.rates)
         return (Plot("Rates of frequencies", (line,), Axis("frequency"), Axis("rate", log=True), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
 class FrequencyCurve(Result):
-    """Holds the amplitude (2) of each frequency at the recorded steps, one row for each step."""
+    """The amplitude (2) of each frequency in the outputs, with one row for each recorded step."""
 
     frequencies: tuple[int, ...]
     steps: tuple[int, ...]
@@ -66,7 +66,7 @@ class FrequencyCurve(Result):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Frequencies by the step at which their amplitude first passes one half; those that never do come last."""
+        """The frequencies in the order in which their amplitude first passes one half; those that never do come last."""
 
         def arrival(i: int) -> float:
             return next((s for s, row in zip(self.steps, self.amplitudes, strict=True) if row[i] >= 0.5), float("inf"))
@@ -75,20 +75,20 @@ class FrequencyCurve(Result):
 
     @property
     def verdict(self) -> str:
-        """States the order in which frequencies were learned, in one sentence."""
+        """A sentence with the order in which the frequencies were learned."""
         rising = list(self.order) == sorted(self.order)
         words = "Low frequencies came first" if rising else "Frequencies did not come in rising order"
         return f"{words}: {', '.join(map(str, self.order))}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots amplitudes along the steps."""
+        """Plots the amplitude of each frequency over the training steps."""
         rows = tuple(zip(*self.amplitudes, strict=True))
         lines = tuple(Line(f"frequency {f}", self.steps, row) for f, row in zip(self.frequencies, rows, strict=True))
         return (Plot("Learning of frequencies", lines, Axis("step"), Axis("amplitude"), self.verdict),)
 
 
 def circular_path(inputs: int) -> Path:
-    """Returns a circular path in the first two inputs; for a single input, the interval from -1 to 1.
+    """Returns a function from [0, 1) to a circle in the first two inputs; for one input, to the interval from -1 to 1.
 
     >>> circular_path(2)(torch.tensor([0.0]))
     tensor([[1., 0.]])
@@ -108,7 +108,7 @@ def circular_path(inputs: int) -> Path:
 def kernel_frequencies(
     module: nn.Module, path: Path, *, frequencies: Sequence[int] = (1, 2, 4, 8), points: int = 64
 ) -> KernelFrequencies:
-    """Computes how fast each frequency along a closed path is learned, from the tangent kernel; equation (1).
+    """Computes from the tangent kernel how fast each frequency along a closed path is learned; equation (1).
 
     Args:
         module: a network with one output, or whose mean kernel over outputs is meant.
@@ -146,7 +146,7 @@ def frequency_curve(
     optimizer: OptimizerChoice | None = None,
     seed: int = 0,
 ) -> FrequencyCurve:
-    """Trains a copy of a network on a sum of waves along a path and records when each is learned; equation (2).
+    """Trains a copy of a network on a sum of waves along a path, and records when each is learned; equation (2).
 
     Args:
         module: a network with one output; it is left as it was.
@@ -175,7 +175,7 @@ def frequency_curve(
 
     def heights(_: int, model: nn.Module, __: float) -> Tensor:
         f = outputs(model, x)[:, 0].to(waves)
-        return (waves @ f).abs() / (n / 2)  # (2): each wave of the target has n / 2
+        return (waves @ f).abs() / (n / 2)  # (2): a wave of amplitude one has the product n / 2 with itself
 
     run = train(
         module, (x, torch.as_tensor(y)), optimizer=optimizer, steps=steps, watch={"heights": heights}, seed=seed

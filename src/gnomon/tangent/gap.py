@@ -36,7 +36,7 @@ RELATIVE_RIDGE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class TangentGap(Result):
-    """Scores on test examples: accuracy for classes, otherwise the explained variance."""
+    """Scores on test examples: accuracy for classes, otherwise explained variance."""
 
     trained: float
     tangent: float
@@ -50,7 +50,7 @@ class TangentGap(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether learning features helped; a difference within both intervals counts as none."""
+        """A sentence that says whether learning features helped; a difference within both intervals counts as none."""
         what = "accuracy" if self.classes else "explained variance"
         scores = f"The trained network has {what} {self.trained:.3f}, its linearization {self.tangent:.3f}"
         if self.classes:
@@ -60,7 +60,7 @@ class TangentGap(Result):
         return f"{scores}: {'learning features helped' if self.gap > 0 else 'the linearization is the better model'}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the two scores."""
+        """Plots the scores of the network and of its linearization."""
         bars = Bars("score", ("trained network", "its linearization"), (self.trained, self.tangent))
         return (Plot("Network and linearization", (bars,), Axis("score on test examples"), caption=self.verdict),)
 

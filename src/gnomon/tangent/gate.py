@@ -34,7 +34,7 @@ POOLS = frozenset({"MeanBackward1", "SumBackward1", "AvgPool2DBackward0", "Adapt
 
 
 def consumers(graph: list[Node]) -> dict[Node, list[Node]]:
-    """For each node, the nodes that take its result; twice if they take it twice.
+    """Returns, for each node of a graph, the nodes that take its result; twice if they take it twice.
 
     >>> from gnomon.tangent.graph import nodes
     >>> w = torch.ones(2, requires_grad=True)
@@ -50,7 +50,7 @@ def consumers(graph: list[Node]) -> dict[Node, list[Node]]:
 
 
 def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
-    """The graph edge of the pooled value through which alone a convolution affects the outputs, or None."""
+    """Returns the graph edge of the pooled value through which alone a convolution affects the outputs, or None."""
     shape = tuple(node._input_metadata[0].shape)
     while len(users.get(node, ())) == 1:
         node = users[node][0]
@@ -64,7 +64,7 @@ def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
 
 
 def readout(edge: GradientEdge, below: GradientEdge) -> Tensor:
-    """The gradient of each pooled value with respect to the convolution's result, H of equation (1)."""
+    """Returns the gradient of each pooled value with respect to the convolution's result, H of equation (1)."""
     pooled = edge.node._input_metadata[edge.output_nr]
     ones = torch.ones(tuple(pooled.shape), dtype=pooled.dtype, device=pooled.device)
     (gradient,) = torch.autograd.grad([edge], [below], [ones], retain_graph=True)

@@ -1,4 +1,4 @@
-"""Finds where each parameter is used in the autograd graph.
+"""Finds the operations that use each parameter in an autograd graph.
 
 A parameter may pass through views (a transpose, a slice) before an operation consumes it. A use is that
 operation, the argument the parameter went into, and the last view. One parameter used twice has two uses, whether
@@ -49,7 +49,7 @@ REARRANGING = (
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """An operation that consumes a parameter, through argument ``slot``; ``view`` is the edge it consumed."""
+    """An operation that uses a parameter as its argument number ``slot``; ``view`` is the edge of that argument."""
 
     name: str
     node: Node
@@ -58,7 +58,7 @@ class Use:
 
     @property
     def operation(self) -> str:
-        """The name autograd gives to the operation."""
+        """The name that autograd gives to the operation."""
         return self.node.name()
 
     @property
@@ -68,19 +68,19 @@ class Use:
 
     @property
     def consumed(self) -> tuple[int, ...]:
-        """The shape of the view that was consumed."""
+        """The shape of the argument: the parameter itself, or a view of it."""
         node: Any = self.view.node
         whole = node.name() == "torch::autograd::AccumulateGrad"
         return tuple(node.variable.shape if whole else node._input_metadata[self.view.output_nr].shape)
 
     @property
     def signature(self) -> tuple[str, str, int]:
-        """The properties that the graphs of two batches must share for one plan to fit both."""
+        """The properties that the graphs of two batches must share so that one plan fits both."""
         return self.name, self.operation, self.slot
 
 
 def uses(graph: list[Node], leaves: dict[str, Tensor]) -> list[Use]:
-    """Every use of every leaf in a graph, in an order that depends on the graph's structure alone.
+    """Returns every use of every parameter in a graph, in an order that depends on the graph's structure only.
 
     Hypotheses: the graph was recorded from the leaves with gradients on.
     Cost: one visit of each node.
@@ -93,7 +93,7 @@ def uses(graph: list[Node], leaves: dict[str, Tensor]) -> list[Use]:
     every: list[Use] = []
     for node in graph:
         if node.name() in VIEWS and _source(node, names) is not None:
-            continue  # a view of a parameter is not yet a use
+            continue  # a view of a parameter does not use its values yet
         for slot, (parent, number) in enumerate(node.next_functions):
             name = _source(parent, names)
             if name is not None and parent is not None:
@@ -102,7 +102,7 @@ def uses(graph: list[Node], leaves: dict[str, Tensor]) -> list[Use]:
 
 
 def nodes(y: Tensor) -> list[Node]:
-    """All nodes of the graph of y; keeping this list keeps the nodes alive, so that their ids stay valid.
+    """Returns all nodes of the graph of y; the list keeps them alive, so that their ids stay valid.
 
     >>> [n.name() for n in nodes(torch.ones(1, requires_grad=True).exp())]
     ['ExpBackward0', 'torch::autograd::AccumulateGrad']
@@ -121,7 +121,7 @@ def nodes(y: Tensor) -> list[Node]:
 
 
 def keeps_rows(graph: list[Node]) -> bool:
-    """Whether every operation of a graph takes row i of its arguments to row i of its result, along the first axis.
+    """Whether every operation of a graph computes row i of its result from row i of its arguments only.
 
     >>> x = torch.ones(4, 3, requires_grad=True)
     >>> keeps_rows(nodes(x.exp().flatten(1))), keeps_rows(nodes((2 * x).t())), keeps_rows(nodes((2 * x).view(2, 6)))
@@ -140,7 +140,7 @@ def keeps_rows(graph: list[Node]) -> bool:
 
 
 def rearranges(graph: list[Node]) -> bool:
-    """Whether an operation of a graph may move examples in an order that depends on their values.
+    """Whether an operation of a graph may reorder examples depending on their values, such as sorting.
 
     Sorting, gathering and packing do; so might an operation written by the user.
 
@@ -157,7 +157,7 @@ def rearranges(graph: list[Node]) -> bool:
 
 
 def keep_channels_last(graph: list[Node]) -> None:
-    """Keeps gradients of images in the memory layout of the images, because mixed layouts are slow.
+    """Keeps gradients of images in the memory layout of the images, because mixing layouts is slow.
 
     The gradient of a mean over positions is one number per channel, not a copy of it for every position. Only the
     graph is changed.
@@ -175,7 +175,7 @@ def keep_channels_last(graph: list[Node]) -> None:
 
 
 def footprint(graph: list[Node]) -> int:
-    """Bytes of all results in a graph, an upper bound on the memory that it keeps.
+    """Returns the bytes of all results in a graph, which is an upper bound on the memory that the graph keeps.
 
     Parameters and their views are not counted: they are there once, whatever the number of examples.
 
@@ -187,7 +187,7 @@ def footprint(graph: list[Node]) -> int:
 
 
 def entries(use: Use, leaf: Tensor) -> Tensor:
-    """For each entry of a parameter, 1 + its index in the flattened view that an operation used; 0 if not used.
+    """Returns, for each entry of a parameter, 1 + its index in the view that an operation used; 0 if it was not used.
 
     The places come from the backward pass of the view, in digits of base 2048, which every dtype holds exactly.
 
@@ -228,7 +228,8 @@ def _channels_last(grads: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def _laid_out(g: Tensor) -> Tensor:
-    constant = g.stride(2) == 0 and g.stride(3) == 0  # one number per channel goes with any layout
+    # one number per channel, broadcast over positions, is fast in every layout
+    constant = g.stride(2) == 0 and g.stride(3) == 0
     return g if constant else g.contiguous(memory_format=torch.channels_last)
 
 

@@ -1,4 +1,4 @@
-"""Per-example gradients of parameters that no rule covers: slow, but valid for every module.
+"""Computes per-example gradients of parameters that no rule covers: slow, but valid for every module.
 
 First by `torch.func`, all examples of a chunk at once; if an operation cannot be mapped over examples, one
 example and one output at a time by plain autograd.
@@ -18,7 +18,7 @@ from gnomon.core.modules.pure import PureFunction
 def jacobian_rows(
     f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor], workspace: int
 ) -> list[Tensor]:
-    """For each cotangent v, the gradients of <v, f(x_i)> with respect to the named parameters, as (n, p).
+    """Returns, for each cotangent v, the gradients of <v, f(x_i)> with respect to the named parameters, as (n, p).
 
     Cost: one forward and backward pass per example and cotangent; n p numbers per cotangent are held.
 
@@ -43,7 +43,7 @@ def _chunk(f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents: list[
     try:
         return _map_examples(f, names, x, cotangents)
     except (RuntimeError, ValueError, NotImplementedError, TypeError):
-        # torch.func refuses what it cannot map (in-place writes, values read in Python, fused kernels)
+        # torch.func cannot map in-place writes, values read in Python and fused kernels over examples
         return _loop(f, names, x, cotangents)
 
 
@@ -58,7 +58,7 @@ def _map_examples(f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents
 
     mapped = vmap(grad(one_output), in_dims=(None, None, *[0] * len(leaves)))
     with warnings.catch_warnings():
-        # torch falls back to a loop, which is slower but correct
+        # torch warns when it falls back to a loop, which is slower but correct
         warnings.filterwarnings("ignore", message="There is a performance drop")
         return [_join(mapped(chosen, v, *leaves), names, len(leaves[0])) for v in cotangents]
 

@@ -1,4 +1,4 @@
-"""kappa predicts whether training from the current parameters will be lazy, before any step is taken.
+"""Predicts, before any training step, whether training from the current parameters will be lazy.
 
 With f(w) the vector of all outputs on the data, D f its Jacobian and D^2 f its second derivative, in operator norms,
 
@@ -49,18 +49,18 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Kappa(Result):
-    """Holds kappa, its version for the squared loss, and the norms that both are made of."""
+    """The value of kappa for a loss and for the squared loss, and the norms from which both were computed."""
 
     value: float
     squared: float
     alpha: float
-    distance: float  # |alpha f - y|
+    distance: float  # norm of the initial error, |alpha f - y|
     first: float  # |D f|
-    second: float  # lower bound of |D^2 f|: the best of several gradient ascents
+    second: float  # lower bound of the norm of the second derivative, |D^2 f|: the best of several gradient ascents
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether training will be lazy."""
+        """A sentence that says whether training will be lazy."""
         regime = (
             "lazy"
             if self.squared < MAX_LAZY_CHANGE
@@ -71,7 +71,7 @@ class Kappa(Result):
         return f"kappa is {self.squared:.2g}: training from here at scale {self.alpha:g} is {regime}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both forms of kappa with the limits of the verdict."""
+        """Plots both forms of kappa, with the limits between lazy and not lazy."""
         bars = Bars("kappa", ("this loss, (3)", "squared loss, (4)"), (self.value, self.squared))
         limits = (
             Reference("lazy below", MAX_LAZY_CHANGE, vertical=True),
@@ -92,7 +92,7 @@ def kappa(
     iterations: int = 100,
     seed: int = 0,
 ) -> Kappa:
-    """Computes kappa at the current parameters, at output scale alpha; equations (3) and (4).
+    """Computes kappa, which predicts lazy training, at the current parameters and output scale alpha; (3) and (4).
 
     ``data`` are a pair, a ``Dataset``, a ``DataLoader`` or other batches with targets; they are held in memory.
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones have the shape of the outputs.
@@ -151,7 +151,7 @@ def kappa(
 
 
 def _targets(labels: Tensor, inputs: Inputs, outputs: Tensor) -> Tensor:
-    """Returns labels as one number for each entry of the outputs."""
+    """Returns the labels as a vector with one number for each entry of the outputs."""
     n = count(inputs)
     target = targets_as_numbers(labels, outputs=outputs.numel() // n).to(outputs).reshape(-1)
     if target.shape != outputs.shape:
@@ -165,7 +165,7 @@ def _half_square(out: Tensor, target: Tensor) -> Tensor:
 
 
 def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: int) -> float:
-    """Returns |D f|, the square root of the largest eigenvalue of J^T J."""
+    """Returns |D f|, the largest singular value of the Jacobian J (the root of the largest eigenvalue of J^T J)."""
     u, size = _unit(_random(w, seed)), 0.0
     for _ in range(iterations):
         pushed = directional_derivative(f, u)(w)
@@ -178,7 +178,8 @@ def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: in
 
 
 def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
-    """Maximizes v . D^2 f[u, u] alternately over unit output directions v and parameter directions u."""
+    """Returns a lower bound of |D^2 f|: maximizes v . D^2 f[u, u] over unit directions v of outputs and u of
+    parameters."""
     u, best = _unit(_random(w, seed)), 0.0
     for _ in range(iterations):
         curvature = directional_derivative(directional_derivative(f, u), u)(w)

@@ -1,4 +1,4 @@
-"""The position of the examples in an intermediate tensor: which entries belong to which example.
+"""Finds out which entries of an intermediate tensor belong to which example.
 
 Layers see examples folded with positions in many ways: (n, d), (n, t, d), (t, n, d), rows of an (n t, d) matrix.
 All are of one form: one axis of size ``before * n * after``, the example in the middle. Two tests on a few examples
@@ -34,7 +34,7 @@ PERMUTATION = (1, 2, 0)
 
 @dataclass(frozen=True, slots=True)
 class ExampleLayout:
-    """Where the examples are on an axis of size before * n * after."""
+    """Where the examples are in a tensor: on axis ``axis``, which has size before * n * after."""
 
     axis: int
     before: int
@@ -60,7 +60,7 @@ class ExampleLayout:
 
 
 def candidates(g: Tensor, scaled: Tensor, n: int) -> list[ExampleLayout]:
-    """The example layouts that are consistent with scaled outputs scaling the gradients (1), most common first.
+    """Returns the layouts for which scaling an example's outputs scales its gradient entries (1), most common first.
 
     Cost: one comparison per divisor of each axis.
     """
@@ -69,7 +69,7 @@ def candidates(g: Tensor, scaled: Tensor, n: int) -> list[ExampleLayout]:
 
 
 def scaled_with(layout: ExampleLayout, g: Tensor, scaled: Tensor, scales: Tensor) -> bool:
-    """Whether the gradient entries of each example scale with its output; equation (1).
+    """Whether, under a layout, the gradient entries of each example scale with its output; equation (1).
 
     >>> g = torch.ones(2, 3)
     >>> scaled_with(ExampleLayout(0, 1, 1), g, g * torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0]))
@@ -81,7 +81,7 @@ def scaled_with(layout: ExampleLayout, g: Tensor, scaled: Tensor, scales: Tensor
 
 
 def permuted_with(layout: ExampleLayout, a: Tensor, permuted: Tensor, n: int) -> bool:
-    """Whether permuting the examples permutes the activations accordingly; equation (2).
+    """Whether, under a layout, permuting the examples permutes the activations in the same way; equation (2).
 
     >>> a = torch.tensor([[1.0], [2.0], [3.0]])
     >>> permuted_with(ExampleLayout(0, 1, 1), a, a[[1, 2, 0]], 3)
@@ -104,8 +104,8 @@ def _all_layouts(shape: torch.Size, n: int) -> list[ExampleLayout]:
 
 
 def _close(a: Tensor, b: Tensor) -> bool:
-    if not a.is_floating_point():  # integer tensors such as the indices of max-pooling
+    if not a.is_floating_point():  # integer tensors, such as the indices of max-pooling, must agree exactly
         return torch.equal(a, b)
-    # half of the digits: summation order within an example may depend on the rest of the batch
+    # half of the digits, because the summation order within an example may depend on the rest of the batch
     scale = max(a.abs().max().item(), b.abs().max().item()) if a.numel() else 0.0
     return (a - b).abs().max().item() <= scale * torch.finfo(a.dtype).eps ** 0.5 if scale else True

@@ -40,7 +40,7 @@ MAX_LAZY_CHANGE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Laziness(Result):
-    """Holds relative changes between two checkpoints, as in equations (1) to (4)."""
+    """Relative changes of parameters, kernel, outputs and activations between two checkpoints, equations (1) to (4)."""
 
     parameters: float
     kernel: float
@@ -50,7 +50,7 @@ class Laziness(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether training was lazy, and what changed."""
+        """A sentence that says whether training was lazy, and what changed."""
         regime = "lazy" if self.kernel < MAX_LAZY_CHANGE else "not lazy"
         return (
             f"Training was {regime}: the kernel changed by {self.kernel:.1%} (turned by {self.rotation:.1%}) while the "
@@ -78,7 +78,7 @@ def laziness(
     module: nn.Module | None = None,
     outputs: str = "trace",
 ) -> Laziness:
-    """Measures how much a network changed between two checkpoints, on the inputs x.
+    """Measures how much a network changed between two checkpoints, on given inputs.
 
     Checkpoints are modules, or state dicts together with a ``module`` of their kind; both are left unchanged. Inputs
     are as in `gnomon.tangent.ntk`, data sets and loaders included.
@@ -130,7 +130,7 @@ def _parameters(module: nn.Module) -> Tensor:
 
 @torch.no_grad()
 def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
-    """Outputs of the layers without parts of their own, last call of each, and of the whole module under ''."""
+    """Returns the outputs of all layers without sublayers (their last call), and of the whole module under ''."""
     activations: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
@@ -138,6 +138,6 @@ def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
 
     for name, part in module.named_modules():
         if not any(True for _ in part.children()):
-            part.register_forward_hook(keep(name))  # on a copy of the user's module
+            part.register_forward_hook(keep(name))  # never removed, because the module is a copy of the user's
     activations[""] = output_tensor(run(module, x))
     return activations

@@ -1,4 +1,4 @@
-"""Models derived from a module: its Taylor expansion in the parameters, and its centered, rescaled output.
+"""Derives models from a module: its Taylor expansion in the parameters, and its centered, rescaled output.
 
 With w0 the parameters now and d = w - w0,
 
@@ -30,7 +30,7 @@ __all__ = ["linearize", "scale_output", "taylor_model"]
 
 
 class Taylor(nn.Module):
-    """The Taylor expansion (1). ``module`` holds the moving parameters w; the buffers named ``origin`` hold w0.
+    """The Taylor expansion (1) of a module in its parameters, as a module.
 
     Floating inputs are taken in any dtype; buffers of the module stay what they are.
     """
@@ -44,7 +44,7 @@ class Taylor(nn.Module):
 
     @names_call("taylor_model(module, order)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The expansion at the present w, for any inputs the original takes."""
+        """Returns the expansion at the current parameters, for any inputs that the original module takes."""
         check_batch_norms(self.module)
         args, kwargs = _to_module_dtype(args, kwargs, self.module)
         origin = {name: getattr(self, f"origin{i}") for i, name in enumerate(self._names)}
@@ -61,7 +61,7 @@ class Taylor(nn.Module):
 
 
 class Rescaled(nn.Module):
-    """The centered, rescaled output (3). ``module`` holds the moving parameters; ``origin`` is its frozen copy."""
+    """A module with centered, rescaled output (3); ``origin`` is a frozen copy of the module."""
 
     def __init__(self, module: nn.Module, alpha: float):
         super().__init__()
@@ -70,7 +70,7 @@ class Rescaled(nn.Module):
 
     @names_call("scale_output(module, alpha)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Returns alpha (f(w, x) - f(w0, x))."""
+        """Returns the centered, rescaled output alpha (f(w, x) - f(w0, x))."""
         args, kwargs = _to_module_dtype(args, kwargs, self.module)
         with wrap_user_errors(self.module, (args, kwargs)):
             with torch.no_grad():
@@ -80,7 +80,7 @@ class Rescaled(nn.Module):
 
 @names_call
 def linearize(module: nn.Module) -> Taylor:
-    """Linearizes a module in its parameters around the current ones; the result is called like the module.
+    """Linearizes a module in its parameters around their current values; the result is called like the module.
 
         f_lin(w, x) = f(w0, x) + J(w0, x) (w - w0)                                     (2)
 
@@ -103,7 +103,8 @@ def linearize(module: nn.Module) -> Taylor:
 
 @names_call
 def taylor_model(module: nn.Module, order: int = 2) -> Taylor:
-    """Returns the Taylor expansion of a module in its parameters around the current ones, as a module; equation (1).
+    """Returns the Taylor expansion of a module in its parameters around their current values, as a module; equation
+    (1).
 
     Hypotheses: the module has one derivative more; relu and other piecewise linear functions have no
     curvature of their own.
@@ -129,7 +130,7 @@ def taylor_model(module: nn.Module, order: int = 2) -> Taylor:
 
 @names_call
 def scale_output(module: nn.Module, alpha: float) -> Rescaled:
-    """Returns a module whose output is the centered output times alpha; equation (3).
+    """Returns a module whose output is the change of the output since the start, times alpha; equation (3).
 
     Trained on the loss divided by alpha^2, a large alpha keeps w near w0 and training lazy; a small one does not.
 
@@ -145,13 +146,13 @@ def scale_output(module: nn.Module, alpha: float) -> Rescaled:
 
 
 def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor], order: int) -> list[Tensor]:
-    """f and its first directional derivatives at the origin."""
-    if not origin:  # without parameters, the module is its own expansion
+    """Returns f and its directional derivatives up to an order, at the origin."""
+    if not origin:  # a module without parameters equals its expansion
         return [f(origin)]
     g = directional_derivative(f, direction)
     try:
         terms = list(jvp(f, (origin,), (direction,)))
-    except NotImplementedError:  # weight_norm and others have no forward mode
+    except NotImplementedError:  # weight_norm and some other operations have no forward-mode derivative
         terms = [f(origin), g(origin)]
     for _ in range(order - 1):
         g = directional_derivative(g, direction)
@@ -162,7 +163,7 @@ def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor]
 def _to_module_dtype(
     args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments with arrays as tensors, and floating tensors in the module's dtype; sparse ones stay sparse."""
+    """Converts arrays to tensors, and floating tensors to the module's dtype; sparse tensors stay sparse."""
 
     def converted(a: Any) -> Any:
         sparse = isinstance(a, Tensor) and a.layout not in (torch.strided, torch.jagged)

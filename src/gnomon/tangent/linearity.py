@@ -1,4 +1,4 @@
-"""Measures how far a network is from its linearization: over checkpoints of a run, and in one gradient step.
+"""Measures how far a network is from its linearization: at checkpoints of a run, and in one gradient step.
 
     f_lin(w, x) = f(w0, x) + J(w0, x) (w - w0),    error = |f_lin(w) - f(w)| / |f(w) - f(w0)|                  (1)
     a step w' = w - lr g:    predicted change -lr J g,    observed change f(w') - f(w)                          (2)
@@ -41,14 +41,14 @@ MAX_RELATIVE_ERROR = 0.1
 
 @dataclass(frozen=True, slots=True)
 class LinearizationError(Result):
-    """Holds the error (1) at each checkpoint, and the change of the outputs relative to the start."""
+    """The error (1) of the linearized network at each checkpoint, and the change of the outputs since the start."""
 
     errors: tuple[float, ...]
     moved: tuple[float, ...]
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether the linearization describes the trained network."""
+        """A sentence that says whether the linearization describes the trained network."""
         word = "describes" if self.errors[-1] < MAX_RELATIVE_ERROR else "does not describe"
         return (
             f"The network linearized at its start {word} the trained one: at the end it misses {self.errors[-1]:.1%} "
@@ -56,14 +56,14 @@ class LinearizationError(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the error at each checkpoint."""
+        """Plots the error of the linearization at each checkpoint."""
         line = Line("error", range(1, len(self.errors) + 1), self.errors)
         return (Plot("Error of the linearization", (line,), Axis("checkpoint"), Axis("share missed"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepLinearity(Result):
-    """Holds predicted and observed changes of the outputs in one step (2), and their relative distance."""
+    """Predicted and observed changes of the outputs in one gradient step (2), and their relative distance."""
 
     predicted: Float[Tensor, "n k"]
     observed: Float[Tensor, "n k"]
@@ -71,7 +71,7 @@ class StepLinearity(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how well the first-order prediction describes the step."""
+        """A sentence that says how well the first-order prediction describes the step."""
         end = (
             "a step of this size is linear"
             if self.error < MAX_RELATIVE_ERROR
@@ -80,14 +80,14 @@ class StepLinearity(Result):
         return f"The first order misses {self.error:.1%} of what one step changes: {end}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots observed over predicted changes."""
+        """Plots observed changes of the outputs against predicted ones."""
         marks = (Scatter("outputs", self.predicted.flatten(), self.observed.flatten()),)
         return (Plot("One step", marks, Axis("predicted change"), Axis("observed change"), self.verdict),)
 
 
 @names_call
 def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any) -> LinearizationError:
-    """Computes the relative error of the linearized network at checkpoints of a run; equation (1).
+    """Returns the relative error of the network linearized at its start, at checkpoints of a run; equation (1).
 
     Args:
         start: the network at which the linearization is made.

@@ -1,4 +1,4 @@
-"""J J^T and J^T J of a module on inputs x as matrix-free operators.
+"""Multiplies by J J^T or J^T J, with J the Jacobian of a module, without storing these matrices.
 
 With J the Jacobian of all n k outputs with respect to all p parameters,
 
@@ -34,7 +34,7 @@ __all__ = ["TangentOperator", "operator"]
 
 
 class TangentOperator(AbstractOperator):
-    """J J^T on the n k outputs (example by example), or J^T J on the p parameters (in the order of their names)."""
+    """The matrix J J^T of the n k outputs, or J^T J of the p parameters, as an operator that multiplies vectors."""
 
     def __init__(self, module: nn.Module, x: Any, *, side: str, parameters: str | Sequence[str] | None):
         with preserve(module, mode=None, all_derivatives=True):
@@ -56,37 +56,37 @@ class TangentOperator(AbstractOperator):
 
     @property
     def like(self) -> Tensor:
-        """An empty tensor of the module's dtype and device."""
+        """An empty tensor with the module's dtype and device."""
         return self._outputs.detach().new_empty(0)
 
     def pull(self, u: Float[Tensor, " nk"]) -> Float[Tensor, " p"]:
-        """Returns J^T u; equation (1)."""
+        """Returns J^T u for a vector u of outputs; equation (1)."""
         grads = torch.autograd.grad(self._outputs, self._leaves, u, retain_graph=True, allow_unused=True)  # (1)
         return torch.cat([
             (torch.zeros_like(w) if g is None else g).flatten() for g, w in zip(grads, self._leaves, strict=True)
         ])  # fmt: skip
 
     def push(self, v: Float[Tensor, " p"]) -> Float[Tensor, " nk"]:
-        """Returns J v; equation (2)."""
+        """Returns J v for a vector v of parameters; equation (2)."""
         parts = v.split([w.numel() for w in self._leaves])
         pairs = [(g, p.reshape(g.shape)) for g, p in zip(self._back, parts, strict=True) if g.requires_grad]
         (product,) = torch.autograd.grad([g for g, _ in pairs], self._dummy, [p for _, p in pairs], retain_graph=True)
         return product  # (2)
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns J J^T v, or J^T J v."""
+        """Returns the product of the operator with a vector: J J^T v, or J^T J v."""
         return self.push(self.pull(v)) if self.side == "outputs" else self.pull(self.push(v))
 
     def top(self, k: int, *, seed: int = 0) -> Eigenpairs:
-        """The k largest eigenpairs; see `gnomon.linalg.lanczos.top_eigenpairs`."""
+        """Returns the k largest eigenvalues and their eigenvectors; see `gnomon.linalg.lanczos.top_eigenpairs`."""
         return top_eigenpairs(self, k, seed=seed)
 
     def density(self, *, steps: int = 40, starts: int = 8, seed: int = 0) -> SpectralDensity:
-        """The distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
+        """Estimates the distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
         return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
 
     def trace(self, *, products: int = 96, confidence: float = 0.95, seed: int = 0) -> TraceEstimate:
-        """The trace with a confidence interval; see `gnomon.linalg.trace.hutch_plus_plus`."""
+        """Estimates the trace with a confidence interval; see `gnomon.linalg.trace.hutch_plus_plus`."""
         return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
 
 
@@ -94,7 +94,7 @@ class TangentOperator(AbstractOperator):
 def operator(
     module: nn.Module, data: Any, *, side: str = "outputs", parameters: str | Sequence[str] | None = None
 ) -> TangentOperator:
-    """J J^T (``side="outputs"``) or J^T J (``side="parameters"``) as a matrix-free operator.
+    """Returns J J^T (``side="outputs"``) or J^T J (``side="parameters"``) of a module as a matrix-free operator.
 
     Inputs are as in `gnomon.tangent.ntk`, data sets and loaders included; they are held in memory.
 

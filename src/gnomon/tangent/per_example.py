@@ -1,4 +1,4 @@
-"""The kernel of a weight matrix from per-example gradients, summed over positions first.
+"""Computes the contribution of a weight matrix to the kernel from per-example gradients, summed over positions first.
 
 <dW_i, dW_j> = <sum_t g_it a_it^T, sum_s g_js a_js^T>                                             (1)
 """
@@ -14,7 +14,7 @@ from gnomon.tangent.sums import SLICE_BYTES, Pieces, outer
 def per_example(
     a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pieces], mode: str, bias: bool, workspace: int
 ) -> Tensor:
-    """Computes (1) for a slice of units at a time, so that per-example gradients stay in the cache.
+    """Computes equation (1) for a few units at a time, so that per-example gradients stay in the cache.
 
     >>> a, g = [torch.full((2, 1, 1, 1), 3.0)], [[torch.ones(2, 1, 1, 1)]]
     >>> per_example(a, a, g, g, "trace", True, 2**20)
@@ -26,7 +26,7 @@ def per_example(
     rows = sum(map(len, a1)) + (0 if same else sum(map(len, a2)))
     bytes_per_unit = rows * together * a1[0].shape[1] * a1[0].shape[3] * a1[0].element_size()
     chunk = max(1, min(units, min(workspace, SLICE_BYTES) // bytes_per_unit))
-    chunk = -(-units // -(-units // chunk))  # makes all slices nearly equal in size
+    chunk = -(-units // -(-units // chunk))  # makes all slices nearly equal in size, so that none wastes memory
     shares = []
     for start in range(0, units, chunk):
         part = slice(start, start + chunk)
@@ -44,7 +44,7 @@ def per_example(
 
 
 def per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
-    """Returns the number of multiply-adds of (1).
+    """Returns the number of multiply-adds that equation (1) takes.
 
     >>> a, g = [torch.zeros(10, 1, 3, 5)], [[torch.zeros(10, 1, 3, 7)]]
     >>> per_example_cost(a, a, g, "trace")
@@ -60,7 +60,8 @@ def per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> 
 def gated_kernel(
     term: KernelTerm, one: Block, two: Block, s1: list[Tensor], s2: list[Tensor], mode: str, workspace: int
 ) -> Tensor:
-    """The kernel of a layer with a gate: with E_ic = sum_t H_ict a_it and s, H of `gnomon.tangent.gate`,
+    """Computes the kernel of a convolution with pooled outputs: with E_ic = sum_t H_ict a_it and s, H of
+    `gnomon.tangent.gate`,
 
         sum_c s_oic s_pjc <E_ic, E_jc>                                                                       (2)
 
@@ -76,7 +77,8 @@ def gated_kernel(
     outputs = {"full": len(s1) ** 2, "diagonal": len(s1)}.get(mode, 1)
     bytes_per_unit = groups * a1[0].element_size() * ((len(one) + len(two)) * d + len(one) * len(two) * (1 + outputs))
     chunk = max(1, min(units, min(workspace, 2 * SLICE_BYTES) // bytes_per_unit))
-    left, right = (torch.stack(s).unflatten(2, (groups, units)) for s in (s1, s2))  # outputs, examples, groups, units
+    # axes: outputs, examples, groups, units
+    left, right = (torch.stack(s).unflatten(2, (groups, units)) for s in (s1, s2))
     shares = []
     for start in range(0, units, chunk):
         part = slice(start, start + chunk)
@@ -94,7 +96,7 @@ def gated_kernel(
 
 
 def _unit_sums(h: Pieces, a: Pieces, part: slice, bias: bool) -> Tensor:
-    """Sums of activations weighted by pooling gradients, for a slice of units; the bias is one more feature."""
+    """Returns sums of activations weighted by pooling gradients, for a slice of units; the bias is one more feature."""
     groups, d = a[0].shape[1], a[0].shape[3]
     sums = _example_gradients(h, a, part).unflatten(1, (groups, -1, d)).flatten(1, 2)
     if bias:
@@ -116,7 +118,7 @@ def _one_output_at_a_time(a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pie
 
 
 def _example_gradients(g: Pieces, a: Pieces, part: slice) -> Tensor:
-    """Per-example weight gradients for a slice of units, (n, groups * units * features)."""
+    """Returns per-example weight gradients for a slice of units, of shape (n, groups * units * features)."""
     groups, d = a[0].shape[1], a[0].shape[3]
     units = len(range(*part.indices(g[0].shape[3])))
     gradients = a[0].new_empty(sum(map(len, a)), groups, units, d)

@@ -31,28 +31,29 @@ MIN_POSITIONS_FOR_SUMS = 16
 
 @dataclass(frozen=True, slots=True)
 class KernelTerm:
-    """A group of parameters whose gradients are computed together: their uses, example positions and form."""
+    """A group of parameters whose gradients are computed together, with the operations that use them."""
 
     layer: str
-    kind: str  # "matrix", "vector", "lookup", or "mixed" for uses of different forms
+    # form of the gradients: "matrix", "vector", "lookup", or "mixed" if the parameters are used in different forms
+    kind: str
     uses: tuple[int, ...]
     layouts: tuple[ExampleLayout, ...]
-    bias: bool = False  # a matrix with its bias: one more input that is always 1
-    gated: bool = False  # outputs depend on this layer through one pooled value per unit
-    places: tuple[Tensor, ...] = ()  # for "mixed": the position of each use's entries in the parameter
+    bias: bool = False  # whether a bias is included: one more input of the matrix, which is always 1
+    gated: bool = False  # whether outputs depend on this layer only through one pooled value per unit
+    places: tuple[Tensor, ...] = ()  # for "mixed": where the entries of each use are in the parameter
 
 
 @dataclass(frozen=True, slots=True)
 class NTKPlan:
-    """Terms for the parameters that rules cover, names of the others, and the memory of one example."""
+    """How to compute a kernel: terms for parameters with a rule, names of the others, and the memory of one example."""
 
     signature: tuple[tuple[str, str, int], ...]
     terms: tuple[KernelTerm, ...]
-    others: dict[str, tuple[str, ...]]  # by layer, the parameters that no rule covers
+    others: dict[str, tuple[str, ...]]  # parameters that no rule covers, by layer
     outputs: int  # k
     settled: bool  # whether no operation reorders examples depending on their values
-    activations: int  # bytes of one example: results of all operations, and neighborhoods of convolutions
-    gradients: int  # bytes of one example and one output: gradients of all uses, and rows that must be held whole
+    activations: int  # bytes for one example: results of all operations, and neighborhoods of convolutions
+    gradients: int  # bytes for one example and one output: all gradients, and rows that must be held whole
 
 
 def make_plan(probe: Probe) -> NTKPlan:
@@ -87,12 +88,12 @@ def make_plan(probe: Probe) -> NTKPlan:
 
 
 def without_terms(f: PureFunction, plan: NTKPlan) -> NTKPlan:
-    """The plan that uses no rule, for graphs that change from batch to batch."""
+    """Returns the plan that uses no rule, for graphs that change from batch to batch."""
     return replace(plan, signature=(), terms=(), others=_by_layer(list(f.leaves)), settled=True)
 
 
 def as_one_layer(plan: NTKPlan) -> NTKPlan:
-    """The same plan with all parameters in one layer, so that their contributions are added up."""
+    """Returns the same plan with all parameters in one layer, so that their contributions are added up."""
     names = tuple(name for layer in plan.others.values() for name in layer)
     return replace(plan, terms=tuple(replace(t, layer="") for t in plan.terms), others={"": names} if names else {})
 
@@ -138,7 +139,7 @@ def _flip(factors: Factors) -> bool:
 
 
 def _with_biases(terms: list[KernelTerm], every: list[Use]) -> list[KernelTerm]:
-    """Groups each bias with the weight that enters the same operation, so that both share one Gram matrix."""
+    """Groups each bias with the weight of the same operation, so that both share one Gram matrix of inputs."""
 
     def where(term: KernelTerm) -> tuple:
         return term.layer, frozenset(every[i].node for i in term.uses)
@@ -159,7 +160,7 @@ def _with_biases(terms: list[KernelTerm], every: list[Use]) -> list[KernelTerm]:
 
 
 def _with_gates(terms: list[KernelTerm], probe: Probe) -> list[KernelTerm]:
-    """Marks convolutions that are pooled over many positions; see `gnomon.tangent.gate`."""
+    """Marks convolutions that are pooled over many positions, for which `gnomon.tangent.gate` is faster."""
     if not any(use.operation == "ConvolutionBackward0" for use in probe.uses):
         return terms
     users = consumers(probe.nodes)

@@ -1,4 +1,4 @@
-"""Three examples, run once, to check whether a network has a kernel and to locate the examples in its tensors.
+"""Runs three examples once, to check whether a network has a kernel and to locate the examples in its tensors.
 
 The forward pass serves the checks of the input; its graph serves the plan.
 
@@ -29,36 +29,36 @@ class Probe:
     def __init__(self, f: PureFunction, x: Inputs, *, shapes: bool = True):
         n = count(x)
         self.f, self.single = f, n == 1
-        # whether tensor sizes can locate the examples; blocks of other sizes confirm it
+        # whether tensor sizes can locate the examples; larger blocks later confirm it
         self.shapes = shapes and n > TEST_EXAMPLES
         self.x = take(x, torch.arange(TEST_EXAMPLES) % n)
         before = torch.get_rng_state()
         self.outputs = f(self.x)
-        self.drew = not torch.equal(before, torch.get_rng_state())  # whether random numbers were drawn
+        self.drew = not torch.equal(before, torch.get_rng_state())  # whether the forward pass drew random numbers
 
     @cached_property
     def nodes(self) -> list[Node]:
-        """All nodes of the graph."""
+        """All nodes of the autograd graph of the outputs."""
         return nodes(self.outputs)
 
     @cached_property
     def uses(self) -> list[Use]:
-        """The uses of the parameters."""
+        """The operations that use parameters, in the order of the graph."""
         return uses(self.nodes, self.f.leaves)
 
     @cached_property
     def factors(self) -> list[Factors | None]:
-        """The form of the gradient at each use; None if no rule covers it."""
+        """For each use of a parameter, the form of its gradient; None if no rule covers the operation."""
         return [factors_of(use.node, use.slot, use.consumed) for use in self.uses]
 
     def bytes(self) -> tuple[int, int]:
-        """Bytes per example of activations, and of gradients per output."""
+        """Returns the bytes per example of activations, and of gradients per output."""
         results = {use.node: use.node._input_metadata[0] for use in self.uses}
         gradients = sum(prod(m.shape) * m.dtype.itemsize for m in results.values())
         return -(-footprint(self.nodes) // TEST_EXAMPLES), -(-gradients // TEST_EXAMPLES)
 
     def layout(self, i: int, factors: Factors) -> ExampleLayout | None:
-        """The position of the examples in use i, or None if that is uncertain.
+        """Returns where the examples are in the result of use i, or None if that is uncertain.
 
         In a graph of row-wise operations an axis of as many rows as examples shows it by its size; otherwise by tests.
         """
@@ -84,7 +84,8 @@ class Probe:
 
     @cached_property
     def _gradients(self) -> tuple[dict[Node, Tensor | None], ...]:
-        """Gradients at every use of a random positive combination of outputs, plain and with examples scaled."""
+        """Gradients of a random positive combination of outputs at every use of a parameter, plain and with scaled
+        examples."""
         y = self.outputs
         edges = list({use.node: use.output for use in self.uses}.values())
         weights = torch.rand(y.shape, generator=torch.Generator().manual_seed(0)).to(y) + 0.5
@@ -97,7 +98,7 @@ class Probe:
 
     @cached_property
     def _layouts(self) -> dict[Node, tuple[bool, list[ExampleLayout]]]:
-        """Returns for each node with uses whether its gradient is nonzero, and the possible example positions."""
+        """For each node that uses a parameter: whether its gradient is nonzero, and where the examples may be."""
         plain, scaled = self._gradients
         layouts: dict[Node, tuple[bool, list[ExampleLayout]]] = {}
         for node, g in plain.items():

@@ -33,7 +33,7 @@ def random_combination(module: nn.Module, outputs: int, *, seed: int) -> nn.Modu
 
 
 def same_combination(like: nn.Module, module: nn.Module) -> nn.Module:
-    """Combines the outputs of another module with the signs of ``like``, which `random_combination` made.
+    """Combines the outputs of another module with the random signs of ``like``, which `random_combination` made.
 
     >>> one = random_combination(nn.Linear(2, 4), 4, seed=0)
     >>> bool((same_combination(one, nn.Linear(2, 4)).signs == one.signs).all())
@@ -59,6 +59,6 @@ class _Combined(nn.Module):
         self.train(module.training)
 
     def forward(self, *args: Any, **named: Any) -> Tensor:
-        """Returns one output for each example."""
+        """Returns one output for each example: the random combination."""
         f = output_tensor(self.module(*args, **named))
         return f.flatten(1) @ self.signs  # (1)

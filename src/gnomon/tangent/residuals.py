@@ -32,7 +32,7 @@ __all__ = ["ConvergenceRate", "ResidualModes", "convergence_rate", "residual_mod
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualModes(Result):
-    """Holds eigenvalues of the initial kernel in falling order, and the energies (1) at the start and each
+    """Eigenvalues of the initial kernel in falling order, and the squared error along each eigenvector at each
     checkpoint."""
 
     values: Float[Tensor, " n"]
@@ -40,12 +40,12 @@ class ResidualModes(Result):
 
     @property
     def left(self) -> Float[Tensor, " n"]:
-        """The share of each direction's energy that is left at the end; zero if there was none."""
+        """The fraction of the squared error along each eigenvector that is left at the end; zero if there was none."""
         return torch.where(self.energy[0] > 0, self.energy[-1] / self.energy[0].clamp_min(1e-300), 0.0)
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence what is left in the leading half of the directions and in the others."""
+        """A sentence that says how much error is left along the leading half of the eigenvectors and along the others."""
         half = max(1, len(self.values) // 2)
         left = [float(part[-1].sum() / part[0].sum().clamp_min(1e-300)) for part in
                 (self.energy[:, :half], self.energy[:, half:])]  # fmt: skip
@@ -55,7 +55,7 @@ class ResidualModes(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the energy of each direction at the start and at the end."""
+        """Plots the squared error along each eigenvector at the start and at the end."""
         places = range(1, len(self.values) + 1)
         marks = (Line("start", places, self.energy[0]), Line("end", places, self.energy[-1]))
         return (Plot("Error by direction of the kernel", marks, Axis("direction"), Axis("squared error", log=True)),)
@@ -63,8 +63,7 @@ class ResidualModes(Result):
 
 @dataclass(frozen=True, slots=True)
 class ConvergenceRate(Result):
-    """Holds the largest and smallest eigenvalue of the kernel over n (rates per unit of time), and the learning
-    rate."""
+    """The largest and smallest eigenvalue of the kernel divided by n (rates per unit of time), and the learning rate."""
 
     fastest: float
     slowest: float
@@ -77,7 +76,7 @@ class ConvergenceRate(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how long the slowest direction takes."""
+        """A sentence that says how long the slowest direction of the error takes."""
         if self.slowest <= 0:
             return "The kernel is singular on these examples: some part of the targets is never learned by it."
         return (
@@ -88,7 +87,7 @@ class ConvergenceRate(Result):
 
 @names_call
 def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any) -> ResidualModes:
-    """Computes the squared error along each eigenvector of the initial tangent kernel, at checkpoints; equation (1).
+    """Returns the squared error along each eigenvector of the initial tangent kernel, at checkpoints; equation (1).
 
     Classes are one-hot rows; for several outputs the kernel is their mean one and energies are sums over outputs.
     Hypotheses: one architecture. Reference: [arora2019fine].
@@ -114,7 +113,8 @@ def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any
 
 @names_call
 def convergence_rate(module: nn.Module, data: Any, *, lr: float = 1.0) -> ConvergenceRate:
-    """Predicts how fast descent on the mean squared loss learns these examples, from the current kernel; equation (2).
+    """Predicts from the current kernel how fast gradient descent on the squared loss learns these examples; equation
+    (2).
 
     Hypotheses: a kernel that does not move; the loss is half the mean square. Reference: [arora2019fine].
     Cost: one empirical kernel and its eigenvalues.

@@ -1,4 +1,4 @@
-"""How each operation uses a parameter: one rule per operation that autograd names.
+"""Says for each operation of autograd how it uses a parameter: one rule per operation.
 
 A rule gives the factors of `gnomon.tangent.factors` for one use of a parameter. The activations are the tensors that
 autograd saved, so that nothing is computed twice. Operations without a rule are left to `gnomon.tangent.jacobian`.
@@ -19,7 +19,7 @@ Recorded = Any
 
 
 def factors_of(node: Recorded, slot: int, parameter: tuple[int, ...]) -> Factors | None:
-    """The gradient factors of a parameter of this shape that entered an operation at this argument; None if unknown.
+    """Returns the form of the gradient of a parameter that entered an operation as argument ``slot``; None if unknown.
 
     Cost: none; factors are computed from what autograd saved when they are used.
 
@@ -66,7 +66,8 @@ def _convolution(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors |
         return parts[:, 0, 0] if layout.positions == 1 else parts.permute(0, 3, 1, 2, 4, 5).flatten(2, 4)
 
     def grads(layout: ExampleLayout, g: Tensor) -> Tensor:
-        parts = layout.split(g.flatten(2).unflatten(1, (groups, -1)))  # n, before, after, groups, units, sites
+        # axes: examples, before, after, groups, units, sites
+        parts = layout.split(g.flatten(2).unflatten(1, (groups, -1)))
         return parts[:, 0, 0].mT if layout.positions == 1 else parts.permute(0, 3, 1, 2, 5, 4).flatten(2, 4)
 
     return Matrix(x, inputs, grads, kernel=tuple(shape[2:]))
@@ -127,9 +128,9 @@ def _group_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | 
 
 def _embedding(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     if node._saved_scale_grad_by_freq:
-        return None  # this gradient depends on counts over the whole batch
+        return None  # this gradient depends on counts over the whole batch, which mixes the examples
     padding = node._saved_padding_idx
-    padding = padding - 2**64 if padding >= 2**63 else padding  # autograd stores -1 as an unsigned integer
+    padding = padding - 2**64 if padding >= 2**63 else padding  # autograd stores -1 as an unsigned 64-bit integer
     return Lookup(node._saved_indices, padding, shape[0])
 
 

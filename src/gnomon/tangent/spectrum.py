@@ -1,4 +1,4 @@
-"""The eigenvectors of a kernel on data, and how much of the labels lies along each.
+"""Computes the eigenvectors of a kernel on data, and how much of the labels lies along each.
 
     K u_i = lambda_i u_i,   c_i = u_i^T y,   energy_i = |c_i|^2 / |y|^2,   captured_r = sum_{i <= r} energy_i      (1)
 
@@ -30,7 +30,7 @@ __all__ = ["KernelSpectrum", "kernel_spectrum"]
 
 @dataclass(frozen=True, slots=True)
 class KernelSpectrum(Result):
-    """Eigenpairs in falling order, projections of the labels (n, k), and each mode's share of their energy."""
+    """Eigenvalues and eigenvectors in falling order, and each eigenvector's share of the labels' energy."""
 
     values: Float[Tensor, " n"]
     vectors: Float[Tensor, "n n"] = field(repr=False, metadata=HIDDEN)
@@ -39,12 +39,12 @@ class KernelSpectrum(Result):
 
     @property
     def captured(self) -> Float[Tensor, " n"] | None:
-        """Share of the labels' energy in the first r modes, r = 1 ... n."""
+        """Share of the labels' energy in the first r eigenvectors, for r = 1 ... n; None without labels."""
         return None if self.energy is None else self.energy.cumsum(0)
 
     @names_call("modes_for(share)")
     def modes_for(self, share: float) -> int:
-        """Returns the smallest number of modes that contain a share of the labels' energy."""
+        """Returns the smallest number of eigenvectors that contain a given share of the labels' energy."""
         if self.captured is None:
             what = "the spectrum has no labels"
             raise InputError(what, accepted="a spectrum with labels", fix="Call kernel_spectrum(kernel, y)")
@@ -52,7 +52,7 @@ class KernelSpectrum(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how much of the kernel and of the labels the first modes hold."""
+        """A sentence that says how much of the kernel and of the labels the first eigenvectors hold."""
         top = float(self.values[0] / self.values.sum())
         if self.energy is None:
             return f"The first of {len(self.values)} modes holds {top:.0%} of the trace."
@@ -62,7 +62,7 @@ class KernelSpectrum(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots eigenvalues, and the share of the labels in the first modes."""
+        """Plots the eigenvalues, and the share of the labels in the first eigenvectors."""
         modes, positive = range(1, len(self.values) + 1), self.values.clamp(min=0)
         shown = [(i, v) for i, v in zip(modes, positive.tolist(), strict=True) if v > 0]
         line = Line("eigenvalue", [i for i, _ in shown], [v for _, v in shown])
@@ -76,7 +76,8 @@ class KernelSpectrum(Result):
 
 @names_call
 def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
-    """Computes eigenpairs of a symmetric kernel and, with labels, their energy along each mode; equation (1).
+    """Returns the eigenvalues and eigenvectors of a symmetric kernel and, for labels y, their energy along each;
+    equation (1).
 
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
 

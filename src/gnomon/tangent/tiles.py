@@ -1,4 +1,4 @@
-"""Computes the kernel of a plan in tiles: blocks of examples whose activations and gradients fit in memory.
+"""Computes a tangent kernel in tiles: blocks of examples whose activations and gradients fit into memory.
 
 `gnomon.tangent.empirical` prepares the module, the inputs and the plan; each tile is a sum over the terms of the plan
 (`gnomon.tangent.contract`).
@@ -41,7 +41,7 @@ _Gates = dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]]
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """Examples per block, outputs per backward round, and bytes for temporaries."""
+    """Sizes of one tile: examples per block, outputs per backward round, and bytes for temporary results."""
 
     block: int
     together: int
@@ -60,7 +60,7 @@ class TiledKernel:
     small: SmallBatch | None
 
     def between(self, first: Inputs, second: Inputs | None) -> Shares:
-        """The kernel between two sets of examples (or one with itself), split into contributions of the layers."""
+        """Returns the kernel between two sets of examples (or one with itself), as one contribution per layer."""
         n, m = count(first), count(first if second is None else second)
         k = self.plan.outputs
         sizes = self._tile_sizes(n, m, k, second is None)
@@ -69,7 +69,7 @@ class TiledKernel:
         held: tuple[int, Block] | None = None
         for done, (i, j) in enumerate(steps):
             if held is None or held[0] != i:
-                held = None  # free the last rows before the next are computed
+                held = None  # frees the memory of the last rows before the next are computed
                 held = (i, self._block(first, i, sizes.block, self.small is not None and not self.small.second))
             one, other = held[1], first if second is None else second
             checked = self.small is not None and self.small.second and i == 0
@@ -90,7 +90,7 @@ class TiledKernel:
 
     @torch.no_grad()
     def _tile(self, one: Block, two: Block, k: int, sizes: _Sizes) -> Shares:
-        """The contribution of each layer to one tile, with output axes before example axes."""
+        """Returns the contribution of each layer to one tile, with output axes before example axes."""
         tile: Shares = {}
         like = one.pieces[0].outputs.detach()
         every = [like.new_ones(k)] if self.mode == "pseudo" else [unit(k, o, like) for o in range(k)]
@@ -114,7 +114,8 @@ class TiledKernel:
         first = [one.gradients(v) for v in cotangents]
         second = first if two is one else [two.gradients(v) for v in cotangents]
         for term in self.plan.terms:
-            if term.gated:  # collects only the pooled gradients; everything else is the same for all outputs
+            # collects only the pooled gradients; the rest is the same for all outputs and added at the end
+            if term.gated:
                 for side, block, gradients in zip(gates[term.uses], (one, two), (first, second), strict=True):
                     side.extend(block.gates(term, g) for g in gradients)
                 continue
@@ -150,7 +151,7 @@ class TiledKernel:
         return _Sizes(max(1, room // (2 * per_example)), together, left // 4)
 
     def _finish(self, result: dict[str, Tensor], n: int, m: int, k: int) -> Shares:
-        if not result:  # the outputs depend on no chosen parameter
+        if not result:  # the outputs depend on none of the chosen parameters, so the kernel is zero
             like = next(iter(self.f.leaves.values()))
             result = {"": like.detach().new_zeros(_shape(self.mode, n, m, k))}
         order = {"full": (1, 3, 0, 2), "diagonal": (1, 2, 0)}.get(self.mode, (0, 1))

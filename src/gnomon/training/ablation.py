@@ -35,14 +35,14 @@ class Ablation(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence that names the ingredients that matter."""
+        """A sentence that names the ingredients that matter."""
         if not self.helps:
             return f"With {self.seeds} seeds no ingredient has an effect that differs from chance."
         parts = ", ".join(f"{name} ({self.effects[name]:+.3g})" for name in self.helps)
         return f"The score {self.score:.3g} rests on {parts}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """A bar plot of the effect of each ingredient."""
+        """Plots the effect of each ingredient."""
         bars = Bars("effect", tuple(self.effects), tuple(self.effects.values()))
         return (
             Plot("Effect of each ingredient", (bars,), Axis("score lost without the ingredient"), caption=self.verdict),

@@ -1,4 +1,4 @@
-"""Adversarial training: moves every batch a small distance, to increase the model's loss, before each step.
+"""Implements adversarial training: moves every batch a small distance that increases the loss, before each step.
 
     min over w of  E max over |d| <= eps of  l(f(w, x + d), y),    d by projected ascent:                          (1)
     d <- P(d + step s(dl / dd)),    s the sign of the gradient, or the gradient over its length                    (2)
@@ -26,7 +26,7 @@ __all__ = ["Adversary"]
 
 @dataclass(frozen=True, slots=True)
 class Adversary(Record):
-    """An option of `gnomon.train` that sets how far inputs are moved during training, equation (1).
+    """An option of `gnomon.train` that turns on adversarial training: how far and how inputs are moved, equation (1).
 
     Args:
         eps: the largest distance.
@@ -53,7 +53,7 @@ class Adversary(Record):
 
     @names_call
     def __post_init__(self) -> None:
-        """Checks the options."""
+        """Checks the options, and raises an error for values out of range."""
         number("eps", self.eps, above=0)
         number("step", self.step, above=0)
         integer("iterations", self.iterations)

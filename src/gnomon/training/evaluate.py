@@ -51,7 +51,7 @@ MAX_OUTPUTS = 2**26
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective(Record):
-    """Equation (1) for any module: a loss, a source of examples, and how targets are converted for the loss."""
+    """The mean loss (1) of any module on a data source: a loss, the source, and how targets are converted for the loss."""
 
     data: AbstractSource
     loss: Loss
@@ -85,7 +85,7 @@ class Objective(Record):
 
     @property
     def name(self) -> str:
-        """The name of the loss."""
+        """The name of the loss function."""
         known = isinstance(self.loss, AbstractLoss)
         return self.loss.name if known else getattr(self.loss, "__name__", type(self.loss).__name__)  # type: ignore[union-attr]
 
@@ -156,7 +156,8 @@ class Objective(Record):
     def _measure_axes(
         self, module: nn.Module, loss: AbstractLossWithAxes, size: int | None
     ) -> tuple[float, float | None, Tensor]:  # fmt: skip
-        """Does the same for outputs with positions, batch by batch; drops outputs that take too much memory."""
+        """Measures loss, accuracy and outputs as `measure` does, for outputs with positions; drops outputs that are too
+        large."""
         total, weights, right, decisions, numbers = 0.0, 0, 0, 0, 0
         kept: list[Tensor] = []
         with set_mode(module, "eval"), torch.no_grad():
@@ -196,7 +197,7 @@ def loss_for_targets(y: Array) -> AbstractLoss:
 
 
 def _first_outputs(one: Inputs, module: nn.Module, loss: Loss | None) -> Tensor | None:
-    """Returns the outputs for one example; None if the user passed a loss function."""
+    """Returns the module's outputs for one example; None if the user passed a loss function."""
     if loss is not None and not isinstance(loss, AbstractLoss):
         return None
     with set_mode(module, "eval"), torch.no_grad():
@@ -206,7 +207,7 @@ def _first_outputs(one: Inputs, module: nn.Module, loss: Loss | None) -> Tensor 
 
 
 def _largest_label(data: AbstractSource) -> int | None:
-    """Returns the largest label if all labels are in memory."""
+    """Returns the largest label if all labels are in memory; None otherwise."""
     if not isinstance(data, InMemorySource) or data.batch.y is None or data.batch.y.is_floating_point():
         return None
     return int(data.batch.y.max())

@@ -28,7 +28,7 @@ EXAMPLES_PER_PASS = 512
 
 
 def finite_loss(value: float) -> float:
-    """Returns the loss; raises an error if it is not finite.
+    """Returns the loss unchanged; raises an error if it is not finite.
 
     >>> finite_loss(0.5)
     0.5

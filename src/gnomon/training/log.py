@@ -1,4 +1,4 @@
-"""Measurements of a run at its recorded steps, and the state of the model at the last recorded step."""
+"""Stores measurements of a run at its recorded steps, and the state of the model at the last recorded step."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Watcher = Callable[[int, nn.Module, float], Any]
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Rows of measurements, and copies of the model's tensors at the last row."""
+    """Measurements of a run, one row per recorded step, and copies of the model's tensors at the last one."""
 
     model: nn.Module
     objective: Objective
@@ -35,7 +35,7 @@ class Log:
     state: list[Tensor]
 
     def record(self, step: int) -> bool:
-        """Measures and stores a row; returns False and stores nothing if a loss is not finite."""
+        """Measures the model and stores a row; returns False and stores nothing if a loss is not finite."""
         if self.rows and self.rows[-1]["step"] == step:
             return True
         loss, right, f = self.objective.measure(self.model, self.batch)
@@ -57,12 +57,12 @@ class Log:
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Restores the model's state at the last row."""
+        """Sets the model's tensors back to their values at the last recorded step."""
         for now, then in zip(_tensors(self.model), self.state, strict=True):
             now.copy_(then)
 
     def run(self, optimizer: AbstractOptimizer, stopped: str, seconds: float, epochs: float) -> Run:
-        """Returns the record of the whole run."""
+        """Returns the measurements of the whole run as a `Run`."""
         steps = torch.tensor([row["step"] for row in self.rows])
         curves = Curves(
             times=steps.double() * optimizer.lr,

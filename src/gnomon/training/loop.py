@@ -1,4 +1,4 @@
-"""The training loop that all of gnomon uses.
+"""Implements the training loop that all of gnomon uses.
 
     w_{s+1} = w_s - lr g(w_s),    g = gradient of the mean loss over a batch                             (1)
 
@@ -52,7 +52,7 @@ def train(
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> Run:
-    """Trains a copy of a module on data by steps (1), and returns what happened.
+    """Trains a copy of a module on data by steps (1), and returns measurements of the run with the trained copy.
 
         L = (1 / n) sum_i l(f(x_i), y_i),    time = lr x number of steps                                   (1)
 
@@ -120,7 +120,7 @@ def _take_steps(
     progress: Callable[[int, int], None] | None,
     adversary: Adversary | None,
 ) -> tuple[int, str]:
-    """Takes the steps; returns the number of examples used and the reason why training ended."""
+    """Takes all training steps; returns the number of examples used and the reason why training ended."""
     moved = [p for p in model.parameters() if p.requires_grad]
     memory, feed, seen = optimizer.memory(moved), plan.feed(objective), 0
     try:
@@ -147,7 +147,7 @@ def _take_steps(
 
 
 class _Diverged(Exception):
-    """Raised if the loss is no longer finite within a step."""
+    """Raised if the loss becomes infinite or NaN within a step."""
 
 
 @torch.enable_grad()
@@ -158,7 +158,7 @@ def _gradient(
     moved: list[nn.Parameter],
     adversary: tuple[Adversary, int] | None,
 ) -> tuple[Tensor, Sequence[Tensor | None]]:
-    """Returns the mean loss of some or all examples, and its gradients summed over batches by their size."""
+    """Returns the mean loss of some or all examples and its gradients, added over batches with weights by batch size."""
     n = len(objective) if pair is None else len(pair[1])
     total: Tensor = torch.zeros(())
     sums: list[Tensor | None] = [None] * len(moved)

@@ -1,4 +1,4 @@
-"""Uses PyTorch's optimizers in the training loop, and resolves the ways to name an optimizer.
+"""Uses PyTorch's optimizers in the training loop, and resolves the different ways to name an optimizer.
 
 A class or a factory is called with the parameters of the model that is trained. An optimizer that was built on the
 parameters of the caller's module is copied, options and state included, to the parameters of the trained copy; the
@@ -35,7 +35,7 @@ NAMES: dict[str, AbstractOptimizer] = {"adam": Adam(), "adamw": Adam(decay=0.01)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorchOptimizer(AbstractOptimizer):
-    """A torch.optim optimizer or a subclass; `gnomon.train` creates it from its argument.
+    """An optimizer of torch.optim or a subclass of it; `gnomon.train` creates this object from its argument.
 
     ``lr`` is the learning rate of the first parameter group, and ``groups`` are the options of each.
     """
@@ -65,7 +65,7 @@ class TorchOptimizer(AbstractOptimizer):
 
 
 def resolve_optimizer(choice: OptimizerChoice | None, module: nn.Module | None) -> AbstractOptimizer:
-    """Returns the optimizer for a caller's choice, for a module if it is known; `Adam` by default.
+    """Returns the optimizer for a user's choice (object, class, factory or name); Adam by default.
 
     Cost: for a class or a factory, one optimizer of a small parameter.
 
@@ -89,7 +89,7 @@ def resolve_optimizer(choice: OptimizerChoice | None, module: nn.Module | None) 
 
 
 def as_gradient_descent(optimizer: AbstractOptimizer | None) -> SGD | None:
-    """Returns an optimizer as plain gradient descent, including torch's SGD; None if it uses another rule.
+    """Returns an optimizer as `SGD` if it is plain gradient descent, including torch's SGD; None otherwise.
 
     >>> as_gradient_descent(resolve_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None))
     SGD(lr=0.1, momentum=0.9, decay=0.0)
@@ -109,7 +109,7 @@ _SGD = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
 
 
 def _of_factory(factory: Callable[[Any], Optimizer]) -> TorchOptimizer:
-    """Calls the factory with a test parameter, to find out what it creates before anything is trained."""
+    """Makes an optimizer from a factory; first calls the factory with a test parameter, to find out what it creates."""
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:
         try:
@@ -148,7 +148,7 @@ def _of_module(optimizer: Optimizer, module: nn.Module | None) -> TorchOptimizer
 
 
 def _copy_optimizer(optimizer: Optimizer, own: Iterable[Tensor], other: Iterable[Tensor]) -> Optimizer:
-    """Returns a copy of an optimizer with other parameters in place of its own."""
+    """Returns a copy of an optimizer that holds other parameters."""
     twin = object.__new__(type(optimizer))
     memo: dict[int, Any] = {id(a): b for a, b in zip(own, other, strict=True)} | {id(optimizer): twin}
     # A scheduler replaces ``step`` by a function tied to the original optimizer; the copy uses the method of the class.

@@ -1,4 +1,4 @@
-"""Optimizers as frozen objects without state: stochastic gradient descent with momentum, and Adam.
+"""Defines optimizers as frozen objects without state: gradient descent with momentum, and Adam.
 
 With the gradient g of the mean loss over a batch, elementwise for each parameter w,
 
@@ -41,7 +41,7 @@ the loss does not depend on the parameter."""
 
 
 class AbstractOptimizer(ABC):
-    """A rule that updates parameters from gradients."""
+    """The interface of optimizers: rules that update parameters from gradients."""
 
     lr: float
     """Learning rate."""
@@ -50,16 +50,17 @@ class AbstractOptimizer(ABC):
     """The name of the rule in a sentence."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns name and options as plain values for JSON."""
+        """Returns the optimizer's name and options as plain values for JSON."""
         return {"name": self.name, **public_fields(self)}
 
     @abstractmethod
     def memory(self, parameters: Sequence[Tensor]) -> Any:
-        """Returns the running averages before the first step; `move` receives them at each step."""
+        """Returns the optimizer's state before the first step, such as running averages; `move` receives it at each
+        step."""
 
     @abstractmethod
     def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:
-        """Updates the parameters in place, for step number ``count`` (from 1)."""
+        """Takes one optimizer step: updates the parameters in place, for step number ``count`` (from 1)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The plan of a run: how many steps, on which examples, when to measure, and when to stop.
+"""Plans a training run: how many steps, on which examples, when to measure, and when to stop.
 
 >>> plan = TrainingPlan.of(4, None, 2, 0, lambda: False)
 >>> sorted(plan.recorded)
@@ -28,7 +28,7 @@ DEFAULT_RECORDED_STEPS = 60
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """The examples of each step: a number drawn with the seed, or the batches of a loader in its order.
+    """The examples of each step: batches of a size drawn with the seed, or the batches of a data loader in its order.
 
     ``augment`` changes the inputs of every batch before it is used, such as a random crop; records are made without it.
 
@@ -43,7 +43,7 @@ class BatchPlan:
 
 @dataclass(frozen=True, slots=True)
 class RecordingPlan:
-    """When a run is measured and on what: at these steps, on a fixed sample of each set.
+    """When a run is measured and on what: at these steps, on a fixed sample of each data set.
 
     With ``share=0.2`` a record that would bring the time of all records above 20 % of the time of the steps waits
     until it
@@ -73,7 +73,7 @@ class TrainingPlan:
     @classmethod
     @names_call("train(module, data)")
     def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "TrainingPlan":
-        """Checks the options."""
+        """Checks the options of a run, and raises an error for values out of range."""
         steps = integer("steps", steps, least=0)
         batches = batch if isinstance(batch, BatchPlan) else BatchPlan(batch)
         records = record if isinstance(record, RecordingPlan) else RecordingPlan(record)
@@ -91,11 +91,11 @@ class TrainingPlan:
 
     @property
     def draws_examples(self) -> bool:
-        """Whether examples are drawn one by one; a loader draws for itself."""
+        """Whether examples are drawn one by one; False with a data loader, which draws batches itself."""
         return self.batch is not None and self.batches.loader is None
 
     def feed(self, objective: Objective) -> Iterator[tuple[Inputs, Tensor] | None]:
-        """Yields inputs and targets of each step, endlessly; None stands for all examples in order."""
+        """Yields the inputs and targets of each step, endlessly; None stands for all examples in order."""
         augment = self.batches.augment
         for pair in self._pairs(objective):
             yield pair if augment is None or pair is None else (augment(pair[0]), pair[1])

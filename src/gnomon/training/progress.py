@@ -1,4 +1,4 @@
-"""Numbers of a run: time to half the loss, the early-stopping point (patience), the effective learning rate.
+"""Computes numbers of a run: time to half the loss, the point of early stopping, the effective learning rate.
 
     t_half: the first time at which the loss is half of its start                                                (1)
     patience p: stop at the first record whose best test loss is p records old; keep the best                     (2)
@@ -28,8 +28,7 @@ __all__ = ["Patience", "effective_lr", "half_loss_time", "stop_by_patience"]
 
 @dataclass(frozen=True, slots=True)
 class Patience(Result):
-    """The end of training by early stopping (2): the record of the stop, the best record, their losses, and the last
-    loss."""
+    """Where early stopping (2) would end training: the record of the stop, the best record, and all test losses."""
 
     stop: int
     best: int
@@ -43,7 +42,7 @@ class Patience(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on the loss that early stopping keeps."""
+        """A sentence on the loss that early stopping keeps."""
         kept, last = self.losses[self.best], self.losses[-1]
         if not self.stopped:
             return f"Patience {self.checks} never stops: the best loss, {kept:.4g}, is at record {self.best}."
@@ -51,7 +50,7 @@ class Patience(Result):
         return f"{head}; the last loss is {last:.4g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the losses with the stop and the best record."""
+        """Plots the losses, with the stop and the best record."""
         marks = (Line("test loss", range(len(self.losses)), self.losses), Reference("stop", float(self.stop), True),
                  Reference("best", float(self.best), True))  # fmt: skip
         return (Plot("Patience", marks, Axis("record"), Axis("loss"), self.verdict),)
@@ -83,7 +82,7 @@ def half_loss_time(run: Run) -> float:
 
 @names_call
 def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> Patience:
-    """Returns the record at which early stopping would end training, from a run's test losses or from given losses;
+    """Returns the record at which early stopping would end training, from the test losses of a run or given losses;
     (2).
 
     Args:

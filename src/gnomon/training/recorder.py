@@ -1,4 +1,4 @@
-"""Decides when a run is recorded: at the planned steps, if recording stays within its share of the time.
+"""Decides when a run is measured: at planned steps, if measuring stays within its share of the time.
 
 >>> time = RecordTime(0.2, last=1.0, spent=1.0)
 >>> time.affordable(running=5.0), time.affordable(running=11.0)              # 2 s of records need 10 s of steps
@@ -15,19 +15,19 @@ from gnomon.training.plan import TrainingPlan
 
 @dataclass(slots=True)
 class RecordTime:
-    """Seconds of the last record and of all records, and the share of the step time that records may take."""
+    """Seconds of the last measurement and of all measurements, and the share of the training time that they may take."""
 
     share: float
     last: float = 0.0
     spent: float = 0.0
 
     def affordable(self, running: float) -> bool:
-        """Whether one more record like the last one stays within the share, given the seconds spent on steps."""
+        """Whether one more measurement like the last one stays within the share, given the seconds spent on steps."""
         return self.spent + self.last <= self.share * running
 
 
 class Recorder:
-    """Records a run when a record is due and affordable, and reports when the time is used up.
+    """Measures a run at planned steps if time allows, and reports when the time budget is used up.
 
     With a share, what the last record will take is kept from the time of the steps.
     """
@@ -40,16 +40,16 @@ class Recorder:
         self.due = False
         self._record(0)
         if self.time is not None:
-            self.start = clock() - self.time.spent  # reading the data does not count as a step
+            self.start = clock() - self.time.spent  # reading the data does not count as training time
 
     def late(self) -> bool:
-        """Whether the time is used up, except for the last record."""
+        """Whether the time budget is used up, except for the time of the last measurement."""
         if self.time is None:
             return self.plan.late()
         return self.clock() + self.time.last > self.end
 
     def after(self, step: int, *, last: bool) -> bool:
-        """Records this step if it is due; returns False if a loss is not finite."""
+        """Measures the model after this step if it is due; returns False if a loss is not finite."""
         self.due = self.due or step in self.plan.recorded
         if not last and (not self.due or not self._affordable()):
             return True

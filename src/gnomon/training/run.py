@@ -1,4 +1,4 @@
-"""The record of a training run: losses and accuracies at recorded steps, watched values, the trained model.
+"""Defines the results of a training run: losses and accuracies at recorded steps, watched values, the trained model.
 
 >>> import torch
 >>> from gnomon.training import SGD, Squared, train
@@ -106,7 +106,7 @@ class Run(WithCurves):
 
     @property
     def time_factor(self) -> float:
-        """How many times the time of a run that was too short would be enough, roughly; 1 if it was long enough.
+        """By which factor a run that was too short should be longer, roughly; 1 if it was long enough.
 
         A run that is still falling needs to be doubled until the last doubling brings at most a tenth of the fall, if
         each doubling brings as much of the one before as the last one did.
@@ -128,7 +128,7 @@ class Run(WithCurves):
 
     @property
     def verdict(self) -> str:
-        """One or two sentences on how training went."""
+        """One or two sentences that say how training went."""
         rule = f"{self.optimizer.name} with learning rate {self.optimizer.lr:.3g}"
         change = f"the {self.loss_name} from {float(self.loss[0]):.3g} to {float(self.loss[-1]):.3g}"
         head = f"{rule[0].upper()}{rule[1:]} took {change} in {int(self.steps[-1]):,} steps ({self.seconds:.2g} s)"
@@ -143,7 +143,7 @@ class Run(WithCurves):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding if training diverged."""
+        """A finding if training diverged; otherwise empty."""
         if not self.diverges:
             return ()
         end = "no longer finite" if self.stopped == "diverged" else f"{float(self.loss[-1]):.3g}"
@@ -152,11 +152,11 @@ class Run(WithCurves):
         return (Finding(kinds.TRAINING_DIVERGED, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the losses over time."""
+        """Plots the losses over time."""
         return (self.curves.plot("Training", self.verdict),)
 
 
 def _has_averages(model: nn.Module) -> bool:
-    """Whether the model contains a batch norm with running averages."""
+    """Whether the model contains a batch norm layer with running averages."""
     norms = (part for part in model.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm))
     return any(part.track_running_stats for part in norms)

@@ -41,7 +41,7 @@ SMALLEST_RATE = 1e-30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScheduledOptimizer(AbstractOptimizer):
-    """An optimizer with a learning rate set by a scheduler; ``epoch`` is the number of steps per pass over the data."""
+    """An optimizer whose learning rate a torch scheduler sets; ``epoch`` is the number of steps per pass over the data."""
 
     optimizer: AbstractOptimizer
     schedule: Schedule = field(repr=False, metadata=HIDDEN)
@@ -53,12 +53,12 @@ class ScheduledOptimizer(AbstractOptimizer):
 
     @property
     def lr(self) -> float:  # type: ignore[override]
-        """The learning rate at the start."""
+        """The learning rate at the first step."""
         return self.optimizer.lr
 
     @names_call("train(module, data)")
     def memory(self, parameters: Sequence[Tensor]) -> Any:
-        """Returns the memory of the optimizer, and the scheduler with the torch optimizer that it changes."""
+        """Returns the optimizer's state, and the scheduler with the torch optimizer whose learning rate it changes."""
         own = self.optimizer.memory(parameters)
         moved = own if isinstance(own, Optimizer) else torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=self.lr)
         made = self.schedule(moved)
@@ -79,5 +79,6 @@ class ScheduledOptimizer(AbstractOptimizer):
         rule.move(parameters, slope, own, count)  # (1)
         if isinstance(scheduler, OneCycleLR | CyclicLR) or count % self.epoch == 0:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # the scheduler's own optimizer does not step
+                # the scheduler's own optimizer takes no steps, about which torch would warn
+                warnings.simplefilter("ignore", UserWarning)
                 scheduler.step()

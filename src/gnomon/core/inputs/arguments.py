@@ -34,7 +34,7 @@ Inputs = Tensor | np.ndarray | Table | tuple[Any, ...] | list[Any] | Mapping[str
 
 
 def count(x: Inputs) -> int:
-    """Returns the number of examples in x. All tensors in x must have the same number, and at least one example.
+    """Returns the number of examples in x; raises an error if tensors in x have different numbers of examples, or none.
 
     >>> count((torch.zeros(3, 2), torch.zeros(3)))
     3
@@ -54,7 +54,7 @@ def count(x: Inputs) -> int:
 
 
 def tensors(x: Any) -> Iterator[Tensor]:
-    """Returns all tensors of x that have an example axis, in the order of the arguments.
+    """Yields all tensors in model inputs x that have an example axis, in the order of the arguments.
 
     >>> len(list(tensors({"a": torch.zeros(2), "b": (torch.zeros(2), 1.0)})))
     2
@@ -71,7 +71,7 @@ def tensors(x: Any) -> Iterator[Tensor]:
 
 
 def map_tensors(function: Callable[[Tensor], Tensor], x: Any) -> Any:
-    """Returns x with the function applied to each tensor that has an example axis.
+    """Applies a function to each tensor in x that has an example axis, and returns the result with the structure of x.
 
     Cost: one call of the function per tensor.
 
@@ -90,7 +90,7 @@ def map_tensors(function: Callable[[Tensor], Tensor], x: Any) -> Any:
 
 
 def take(x: Inputs, index: Tensor | slice) -> Inputs:
-    """Returns the examples of x at an index, or in a slice (then without a copy).
+    """Returns the examples of x that an index tensor or a slice selects; a slice does not copy them.
 
     Cost: a copy of the examples at an index; none for a slice.
 
@@ -111,7 +111,7 @@ def detach_to_module(x: Inputs, module: nn.Module) -> Inputs:
 
 
 def to_module(x: Inputs, module: nn.Module) -> Inputs:
-    """Returns x on the module's device and in its dtype, as `detach_to_module`, but keeps the gradients of x.
+    """Returns x on the module's device and in its dtype, as `detach_to_module` does, but keeps the gradients of x.
 
     Cost: a copy of the tensors that are converted.
 

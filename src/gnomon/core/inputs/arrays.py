@@ -1,4 +1,4 @@
-"""Converts numbers from torch tensors, numpy arrays or tables with named columns to tensors.
+"""Converts torch tensors, numpy arrays and tables with named columns to tensors or arrays of numbers.
 
 >>> import numpy
 >>> as_tensor(numpy.ones(2))
@@ -29,7 +29,7 @@ Array = Tensor | np.ndarray | Table
 
 
 def as_tensor(values: Array) -> Tensor:
-    """Returns a tensor without gradients; numpy arrays are copied because they may be write-protected.
+    """Converts numbers to a tensor without gradients; numpy arrays are copied because they may be write-protected.
 
     Cost: a copy of an array or a table; none for a tensor.
 
@@ -50,7 +50,8 @@ def as_array(values: Any) -> Any:
     if isinstance(values, Tensor | np.ndarray) or not isinstance(values, Table):
         return values
     array = np.asarray(values.to_numpy())
-    if array.dtype.kind == "O":  # mixed column types, such as booleans and numbers
+    # tables with mixed column types, such as booleans and numbers, convert to arrays of objects
+    if array.dtype.kind == "O":
         array = np.array(array.tolist())
     if array.dtype.kind not in "biufc":
         found = f"a {type(values).__name__} of shape {array.shape} holds values that are not numbers ({array.dtype})"

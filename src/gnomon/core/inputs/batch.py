@@ -25,7 +25,7 @@ TARGETS = ("labels", "label", "target", "targets", "y")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Inputs as a module takes them, and targets (None if the data have no targets)."""
+    """A batch of examples: inputs as a module takes them, and targets (None if the data have no targets)."""
 
     x: Inputs
     y: Tensor | None
@@ -44,7 +44,7 @@ class Batch:
 
 
 def to_batch(raw: Any) -> Batch:
-    """Converts what a loader yields to a batch: a pair, a dict with a target key, or inputs alone.
+    """Converts what a data loader yields to a `Batch`: a pair, a dict with a target key, or inputs alone.
 
     >>> to_batch({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}).y.tolist()
     [0, 1]
@@ -68,7 +68,7 @@ def to_batch(raw: Any) -> Batch:
 
 
 def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[Any]], Any]) -> Any:
-    """Reads and collates some examples of a data set; errors of the data set or the collation name the example.
+    """Reads the examples of a data set at an index and collates them; errors of the data set name the example.
 
     Cost: reading the examples.
 
@@ -79,7 +79,7 @@ def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[An
     for i in index:
         try:
             examples.append(dataset[i])
-        except Exception as reason:  # raised by the user's data set
+        except Exception as reason:  # the user's data set may raise any error
             what = f"reading example {i} of the data set raised {type(reason).__name__}: {reason}"[:200]
             raise InputError(
                 what, accepted="examples that can be read", fix=f"Run dataset[{i}] alone to see the error"
@@ -95,7 +95,7 @@ def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[An
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:
-    """Concatenates batches to one batch.
+    """Concatenates several batches into one batch.
 
     Cost: a copy of the examples.
 

@@ -1,4 +1,4 @@
-"""Checks modules, inputs, targets and whole numbers; each check is defined once, here.
+"""Checks arguments of public functions: modules, inputs, targets, numbers and seeds.
 
 Every check carries the call that the user made, and its message begins with it. What can be converted
 without a change of meaning is converted: tables with names, arrays of any byte order, lists of numbers, short floats.
@@ -80,7 +80,7 @@ def check_readable(module: Any) -> None:
 
 
 def check_weights(module: Any) -> None:
-    """Makes the checks of `check_readable`, and refuses parameters or buffers with NaN or infinity.
+    """Raises an error if a module cannot be called with replaced parameters, or if its weights contain NaN or infinity.
 
     Cost: a pass over the weights.
 
@@ -102,8 +102,7 @@ def _refuse(name: str, p: Tensor) -> None:
 
 
 def as_inputs(x: Any, module: nn.Module) -> Inputs:
-    """Returns inputs on the module's device and in its dtype, after checking that they are finite, dense and equally
-    long.
+    """Checks that inputs are finite, dense and equally long, and moves them to the module's device and dtype.
 
     Images of bytes, or without the one channel that the first layer wants, are adapted; see `core.adapt`.
     Cost: one pass over x, and a copy of what must be converted.
@@ -123,14 +122,15 @@ def as_inputs(x: Any, module: nn.Module) -> Inputs:
 
 
 def check_finite_inputs(x: Inputs) -> None:
-    """Raises an error that names the first example if inputs are not finite.
+    """Raises an error that names the first example of x that contains NaN or infinity.
 
     Cost: one pass over x.
 
     >>> check_finite_inputs(torch.zeros(2, 1))
     """
     for t in tensors(x):
-        # A finite sum proves that all numbers are finite. The sum may overflow; only then check each number.
+        # A finite sum proves that all numbers are finite and takes one pass. The sum may overflow; only then check each
+        # number.
         if t.is_floating_point() and not bool(t.sum().isfinite()) and not bool((finite := t.isfinite()).all()):
             rows = (~finite.reshape(len(t), -1).all(1)).nonzero().flatten()
             found = f"example {int(rows[0])} of x contains NaN or infinity ({len(rows)} of {len(t)} such examples)"
@@ -138,7 +138,7 @@ def check_finite_inputs(x: Inputs) -> None:
 
 
 def as_targets(y: Any, n: int) -> Tensor:
-    """Returns targets as a dense tensor of finite real numbers or classes, one for each of n examples.
+    """Converts targets to a dense tensor of finite real numbers or classes, and checks that each of n examples has one.
 
     Cost: one pass over y.
 
@@ -156,7 +156,7 @@ def as_targets(y: Any, n: int) -> Tensor:
 
 
 def check_real(values: Tensor, name: str) -> Tensor:
-    """Returns the tensor; raises an error if the tensor is complex.
+    """Returns the tensor unchanged; raises an error if it holds complex numbers.
 
     >>> check_real(torch.ones(1), "y")
     tensor([1.])
@@ -180,7 +180,8 @@ def as_numbers(values: Any, name: str) -> Tensor:
     if isinstance(values, tuple | list):
         try:
             return as_numbers(np.asarray(values), name)
-        except (ValueError, TypeError, RuntimeError) as reason:  # rows of different lengths, or tensors without values
+        # numpy raises these for rows of different lengths, and for tensors without values
+        except (ValueError, TypeError, RuntimeError) as reason:
             if isinstance(reason, InputError):
                 raise
             raise InputError(
@@ -202,7 +203,7 @@ def is_array(values: Any) -> bool:
 
 
 def integer(name: str, value: Any, *, least: int = 1) -> int:
-    """Returns a whole number of at least ``least``, such as 10 or 1e6; refuses 2.5, True and text.
+    """Returns a whole number that is at least ``least``, such as 10 or 1e6; raises an error for 2.5, True and text.
 
     >>> integer("memory", 1e9)
     1000000000
@@ -216,7 +217,7 @@ def integer(name: str, value: Any, *, least: int = 1) -> int:
 
 
 def check_seed(value: Any) -> int:
-    """Returns a seed for random numbers after checking that it is a whole number.
+    """Returns a seed for random numbers after checking that it is a 64-bit whole number.
 
     >>> check_seed(0)
     0
@@ -228,7 +229,7 @@ def check_seed(value: Any) -> int:
 
 
 def number(name: str, value: Any, *, above: float = -inf, below: float = inf) -> float:
-    """Returns a finite number strictly between two bounds.
+    """Returns the value as a float after checking that it is finite and strictly between two bounds.
 
     >>> number("confidence", 0.95, above=0, below=1)
     0.95
@@ -256,7 +257,7 @@ def check_type(name: str, value: Any, kind: Any, *, fix: str) -> None:
 
 
 def dense(x: Any) -> Any:
-    """Returns x with all arrays among its arguments as dense tensors; a list of numbers is one array.
+    """Converts all arrays in the inputs x to dense tensors; a list of numbers counts as one array.
 
     >>> dense({"a": np.ones(1)})
     {'a': tensor([1.], dtype=torch.float64)}
@@ -273,7 +274,7 @@ def dense(x: Any) -> Any:
 
 
 def _argument(value: Any, name: str) -> Any:
-    """Converts one argument of a module: arrays become tensors, other values stay."""
+    """Converts one argument of a module: arrays become tensors, other values stay unchanged."""
     if isinstance(value, Tensor) or is_array(value):
         return as_numbers(value, name)
     if isinstance(value, Mapping):
@@ -284,7 +285,7 @@ def _argument(value: Any, name: str) -> Any:
 
 
 def _is_number(x: Any) -> bool:
-    """Whether the first element of a list is a number, or a list of numbers."""
+    """Whether x is a number, or a (nested) list whose first element is a number."""
     return _is_number(x[0]) if isinstance(x, list) and x else isinstance(x, int | float | np.number)
 
 
@@ -298,34 +299,36 @@ def _as_strided_tensor(t: Tensor, name: str) -> Tensor:
     elif t.is_quantized:
         found, fix = f"is quantized ({t.dtype})", f"Pass {name}.dequantize()"
     else:
-        short = t.is_floating_point() and t.dtype.itemsize == 1  # torch has no float8 arithmetic
+        # float8 tensors become float32, because torch cannot compute with float8
+        short = t.is_floating_point() and t.dtype.itemsize == 1
         return t.float() if short else t
     raise InputError(f"{name} {found}", accepted="a dense table of numbers", fix=fix)
 
 
 def _native(values: Any, name: str) -> np.ndarray:
-    """Returns an array with a dtype that torch supports, in the byte order of this machine."""
+    """Converts values to a numpy array whose dtype torch supports, in the byte order of this machine."""
     array = np.asanyarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         found = f"{name} has masked entries in {int(np.ma.getmaskarray(array).sum())} places"
         raise InputError(found, accepted="a value in every place", fix="Fill or drop the masked entries")
     array = np.asarray(array)
     if array.dtype.kind == "O":
-        with suppress(ValueError):  # rows of different lengths are refused below
-            array = np.array(array.tolist())  # mixed column types, such as booleans and numbers
+        with suppress(ValueError):  # rows of different lengths cannot become an array; they are refused below
+            array = np.array(array.tolist())  # tables with mixed column types, such as booleans and numbers
     if array.dtype.kind not in "biufc":
         found = f"{_column(values, name)} holds {KINDS.get(array.dtype.kind, array.dtype)}"
         fix = "Encode text, categories and dates as numbers first"
         raise InputError(found, accepted="numbers", fix=fix)
     if array.dtype.kind in "fc" and array.dtype.itemsize > (8 if array.dtype.kind == "f" else 16):
-        return array.astype(np.float64 if array.dtype.kind == "f" else np.complex128)  # torch has no long double
+        # torch has no long double (float128)
+        return array.astype(np.float64 if array.dtype.kind == "f" else np.complex128)
     if array.dtype.kind == "u" and array.dtype.itemsize > 1:
-        return array.astype(np.int64)  # uint8 is the only unsigned type with arithmetic in torch
+        return array.astype(np.int64)  # torch computes with uint8, but not with longer unsigned types
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _column(values: Any, name: str) -> str:
-    """Names the first column that does not hold numbers, if the table has column names."""
+    """Names the first column of a table that does not hold numbers; returns ``name`` if the table has no column names."""
     for title in getattr(values, "columns", ()):
         if np.array(np.asarray(values[title]).tolist()).dtype.kind not in "biufc":
             return f"column {title!r} of {name}"

@@ -1,4 +1,4 @@
-"""Treats integer labels as classes everywhere, as ``torch.nn.CrossEntropyLoss`` does.
+"""Distinguishes class labels (integers) from numeric targets (floats), as ``torch.nn.CrossEntropyLoss`` does.
 
 Targets (n,) of integers or booleans are class indices 0, 1, ..., and become one-hot rows wherever numbers are needed.
 Floating-point targets are numbers, and so is a table (n, k) of integers, which has a column for each output already.
@@ -21,7 +21,7 @@ __all__ = ["are_classes", "targets_as_numbers", "one_hot"]
 
 
 def are_classes(y: Tensor) -> bool:
-    """Whether targets are class indices: one axis, of integers or booleans.
+    """Whether targets y are class indices: a tensor with one axis that holds integers or booleans.
 
     >>> are_classes(torch.tensor([2, 0])), are_classes(torch.tensor([2.0])), are_classes(torch.tensor([[1, 0]]))
     (True, False, False)
@@ -30,7 +30,7 @@ def are_classes(y: Tensor) -> bool:
 
 
 def targets_as_numbers(y: Array, *, outputs: int | None = None) -> Tensor:
-    """Returns targets as numbers: classes as one-hot rows (a column per output, or per label needed), others as given.
+    """Converts targets to numbers: class labels become one-hot rows, other targets stay as they are.
 
     Cost: n k numbers for classes, none otherwise.
 
@@ -48,7 +48,7 @@ def targets_as_numbers(y: Array, *, outputs: int | None = None) -> Tensor:
 
 
 def one_hot(labels: Tensor, classes: int | None) -> Float[Tensor, "n k"]:
-    """Returns classes 0, 1, ... as one-hot rows, with a column per output, or as many as the labels need.
+    """Converts class labels 0, 1, ... to one-hot rows with ``classes`` columns; by default as many as the labels need.
 
     Cost: n k numbers.
 

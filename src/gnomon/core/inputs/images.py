@@ -1,4 +1,4 @@
-"""Converts images to the form a module takes: bytes scaled to [0, 1], channel axis in the right place.
+"""Converts images to the form a module takes: bytes scaled to [0, 1], and the channel axis in the place torch expects.
 
 A module that takes the inputs as they are gets them as they are: bytes for an embedding, or for a forward that scales
 by itself, are left alone. What is changed is said in one line.
@@ -27,11 +27,11 @@ CONVOLUTIONS = {nn.Conv1d: 3, nn.Conv2d: 4, nn.Conv3d: 5}
 
 
 class AdaptedInputWarning(UserWarning):
-    """Inputs were changed so that the module accepts them; the message says how."""
+    """A warning that inputs were changed so that the module accepts them; its message says how."""
 
 
 def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]:
-    """Returns the inputs in the form the module takes, and a list of the changes in words.
+    """Returns the inputs in the form the module takes, and a sentence for each change that was made.
 
     Only inputs that are one tensor are scaled or given an axis.
     Cost: none for floating-point inputs with all axes; otherwise one forward pass on two examples.
@@ -60,7 +60,7 @@ def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]
 
 
 def warn(notes: tuple[str, ...]) -> None:
-    """Warns about changes of the inputs, at the line of the user's program that made the call.
+    """Warns the user about changes of the inputs; the warning points at the line of the user's program.
 
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
@@ -89,14 +89,14 @@ def _first_layer(module: nn.Module) -> nn.Module | None:
 
 
 def _lacks_channels(x: Tensor, module: nn.Module) -> bool:
-    """Whether the first layer is a convolution over one channel and x has no channel axis."""
+    """Whether the module's first layer is a convolution with one input channel and the images x have no channel axis."""
     first = _first_layer(module)
     axes = next((n for kind, n in CONVOLUTIONS.items() if isinstance(first, kind)), None)
     return axes is not None and x.dim() == axes - 1 and getattr(first, "in_channels", 0) == 1
 
 
 def _channels_last(x: Tensor, module: nn.Module) -> bool:
-    """Whether the first layer is a convolution and the last axis of x holds the channels, as in Keras."""
+    """Whether the module's first layer is a convolution and the last axis of x holds the channels, as in Keras."""
     first = _first_layer(module)
     axes = next((n for kind, n in CONVOLUTIONS.items() if isinstance(first, kind)), None)
     channels = getattr(first, "in_channels", 0)
@@ -104,8 +104,8 @@ def _channels_last(x: Tensor, module: nn.Module) -> bool:
 
 
 def _runs(module: nn.Module, x: Tensor) -> bool:
-    """Whether the module accepts two examples unchanged (a single one could be mistaken for an image without a batch
-    axis)."""
+    """Whether the module runs on two examples of x without an error; one example could be mistaken for an unbatched
+    image."""
     two = x[:2] if len(x) > 1 else torch.cat([x, x])
     try:
         with preserve(module, grad=False):

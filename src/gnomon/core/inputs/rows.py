@@ -1,4 +1,4 @@
-"""Converts rows of named columns, as in Hugging Face data sets, to the batches that modules take.
+"""Converts rows with named columns, as in Hugging Face data sets, to the batches that modules take.
 
 Columns of words are left out, as are those that the module's forward does not name: a tokenized data set keeps its
 text next to the tokens. Pictures become bytes (n, c, h, w), lists of numbers become tensors.
@@ -24,7 +24,7 @@ __all__ = ["batch_from_columns", "target_column"]
 
 
 def target_column(names: Any) -> str | None:
-    """Returns the name of the column that holds the targets.
+    """Returns the first column name that is a usual name of targets, such as "labels"; None if there is none.
 
     >>> target_column(["text", "label"])
     'label'
@@ -33,7 +33,7 @@ def target_column(names: Any) -> str | None:
 
 
 def batch_from_columns(columns: Mapping[str, Any], module: nn.Module | None) -> dict[str, Tensor]:
-    """Converts columns of some rows to a batch: tensors by name; a single input is x unless forward names it.
+    """Converts the columns of some rows to a batch: a dict of tensors by column name.
 
     Cost: one pass over the rows.
 
@@ -57,7 +57,7 @@ def batch_from_columns(columns: Mapping[str, Any], module: nn.Module | None) -> 
 
 
 def _parameters(module: nn.Module | None) -> set[str] | None:
-    """Returns the parameter names of forward; None if forward accepts any name."""
+    """Returns the argument names of the module's ``forward``; None if ``forward`` accepts any name."""
     if module is None:
         return None
     found = signature(module.forward).parameters
@@ -65,7 +65,7 @@ def _parameters(module: nn.Module | None) -> set[str] | None:
 
 
 def _column(name: str, values: list[Any]) -> Tensor | None:
-    """Returns the values of a column as one tensor; None if the values are not numbers."""
+    """Converts the values of one column to a tensor; returns None if they are not numbers or images."""
     first = values[0]
     if isinstance(first, Tensor):
         parts = values
@@ -74,7 +74,7 @@ def _column(name: str, values: list[Any]) -> Tensor | None:
     elif isinstance(first, bool | int | float | list | np.ndarray | np.generic) and not _has_words(first):
         try:
             return torch.as_tensor(np.array(values))
-        except (ValueError, TypeError):  # rows of different lengths
+        except (ValueError, TypeError):  # numpy cannot make an array of rows with different lengths
             return _ragged_column_error(name)
     else:
         return None

@@ -1,4 +1,4 @@
-"""Handles arguments of a module's ``forward`` that the data do not name: optional ones, and targets it needs itself.
+"""Fills in arguments of a module's ``forward`` that the data do not name: optional arguments, and targets.
 
 >>> import torch
 >>> class Table(nn.Module):
@@ -35,7 +35,8 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 
 
 def with_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
-    """Returns the inputs, with None for required arguments that accept None and that the data do not contain.
+    """Returns the inputs with None for each required argument of ``forward`` that is missing and whose annotation
+    allows None.
 
     Cost: a look at the signature.
 
@@ -53,7 +54,7 @@ def with_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
 
 
 def most_positional_arguments(module: nn.Module) -> float:
-    """Returns how many positional arguments ``forward`` accepts; infinity for ``*args``.
+    """Returns the maximum number of positional arguments that the module's ``forward`` accepts; infinity for ``*args``.
 
     >>> most_positional_arguments(nn.Linear(1, 1)), most_positional_arguments(nn.Bilinear(1, 1, 1))
     (1, 2)
@@ -65,7 +66,7 @@ def most_positional_arguments(module: nn.Module) -> float:
 
 
 def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) -> str | None:
-    """Returns the ``forward`` argument that needs the targets: without them forward fails or drops positions.
+    """Returns the name of the ``forward`` argument that needs the targets; None if the module works without targets.
 
     ``inputs`` returns the inputs; it is called only if ``forward`` has such an argument.
 
@@ -92,7 +93,7 @@ def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) 
 
 
 def with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
-    """Returns the inputs by name, including the targets.
+    """Returns the inputs as a dict of named arguments, with the targets y under the argument ``name``.
 
     >>> import torch
     >>> class Model(nn.Module):
@@ -111,7 +112,7 @@ def with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
 def _parameters(module: nn.Module) -> dict[str, inspect.Parameter]:
     try:
         return dict(inspect.signature(module.forward).parameters)
-    except (TypeError, ValueError):  # forward is not written in Python
+    except (TypeError, ValueError):  # a forward that is not written in Python has no signature
         return {}
 
 
@@ -120,7 +121,7 @@ def _is_required(p: inspect.Parameter) -> bool:
 
 
 def _may_be_none(p: inspect.Parameter) -> bool:
-    """Whether the annotation allows None."""
+    """Whether the type annotation of an argument allows None."""
     stated: Any = p.annotation
     words = stated if isinstance(stated, str) else str(stated)
     return stated is not p.empty and ("None" in words or "Optional" in words)

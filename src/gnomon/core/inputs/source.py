@@ -1,4 +1,4 @@
-"""Reads data in every common form (arrays, data sets, loaders, iterables) as one source of batches.
+"""Turns data in every common form (arrays, data sets, loaders, iterables) into one source of batches.
 
 A source is made by `source` from a pair of tensors, arrays or tables, a ``torch.utils.data.Dataset``, a ``DataLoader``,
 any re-iterable of batches, or a function that returns an iterator of batches; a batch is (inputs, targets) or a dict
@@ -48,7 +48,7 @@ DEFAULT_BATCH_SIZE = 256
 
 
 class AbstractSource(ABC):
-    """A source of examples in a fixed order."""
+    """The interface of all data sources: examples in a fixed order, read in batches."""
 
     module: nn.Module | None
     _targets_go_to: str | None | Literal[False] = False
@@ -56,18 +56,18 @@ class AbstractSource(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """The number of examples; a stream of batches is read once to count them."""
+        """The number of examples; a stream of batches is read once to count its examples."""
 
     @abstractmethod
     def batches(self, size: int | None = None) -> Iterator[Batch]:
-        """Yields all examples in order; ``size`` is ignored if the data come in batches already."""
+        """Yields all examples in order, in batches of ``size``; data that come in batches already keep their batches."""
 
     @abstractmethod
     def at(self, index: Tensor) -> Batch:
-        """Returns the examples with these indices, in the order of the indices."""
+        """Returns the examples with these indices as one batch, in the order of the indices."""
 
     def labels(self) -> Tensor | None:
-        """Returns all targets."""
+        """Returns all targets in one tensor; None if the data have no targets."""
         targets = [batch.y for batch in self.batches()]
         return None if any(y is None for y in targets) else torch.cat([y for y in targets if y is not None])
 
@@ -94,11 +94,12 @@ class AbstractSource(ABC):
         return join_batches(parts)
 
     def probe(self, n: int, *, seed: int = 0) -> Batch:
-        """Draws at most n examples with a seed, in their order; for integer targets each class keeps its share."""
+        """Draws at most n examples with a random seed and keeps their order; for integer targets each class keeps its
+        share."""
         return self.at(stratified_sample(len(self), self.labels(), n, seed=seed))
 
     def mean(self, function: Callable[[Batch], Any], *, size: int | None = None) -> Any:
-        """Averages over examples what a function returns as a mean over each batch: numbers or tensors."""
+        """Returns the mean of a function over all examples; ``function(batch)`` returns the mean over one batch."""
         total: Any = 0
         n = 0
         for batch in self.batches(size):
@@ -106,7 +107,7 @@ class AbstractSource(ABC):
         return total / n
 
     def _ready(self, batch: Batch) -> Batch:
-        """Checks a batch and, if there is a module, adapts the batch to the module."""
+        """Checks a batch and adapts it to the module, if the source has a module."""
         if self.module is None:
             return batch
         x = with_optional_arguments(as_inputs(batch.x, self.module), self.module)
@@ -120,7 +121,7 @@ class AbstractSource(ABC):
 
 
 class InMemorySource(AbstractSource):
-    """A source of examples that are in memory."""
+    """A data source whose examples are all in memory."""
 
     def __init__(self, batch: Batch, module: nn.Module | None) -> None:
         self.module = module
@@ -144,7 +145,7 @@ class InMemorySource(AbstractSource):
 
 
 class Indexed(AbstractSource):
-    """A source that reads a ``Dataset`` with a length example by example; ``collate`` makes a batch of several."""
+    """A data source that reads a ``Dataset`` with a length example by example; ``collate`` makes a batch of several."""
 
     def __init__(self, dataset: Any, collate: Callable[[list[Any]], Any], module: nn.Module | None) -> None:
         self.dataset, self.collate, self.module = dataset, collate, module
@@ -170,7 +171,7 @@ class Indexed(AbstractSource):
 
 
 class Columns(Indexed):
-    """A source for Hugging Face data sets: rows of named columns, many of them read together."""
+    """A data source for Hugging Face data sets, which reads many rows of named columns at once."""
 
     def __init__(self, dataset: Any, module: nn.Module | None) -> None:
         super().__init__(dataset, default_collate, module)
@@ -186,7 +187,7 @@ class Columns(Indexed):
 
 
 class StreamingSource(AbstractSource):
-    """A source of batches from an iterable; ``again`` starts a new pass over them."""
+    """A data source that reads batches from an iterable; ``again`` starts a new pass over the iterable."""
 
     def __init__(self, again: Callable[[], Iterable[Any]], module: nn.Module | None) -> None:
         self.again, self.module = again, module
@@ -224,7 +225,7 @@ class StreamingSource(AbstractSource):
 
 
 def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> AbstractSource:
-    """Returns a source of examples for data in any of the supported forms.
+    """Returns a data source that yields batches, for data in any of the supported forms.
 
     Args:
         data: inputs, when ``y`` is given; otherwise a pair (inputs, targets), a dict of columns with a target key, a
@@ -252,7 +253,7 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
     if is_array(data) or isinstance(data, Tensor):
         return _pair(data, None, module)
     if isinstance(data, Mapping):
-        if hasattr(data, "column_names"):  # a Hugging Face DatasetDict
+        if hasattr(data, "column_names"):  # a Hugging Face DatasetDict is a dict of several data sets
             what, first = f"the data are a dict with the data sets {', '.join(data)}", next(iter(data), "train")
             raise InputError(what, accepted="one data set", fix=f"Pass data['{first}'], and test=data['test']")
         return InMemorySource(to_batch(data), module)
@@ -260,7 +261,7 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
 
 
 def as_input_source(x: Any, module: nn.Module) -> AbstractSource:
-    """Returns a source for functions that need no targets: from inputs alone, or from data with targets.
+    """Returns a data source for functions that need no targets: from inputs alone, or from data with targets.
 
     A tensor, an array, a table, a tuple, a list or a dict is what the module is called with. A pair (inputs, targets),
     a list of batches, a ``Dataset``, a ``DataLoader``, another iterable of batches or a function that returns one is
@@ -281,7 +282,7 @@ def as_input_source(x: Any, module: nn.Module) -> AbstractSource:
 
 
 def all_inputs(x: Any, module: nn.Module) -> Inputs:
-    """Returns all inputs as one batch that the module takes, without targets.
+    """Returns all inputs of x in one batch that the module takes, without targets.
 
     ``x`` is as in `as_input_source`; data that come in batches are read to their end.
     Cost: reading the data; all inputs are in memory.
@@ -300,7 +301,8 @@ def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
         if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
             return StreamingSource(lambda: data, module)
         return Indexed(data.dataset, data.collate_fn, module)
-    if hasattr(data, "column_names"):  # a Hugging Face data set; a stream of rows if it has no length
+    # Hugging Face data sets have column names; one without a length is a stream of rows
+    if hasattr(data, "column_names"):
         whole = isinstance(data, Sized)
         return Columns(data, module) if whole else StreamingSource(lambda: _rows(data, module), module)
     if isinstance(data, IterableDataset):
@@ -320,7 +322,7 @@ def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
 
 
 def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None) -> Iterator[Any]:
-    """Collects single rows into batches."""
+    """Collects single rows of a Hugging Face stream into batches."""
     rows = iter(data)
     while some := list(islice(rows, DEFAULT_BATCH_SIZE)):
         yield batch_from_columns({name: [row[name] for row in some] for name in some[0]}, module)

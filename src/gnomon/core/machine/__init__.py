@@ -1,4 +1,4 @@
-"""How loops are compiled, distributed over threads, and shown with a progress bar.
+"""Code that depends on the machine: compiled loops, threads, memory, clocks, files and progress bars.
 
 Lives here: what the compiled loops of all rooms have in common.
 Does not live here: any formula.

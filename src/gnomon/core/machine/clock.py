@@ -1,4 +1,4 @@
-"""Clocks are passed as arguments, so that results with a time budget do not depend on machine speed.
+"""Defines clocks, which are passed as arguments so that results with a time budget do not depend on machine speed.
 
 >>> from time import perf_counter
 >>> clock: Clock = perf_counter             # the clock in use, unless a caller brings another
@@ -31,6 +31,6 @@ class Ticking:
     now: float = 0.0
 
     def __call__(self) -> float:
-        """Advances the clock and returns its time."""
+        """Advances the clock by one tick and returns its time in seconds."""
         self.now += self.tick
         return self.now

@@ -1,4 +1,4 @@
-"""Writes files completely or not at all: if the disk is full, the previous file stays and the error is readable.
+"""Writes files completely or not at all: if the disk is full, the previous file stays, and the error says what to do.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
@@ -22,7 +22,7 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_file(path: str | Path, content: str | bytes) -> Path:
-    """Writes a file under a temporary name in its folder, then renames it; returns the path as given.
+    """Writes a file under a temporary name in its folder, then renames it; returns ``path``.
 
     The folder is made if it does not exist. A symbolic link stays, and its target is replaced. Devices, pipes, and
     files in a folder in which no file can be created are written in place.
@@ -54,7 +54,7 @@ def write_file(path: str | Path, content: str | bytes) -> Path:
 
 
 def append_text(path: str | Path, text: str) -> None:
-    """Appends text to a file; if that fails, restores the file's previous length.
+    """Appends text to a file; if writing fails, restores the file's previous length.
 
     Cost: one write to the disk.
 
@@ -85,7 +85,7 @@ def append_text(path: str | Path, text: str) -> None:
 
 
 def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError:
-    """Returns the error for a file that cannot be written: path, reason, what remains of the file, and the fix.
+    """Returns the error for a file that cannot be written; its message has the path, the reason and the fix.
 
     >>> print(write_error("report.html", OSError(errno.ENOSPC, "No space left on device")))
     cannot write report.html: No space left on device. Free some disk space, or pass another path.
@@ -96,21 +96,23 @@ def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError
 
 
 def _in_place(path: Path) -> bool:
-    """Whether a path must be written directly: a device, a pipe, or a file in a folder that takes no new files."""
+    """Whether a path must be written directly, without a temporary file: a device, a pipe, or a folder without write
+    access."""
     try:
         if Path(os.path.abspath(path)).parts[1:2] in (("dev",), ("proc",)):
-            return True  # /dev/stdout may be a regular file that the shell holds open
+            # writing /dev/stdout must not replace it, although it may be a regular file that the shell holds open
+            return True
         return path.exists() and (not path.is_file() or not os.access(os.path.realpath(path.parent), os.W_OK))
     except OSError:
         return False
 
 
 def _replace(target: Path, data: bytes) -> None:
-    """Writes a temporary file in the target's folder and renames it; removes it if anything fails."""
+    """Replaces the file ``target``: writes a temporary file in its folder and renames it; removes it if anything fails."""
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    # not derived from the target's name, which may have the maximum length
+    # the name is random, because the target's name may have the maximum length already
     fresh = target.with_name(f".gnomon-{token_hex(8)}.tmp")
     try:
         with fresh.open("xb") as file:

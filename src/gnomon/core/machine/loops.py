@@ -1,4 +1,4 @@
-"""Compiles loops for the whole vector unit, without the interpreter lock, once per machine.
+"""Compiles Python loops with numba: without the interpreter lock, with wide vectors, and cached on disk.
 
 Numba marks no argument as free of aliases and lets the compiler prefer half of a 512-bit vector unit;
 ``use_wide_vectors`` repairs both for the function that calls it. ``borrow`` saves slices their
@@ -34,11 +34,11 @@ INNER: dict[str, Any] = {"nogil": True, "fastmath": set(FAST_MATH_FLAGS), "error
 ANNOUNCEMENT = "Compiling loops for this machine. This happens once and takes up to half a minute."
 """Written to stderr before the first compilation."""
 
-_intrinsic: Any = intrinsic  # typed as Any because numba adds the first argument itself
+_intrinsic: Any = intrinsic  # typed as Any because numba passes the first argument itself, which mypy cannot see
 
 
 def compile_on_first_use(function: Callable[..., Any]) -> Any:
-    """Compiles a function that Python calls on first use, and caches it on disk if a cache folder is writable.
+    """Compiles a function with numba when it is first called, and caches the result on disk if a folder is writable.
 
     Numba looks only at the file of the function to see whether a kept version is old; here it sees the whole folder.
     Cost: a compilation at the first call with new argument types, unless it is cached.
@@ -48,18 +48,18 @@ def compile_on_first_use(function: Callable[..., Any]) -> Any:
     """
     try:
         made: Any = njit(cache=True, nogil=True, fastmath=set(FAST_MATH_FLAGS), error_model="numpy")(function)
-    except RuntimeError:  # numba found no writable cache folder
+    except RuntimeError:  # numba found no writable folder for its cache, so the function is compiled in each process
         made = njit(nogil=True, fastmath=set(FAST_MATH_FLAGS), error_model="numpy")(function)
     made.announced = True
     try:
         made._cache._cache_file._source_stamp = _stamp(function)
-    except AttributeError:  # another numba version: then only changes of one file refresh the cache
+    except AttributeError:  # another version of numba; then only changes of the function's own file renew the cache
         pass
     return made
 
 
 def is_compiled(function: Any, *arguments: Any) -> bool:
-    """Whether a function is compiled already, by this process or in the cache on disk.
+    """Whether a compiled loop is ready, in this process or in the cache on disk, for arguments of these types.
 
     With arguments: for arguments of their types; without any: for some types.
     Cost: one small file is read.
@@ -74,19 +74,19 @@ def is_compiled(function: Any, *arguments: Any) -> bool:
     try:
         index = function._cache._cache_file._load_index()
         key = function._cache._index_key(signature, function.targetctx.codegen()) if arguments else None
-    except (AttributeError, OSError):  # no cache on disk, or a numba version that stores it elsewhere
+    except (AttributeError, OSError):  # there is no cache on disk, or this version of numba stores it elsewhere
         return False
     return key in index if arguments else bool(index)
 
 
 class Announcer(event.Listener):
-    """Reports once that loops are being compiled, if a user sees stderr; ignores compilations of other packages."""
+    """Prints once that loops are being compiled, if a user sees stderr; ignores compilations by other packages."""
 
     def __init__(self) -> None:
         self.said = False
 
     def on_start(self, event: Any) -> None:
-        """Prints the announcement when the first function is about to be compiled."""
+        """Prints the announcement before the first function is compiled."""
         if not self.said and getattr(event.data["dispatcher"], "announced", False) and progress.is_terminal():
             self.said = True
             progress.progress_line(ANNOUNCEMENT)
@@ -101,14 +101,16 @@ event.register("numba:compile", ANNOUNCER)
 
 
 def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
-    """Returns names, dates and sizes of the files in the function's folder, and of this file."""
+    """Returns names, dates and sizes of the files in the function's folder and of this file, which show whether a
+    cached version is old."""
     files = [Path(__file__), *sorted(Path(function.__code__.co_filename).parent.glob("*.py"))]
     return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files)
 
 
 @_intrinsic
 def use_wide_vectors(typing_context):
-    """Requests 512-bit vectors, and promises that the arrays of the calling function do not overlap.
+    """Lets the compiler use 512-bit vectors in the calling function, and promises that its array arguments do not
+    overlap.
 
     Hypotheses: they do not. Cost: none when it runs.
 
@@ -124,7 +126,7 @@ def use_wide_vectors(typing_context):
         function = builder.function
         set.add(
             function.attributes, '"prefer-vector-width"="512"'
-        )  # a string attribute, which llvmlite passes on unchanged
+        )  # passed as a string, because llvmlite knows no method for this attribute
         for argument in function.args:
             if isinstance(argument.type, ir.PointerType) and isinstance(
                 argument.type.pointee, ir.FloatType | ir.DoubleType

@@ -1,4 +1,4 @@
-"""Reports free memory, and cuts a table of pairs into tiles that fit in it.
+"""Reports free memory, and cuts a matrix into tiles that fit into it.
 
 >>> [t.shape for t in tiles(3, 5, pair_bytes=8, budget=8 * 6)]
 [(2, 3), (2, 2), (1, 3), (1, 2)]
@@ -33,7 +33,7 @@ class MatrixTile:
 
 
 def free_bytes() -> int:
-    """Returns the bytes that can be allocated without swapping; 4 GiB if the system does not report it.
+    """Returns the bytes of memory that can be allocated without swapping; 4 GiB if the system does not report them.
 
     Cost: one read of a system file.
 
@@ -53,7 +53,7 @@ def free_bytes() -> int:
 
 
 def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = False) -> Iterator[MatrixTile]:
-    """Cuts an n x m table into nearly square tiles of at most budget / pair_bytes entries.
+    """Cuts an n x m matrix into nearly square tiles of at most ``budget / pair_bytes`` entries.
 
     Hypotheses: ``budget >= pair_bytes``, so that one pair fits. With ``symmetric`` only tiles that meet the lower
     triangle are given.
@@ -68,7 +68,8 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
     cols = min(m, max(1, pairs // rows))
     if symmetric:
         rows = cols = min(n, side)
-    rows, cols = ceil(n / ceil(n / rows)), ceil(m / ceil(m / cols))  # makes the last tile as large as the others
+    # makes all tiles nearly equally large, so that threads finish together
+    rows, cols = ceil(n / ceil(n / rows)), ceil(m / ceil(m / cols))
     for i in range(0, n, rows):
         last = min(n, i + rows)
         for j in range(0, min(m, last) if symmetric else m, cols):
@@ -76,7 +77,7 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
 
 
 def format_bytes(size: float) -> str:
-    """Formats a number of bytes for people.
+    """Formats a number of bytes for people, such as "1.5 MiB".
 
     >>> format_bytes(3 * 2**30)
     '3.0 GiB'

@@ -1,5 +1,4 @@
-"""Shows a progress bar for computations over two seconds, on terminals only; prints lines for long steps of a
-command."""
+"""Shows progress of long computations: a bar on terminals after two seconds, and one line for each step of a command."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ SECONDS_BEFORE_BAR = 2.0
 
 
 class Progress:
-    """Counts finished tasks from any thread; the waiting thread draws the bar; a task without a name has no bar.
+    """Counts finished tasks from any thread and draws a progress bar; without a name (``what``) no bar is drawn.
 
     One bar is drawn at a time: of tasks within tasks the one that is first to last.
 
@@ -46,11 +45,11 @@ class Progress:
             Progress.drawn = None
 
     def advance(self, steps: int) -> None:
-        """Adds finished tasks."""
+        """Adds finished tasks, from any thread, without redrawing the bar."""
         self.done += steps
 
     def step(self) -> None:
-        """Adds one finished task and redraws, in the thread that draws."""
+        """Adds one finished task and redraws the bar; only the thread that draws calls this method."""
         self.advance(1)
         self.show()
 
@@ -77,7 +76,7 @@ class Progress:
 
 
 def progress_line(text: str) -> None:
-    """Writes one line on stderr immediately, above the bar if there is one.
+    """Writes one line to stderr immediately, above the progress bar if one is visible.
 
     >>> import contextlib, io
     >>> with contextlib.redirect_stderr(io.StringIO()) as lines:
@@ -89,7 +88,7 @@ def progress_line(text: str) -> None:
 
 
 def is_terminal() -> bool:
-    """Whether a user can see stderr: it is a terminal or a notebook's output.
+    """Whether a user can see stderr, because it is a terminal or the output of a notebook.
 
     >>> is_terminal() in (False, True)
     True

@@ -1,4 +1,4 @@
-"""Distributes tiles over as many threads as torch uses; threads stop between two tiles and end with the call.
+"""Runs independent tasks in as many threads as torch uses; all threads end with the call.
 
 Compiled loops and matrix products hold no interpreter lock, so Python's own threads do; each takes the next tile when
 it has finished one. While they run, a matrix product inside a tile uses one thread.
@@ -24,7 +24,7 @@ Room = TypeVar("Room")
 def run_in_threads(
     function: Callable[[Task, Room], Result], tasks: Sequence[Task], room: Callable[[], Room], what: str | None
 ) -> list[Result]:
-    """Calls function(task, memory of the thread) for all tasks; the order of the results is arbitrary.
+    """Calls ``function(task, buffer)`` for all tasks in several threads; the order of the results is arbitrary.
 
     ``what`` names the tasks on the bar that long work shows; None shows none.
 
@@ -70,12 +70,12 @@ def _run_in_threads(
             futures = [pool.submit(work) for _ in range(count)]
             _finish(futures, progress)
         finally:
-            stop.set()  # the threads are joined at the end of the block
+            stop.set()  # tells the threads to stop after their current task; the end of this block waits for them
     return [r for f in futures for r in f.result()]
 
 
 def _finish(futures: Iterable[Future[Any]], progress: Progress) -> None:
-    """Waits in short steps, so that an interrupt is noticed immediately and an error stops the other threads."""
+    """Waits for threads in short steps, so that an interrupt is noticed at once and an error stops the other threads."""
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
@@ -95,7 +95,8 @@ def _libraries() -> Any:
 
 
 def single_threaded_products() -> Any:
-    """A context in which numpy's matrix products and factorizations use one thread, which is faster for small ones.
+    """Returns a context in which numpy's matrix products and factorizations use one thread, which is faster for small
+    ones.
 
     Cost: some microseconds; the first call looks for the libraries.
 

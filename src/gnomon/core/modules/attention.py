@@ -12,7 +12,7 @@ __all__ = ["AttentionLayout", "SelfAttentionModule"]
 
 @dataclass(frozen=True, slots=True)
 class AttentionLayout:
-    """Names of the three Linear layers of a self-attention module whose queries and keys are tied."""
+    """Names of the three Linear layers of a self-attention module that uses one layer for queries and keys."""
 
     query_key: str
     value: str
@@ -21,9 +21,9 @@ class AttentionLayout:
 
 @runtime_checkable
 class SelfAttentionModule(Protocol):
-    """A self-attention module on (batch, positions, channels) that names its layers in ``attention_form``."""
+    """The interface of self-attention modules for (batch, positions, channels) that name their layers."""
 
     @property
     def attention_form(self) -> AttentionLayout:
-        """The names of the three submodules."""
+        """The names of the module's three Linear layers."""
         ...

@@ -1,4 +1,4 @@
-"""Captures the outputs of a module's layers with hooks during forward passes.
+"""Captures the outputs of a module's layers during forward passes.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
@@ -26,7 +26,7 @@ EXAMPLES_PER_PASS = 256
 
 
 def layer_names(module: nn.Module) -> tuple[str, ...]:
-    """Returns the names of all submodules without submodules, in registration order.
+    """Returns the names of all submodules that have no submodules themselves, in registration order.
 
     Cost: a walk over the parts.
 
@@ -38,7 +38,7 @@ def layer_names(module: nn.Module) -> tuple[str, ...]:
 
 @contextmanager
 def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tensor]]:
-    """Returns a dict that every forward pass fills with the outputs of these layers, with gradients.
+    """Opens a context with a dict that every forward pass fills with the outputs of these layers, with gradients.
 
     Cost: none beyond the pass.
 
@@ -74,7 +74,7 @@ def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tens
 def outputs_of_layers(
     module: nn.Module, x: Inputs, layers: Sequence[str], *, keep: Callable[[Tensor], Tensor] = Tensor.detach
 ) -> dict[str, Tensor]:
-    """Returns the outputs of some layers for all inputs, in eval mode without gradients; the module stays unchanged.
+    """Returns the outputs of some layers for all inputs, in eval mode and without gradients.
 
     ``keep`` selects the part of each batch's output that is kept; by default all of it.
     Cost: one forward pass, and what is kept in memory.

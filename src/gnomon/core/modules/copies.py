@@ -1,4 +1,4 @@
-"""Makes independent copies of a module.
+"""Makes copies of a module that share nothing with the original.
 
 ``copy.deepcopy`` copies a module but no functions. A module that keeps ``self.mlp = lambda x: block.proj(block.fc(x))``
 therefore has copies that still run the layers of the original: training such a copy changes the original, and the
@@ -39,7 +39,7 @@ Memo = dict[int, Any]
 
 
 def copy_module(module: nn.Module) -> nn.Module:
-    """Returns a copy that shares no layer with the module, even if the module stores computed tensors or functions.
+    """Returns a copy of a module that shares no layer with it, even if the module stores computed tensors or functions.
 
     ``torch.nn.utils.weight_norm`` keeps computed tensors. Functions that a module keeps, such as lambdas and hooks, are
     made anew if they refer to layers of the module.
@@ -65,7 +65,8 @@ def copy_module(module: nn.Module) -> nn.Module:
 
 
 def copy_to_train(module: nn.Module) -> nn.Module:
-    """Returns a copy as `copy_module` does; its first forward pass fails if it uses parameters of the original.
+    """Returns a copy for training; its first forward pass raises an error if the copy still uses the original's
+    parameters.
 
     Cost: a copy of the parameters and buffers.
 
@@ -74,13 +75,15 @@ def copy_to_train(module: nn.Module) -> nn.Module:
     torch.Size([1, 1])
     """
     made = copy_module(module)
-    if not isinstance(made, torch.jit.ScriptModule):  # scripted modules hold all of their code, and accept no hooks
+    # scripted modules cannot have hooks, and hold all of their code, so no check is needed
+    if not isinstance(made, torch.jit.ScriptModule):
         _check_first_pass(made, module)
     return made
 
 
 def _check_first_pass(made: nn.Module, original: nn.Module) -> None:
-    """Refuses a copy in its first forward pass if a global name or an object hides a layer of the original in it."""
+    """Lets the first forward pass of a copy raise an error if the copy uses layers of the original, for example by a
+    global name."""
     recorded = _Recorded(_others(made, original))
     handles: list[RemovableHandle] = []
 
@@ -101,7 +104,8 @@ def _check_first_pass(made: nn.Module, original: nn.Module) -> None:
 
 
 def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[], Any]) -> tuple[str, ...]:
-    """Returns the names of the original's parameters that a forward pass of its copy uses; empty if independent.
+    """Returns the names of the original's parameters that a forward pass of its copy uses; empty if the copy is
+    independent.
 
     Cost: the forward pass.
 
@@ -121,7 +125,7 @@ def _others(made: nn.Module, original: nn.Module) -> dict[str, Tensor]:
 
 
 class _Rebind:
-    """Replaces functions of a copied module that refer to the original by functions that refer to the copy."""
+    """Makes functions and lambdas that a copied module stores refer to the copy instead of the original."""
 
     def __init__(self, module: nn.Module, memo: Memo) -> None:
         self.memo = memo
@@ -138,7 +142,7 @@ class _Rebind:
                 values[name] = changed
 
     def value(self, value: Any) -> Any:
-        """Returns the value, or a new one if the value refers to the original."""
+        """Returns the value; if it refers to the original module, returns a new value that refers to the copy."""
         if isinstance(value, types.FunctionType):
             return self.function(value) if self.refers(value, set()) else value
         if isinstance(value, weakref.ref) and id(value()) in self.own:
@@ -159,7 +163,7 @@ class _Rebind:
         return value
 
     def refers(self, value: Any, seen: set[int]) -> bool:
-        """Whether a function or container refers to a part of the original."""
+        """Whether a function or container refers to a part of the original module."""
         if id(value) in self.own:
             return True
         if id(value) in seen:
@@ -183,12 +187,12 @@ class _Rebind:
         return new
 
     def for_copy(self, value: Any) -> Any:
-        """Returns the copy's version of what a function refers to, unchanged if it does not involve the original."""
+        """Returns what a function refers to, with the copy in place of the original module."""
         return self.value(copy.deepcopy(value, self.memo)) if self.refers(value, set()) else value
 
 
 class _Recorded(TorchFunctionMode):
-    """Records which of some tensors are arguments of torch's functions."""
+    """Records which of some given tensors are used as arguments of torch functions."""
 
     def __init__(self, tensors: dict[str, Tensor]) -> None:
         super().__init__()

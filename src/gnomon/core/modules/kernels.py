@@ -1,4 +1,4 @@
-"""Replaces fused layers by plain versions, for which torch can compute derivatives of every order.
+"""Replaces fused layers by plain implementations, of which torch can compute derivatives of every order.
 
 >>> import torch
 >>> with use_differentiable_layers(nn.LayerNorm(3)):
@@ -20,7 +20,7 @@ __all__ = ["use_differentiable_layers"]
 
 @contextmanager
 def use_differentiable_layers(module: nn.Module) -> Iterator[None]:
-    """Runs attention, recurrent and normalization layers in plain versions that support derivatives of every order.
+    """Opens a context in which attention, recurrent and normalization layers support derivatives of every order.
 
     The fused forms have no forward mode, or no second derivative, or, for layer norm, a wrong third derivative.
 
@@ -35,15 +35,17 @@ def use_differentiable_layers(module: nn.Module) -> Iterator[None]:
         stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
         stack.enter_context(warnings.catch_warnings())
-        warnings.filterwarnings("ignore", message=".*torch.jit.script")  # raised while torch loads its forward mode
-        warnings.filterwarnings("ignore", message="TF32 acceleration")  # torch sets a flag and then warns about it
+        # torch warns about its own deprecated jit when it loads forward-mode derivatives
+        warnings.filterwarnings("ignore", message=".*torch.jit.script")
+        # torch sets this flag itself and then warns about it
+        warnings.filterwarnings("ignore", message="TF32 acceleration")
         if any(isinstance(part, nn.RNNBase) for part in module.modules()):
             stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
         yield
 
 
 class _PlainOperations(TorchFunctionMode):
-    """Layer norm and attention from their definitions.
+    """Replaces layer norm and attention by plain implementations of their definitions.
 
     torch's layer norm saves mean and scale as if they were constants. Some models choose the kernel of their attention
     themselves, and a fused kernel has no second derivative.
@@ -63,7 +65,7 @@ def _attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """softmax(q k^T scale + mask) v, as torch documents it."""
+    """Computes softmax(q k^T scale + mask) v, as torch documents scaled dot-product attention."""
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
@@ -76,7 +78,8 @@ def _attention(
         scores = scores.masked_fill(~attn_mask, -torch.inf) if masked else scores + attn_mask
     weights = scores.softmax(-1)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
-        weights = weights.masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)  # a query without keys gets zero
+        # a query that may attend to no key gets the output zero, as in torch
+        weights = weights.masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)
     return nn.functional.dropout(weights, dropout_p, training=dropout_p > 0) @ value
 
 

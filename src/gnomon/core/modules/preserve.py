@@ -1,4 +1,4 @@
-"""Leaves a user's module exactly as it was: `preserve`, and parts of it that are useful separately.
+"""Leaves a user's module exactly as it was: its mode, weights, buffers, gradients, hooks and random states.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout())
@@ -82,7 +82,7 @@ def preserve(
 
 @contextmanager
 def set_mode(module: nn.Module, mode: ModuleMode) -> Iterator[None]:
-    """Puts all submodules in one mode and restores each one's own mode at the end. Restores nothing else.
+    """Opens a context in which all submodules are in train or eval mode; restores each submodule's own mode at the end.
 
     Cost: a walk over the parts of the module.
 
@@ -95,7 +95,8 @@ def set_mode(module: nn.Module, mode: ModuleMode) -> Iterator[None]:
     """
     modes = [(part, part.training) for part in module.modules()]
     for part, _ in modes:
-        object.__setattr__(part, "training", mode == "train")  # avoids torch's slow search for parameters
+        # nn.Module's own assignment searches for parameters first, which is slow
+        object.__setattr__(part, "training", mode == "train")
     try:
         yield
     finally:
@@ -105,7 +106,7 @@ def set_mode(module: nn.Module, mode: ModuleMode) -> Iterator[None]:
 
 @contextmanager
 def random_state(seed: int | None = None) -> Iterator[None]:
-    """Restores torch's random states at the end; ``seed`` sets them inside the context.
+    """Opens a context that restores torch's random states at the end; ``seed`` sets them inside the context.
 
     Cost: a copy of the random states.
 
@@ -128,7 +129,7 @@ def random_state(seed: int | None = None) -> Iterator[None]:
 
 
 class _Saved:
-    """The saved state of a module, and how to restore it."""
+    """Stores the state of a module and restores it."""
 
     def __init__(self, module: nn.Module, *, weights: bool) -> None:
         parts = list(module.modules())
@@ -140,7 +141,7 @@ class _Saved:
         self.required = [(p, p.requires_grad) for p in parameters] if weights else []
         self.values = [(t, t._version, t.detach().clone()) for t in copied]
         kind = parameters[0].device.type if parameters else "cpu"
-        self.device = "cpu" if kind == "meta" else kind  # autocast knows no device without data
+        self.device = "cpu" if kind == "meta" else kind  # autocast does not know the device 'meta'
 
     def restore(self) -> None:
         for now, before in self.attributes:
@@ -175,6 +176,6 @@ def _restore_dict(now: dict[str, object], before: dict[str, object]) -> None:
 @torch.no_grad()
 def _rewrite(values: list[tuple[Tensor, int, Tensor]]) -> None:
     for now, version, before in values:
-        # batch norm writes without changing the version counter
+        # batch norm changes its buffers without raising their version counter, so values are compared too
         if now._version != version or not torch.equal(now, before):
             now.copy_(before)

@@ -32,7 +32,7 @@ __all__ = ["PureFunction", "check_finite"]
 
 @dataclass(frozen=True, slots=True)
 class PureFunction:
-    """A module as a pure function f(w, x) of chosen parameters; its other state cannot change."""
+    """A module as a function f(w, x) of chosen parameters w and inputs x, which leaves the module unchanged."""
 
     module: nn.Module
     leaves: dict[str, Tensor]
@@ -40,7 +40,8 @@ class PureFunction:
 
     @classmethod
     def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None) -> "PureFunction":
-        """Chooses the parameters that require gradients, or those whose name matches a shell-style pattern.
+        """Makes a function of the parameters that require gradients, or of those whose name matches a shell-style
+        pattern.
 
         A pattern also takes frozen parameters: it names what to differentiate, not what is being trained.
 
@@ -71,13 +72,13 @@ class PureFunction:
     def __call__(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Tensor:
-        """Returns the outputs as an (n, k) matrix, for outputs of any shape (n, ...)."""
+        """Returns the outputs as an (n, k) matrix, also if the module returns another shape (n, ...)."""
         return output_rows(self.module_output(x, leaves, state=state), count(x))
 
     def module_output(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Any:
-        """Returns the unchanged output of the module; the module may write into ``state``, by default copies of its
+        """Returns the output of the module as it is; the module may write into ``state``, by default copies of its
         buffers."""
         if state is None:
             state = {name: b.detach().clone() for name, b in self.module.named_buffers()}
@@ -92,7 +93,7 @@ class PureFunction:
 
 
 def check_finite(y: Tensor, start: int = 0) -> None:
-    """Raises an error that names the first example if outputs are not finite.
+    """Raises an error that names the first example whose outputs y are not finite.
 
     Cost: one pass over y.
 

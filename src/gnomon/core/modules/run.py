@@ -1,4 +1,4 @@
-"""Calls a user's module with one tensor, a tuple of arguments or a dict; errors name the call.
+"""Calls a user's module with one tensor, a tuple of arguments or a dict, and explains errors that it raises.
 
 >>> run(lambda a, b: a + b, {"a": 1, "b": 2})
 3
@@ -18,7 +18,7 @@ __all__ = ["call_with_inputs", "run", "wrap_user_errors"]
 
 
 def run(module: Callable[..., Any], x: Inputs) -> Any:
-    """Calls module(x), module(*x) or module(**x) for a tensor, a tuple or a dict; explains errors of the module.
+    """Calls module(x), module(*x) or module(**x) for a tensor, a tuple or a dict, and explains errors that it raises.
 
     Cost: one call of the module.
 
@@ -46,7 +46,7 @@ def call_with_inputs(function: Callable[..., Any], x: Inputs) -> Any:
 
 @contextmanager
 def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterator[None]:
-    """Explains errors of the user's code: which call, on which inputs, what to do. The original error is the cause.
+    """Explains errors of the user's code: which call failed, on which inputs, and what to do.
 
     >>> try:
     ...     with wrap_user_errors(None, torch.zeros(2, 3)):
@@ -67,7 +67,7 @@ def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterat
 
 
 def _fix_for(module: Any, x: Inputs) -> str:
-    """Suggests a fix for a module that raises an error on these inputs."""
+    """Suggests what to change when a module raises an error on inputs x."""
     if any(not t.is_floating_point() for t in tensors(x)):
         return "Pass x.float(), or a module that accepts this dtype"
     parameters = module.parameters() if isinstance(module, nn.Module) else ()

@@ -1,4 +1,4 @@
-"""Measures the memory that a computation keeps for its derivatives, and how many examples fit.
+"""Measures the memory that a computation keeps for its derivatives, and how many examples fit into free memory.
 
 >>> import torch
 >>> from torch import nn
@@ -19,7 +19,7 @@ __all__ = ["examples_that_fit", "bytes_saved_for_backward"]
 
 
 def bytes_saved_for_backward(run: Callable[[], Any], module: nn.Module) -> int:
-    """Returns the bytes that autograd saves during a computation, without the module's own tensors.
+    """Returns the bytes that autograd saves for the backward pass of a computation, without the module's own tensors.
 
     Cost: the computation.
 
@@ -41,7 +41,7 @@ def bytes_saved_for_backward(run: Callable[[], Any], module: nn.Module) -> int:
 
 
 def examples_that_fit(each: int, most: int) -> int:
-    """Returns how many examples of ``each`` bytes fit in half of the free memory: at least 1, at most ``most``.
+    """Returns how many examples of ``each`` bytes fit into half of the free memory: at least 1, at most ``most``.
 
     >>> examples_that_fit(1, 512)
     512

@@ -1,4 +1,4 @@
-"""Describes convolutions with weights shared over positions, so that `gnomon.program` can read them.
+"""Describes convolutions whose weights are shared over positions, so that `gnomon.program` can read them.
 
 >>> import torch
 >>> TiedWeightLayout(torch.tensor([[0, 1]]), 1, 2, (1, 1)).index.shape
@@ -15,7 +15,7 @@ __all__ = ["TiedAffineModule", "TiedWeightLayout"]
 
 @dataclass(frozen=True, slots=True)
 class TiedWeightLayout:
-    """Which input position each shared weight multiplies: y[s] = b + sum_t w_t x[index[t, s]].
+    """Says which input position each shared weight w_t multiplies: y[s] = b + sum_t w_t x[index[t, s]].
 
     ``index`` is (taps, outputs), -1 if a tap falls on zero padding. Places count elements of a group (``before`` of
     them in the input, ``after`` in the output, innermost among the channels), then rows, then columns; ``size`` is the
@@ -30,8 +30,9 @@ class TiedWeightLayout:
 
 @runtime_checkable
 class TiedAffineModule(Protocol):
-    """An affine module with shared weights on inputs (batch, channels times group elements, height, width)."""
+    """The interface of affine modules with shared weights on inputs (batch, channels times group elements, height,
+    width)."""
 
     def tied_form(self, height: int, width: int) -> TiedWeightLayout:
-        """Returns the module's form for inputs of this size."""
+        """Returns the table of weights and input positions for images of this height and width."""
         ...

@@ -26,7 +26,7 @@ TIME = Axis("time (learning rate x steps)", log=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves(Record):
-    """Mean losses and accuracies at the same times, on training and test points, and the outputs behind them.
+    """Mean losses and accuracies on training and test points at the same times, and the outputs behind them.
 
     What was not measured is None, and accuracies are None if the targets are not classes. ``train`` and ``test`` are
     the outputs on the two sets of points, (t, n) or (t, n, k).
@@ -69,47 +69,47 @@ class Curves(Record):
 
 
 class WithCurves(Result):
-    """A result whose field ``curves`` holds `Curves`; the curves are also attributes of the result, as ``run.loss``."""
+    """The base class of results with loss curves; ``result.loss`` is short for ``result.curves.loss``."""
 
     __slots__ = ()
     curves: Curves
 
     @property
     def times(self) -> Float[Tensor, " t"]:
-        """Learning rate times steps."""
+        """Training time of each measurement: learning rate times number of steps."""
         return self.curves.times
 
     @property
     def loss(self) -> Float[Tensor, " t"]:
-        """Mean loss on the training points."""
+        """Mean loss on the training points at each time."""
         return self.curves.loss
 
     @property
     def loss_name(self) -> str:
-        """The name of the loss."""
+        """The name of the loss function, as plots show it."""
         return self.curves.loss_name
 
     @property
     def test_loss(self) -> Float[Tensor, " t"] | None:
-        """Mean loss on the test points."""
+        """Mean loss on the test points at each time; None if it was not measured."""
         return self.curves.test_loss
 
     @property
     def accuracy(self) -> Float[Tensor, " t"] | None:
-        """Share of training points with the right class."""
+        """Fraction of training points with the right class at each time."""
         return self.curves.accuracy
 
     @property
     def test_accuracy(self) -> Float[Tensor, " t"] | None:
-        """Share of test points with the right class."""
+        """Fraction of test points with the right class at each time."""
         return self.curves.test_accuracy
 
     @property
     def train(self) -> Tensor | None:
-        """Outputs on the training points, (t, n) or (t, n, k)."""
+        """Network outputs on the training points at each time, of shape (t, n) or (t, n, k)."""
         return self.curves.train
 
     @property
     def test(self) -> Tensor | None:
-        """Outputs on the test points, (t, n) or (t, n, k)."""
+        """Network outputs on the test points at each time, of shape (t, n) or (t, n, k)."""
         return self.curves.test

@@ -1,4 +1,4 @@
-"""Draws plots with matplotlib: one function for each kind of mark.
+"""Draws plots with matplotlib, with one function for each kind of mark (line, bars, histogram, ...).
 
 >>> import matplotlib
 >>> matplotlib.use("agg")
@@ -50,7 +50,8 @@ def draw(plot: Plot, ax: Any = None) -> Any:
         (plot.y, ax.yaxis, ax.set_yscale, ax.set_ylim),
     ):
         drawn.set_label_text(axis.label)
-        if axis.log and isfinite(drawn.get_minpos()):  # a logarithmic axis needs a positive number
+        # matplotlib cannot draw a logarithmic axis without a positive number
+        if axis.log and isfinite(drawn.get_minpos()):
             set_scale("log")
         if axis.limits is not None:
             set_limits(*axis.limits)
@@ -63,14 +64,14 @@ def draw(plot: Plot, ax: Any = None) -> Any:
 
 
 def _whole(plot: Plot) -> bool:
-    """Whether x counts something, such as layers, steps or errors."""
+    """Whether the x axis counts something, such as layers, steps or errors, so that its ticks are whole numbers."""
     curves = [mark.x for mark in plot.marks if isinstance(mark, Line | Scatter | Band)]
     curves += [mark.values for mark in plot.marks if isinstance(mark, Bars) and max(mark.values, default=0) > 1]
     return bool(curves) and all(x == round(x) for xs in curves for x in xs if isfinite(x)) and plot.x.limits is None
 
 
 def _finite(*columns: tuple[float, ...]) -> list[tuple[float, ...]]:
-    """Returns the rows in which all numbers are finite, as columns."""
+    """Drops all rows that contain NaN or infinity, and returns the rest as columns."""
     rows = [row for row in zip(*columns, strict=True) if all(map(isfinite, row))]
     return list(zip(*rows, strict=True)) if rows else [() for _ in columns]
 
@@ -94,11 +95,11 @@ def _bars(ax: Any, mark: Bars, color: str) -> None:
     places = range(len(mark.labels))
     ax.barh(places, list(mark.values), color=color, label=mark.name)
     ax.set_yticks(places, _short(mark.labels))
-    ax.invert_yaxis()  # puts the first label on top
+    ax.invert_yaxis()  # matplotlib starts at the bottom; the first label belongs on top
 
 
 def _short(labels: Sequence[str]) -> list[str]:
-    """Shortens labels so that their bars have space: removes the common path prefix, then the beginning.
+    """Shortens the labels of bars: removes the part of the path that all share, then the beginning.
 
     >>> _short(["encoder.layers.0.self_attn head 1", "encoder.layers.1.self_attn head 1"])
     ['0.self_attn head 1', '1.self_attn head 1']
@@ -157,4 +158,4 @@ DRAWN: dict[type, Callable[[Any, Any, str], None]] = {
 }
 """Drawing function of each mark. A new mark needs a class in `plot`, a function here and an entry in this table."""
 
-assert set(DRAWN) == set(Mark.__args__)  # every mark can be drawn
+assert set(DRAWN) == set(Mark.__args__)  # a mark without a drawing function would fail only when somebody draws it

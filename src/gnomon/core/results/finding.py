@@ -1,4 +1,4 @@
-"""What an analysis reports in addition to numbers: findings, hypotheses and definitions.
+"""Defines findings, hypotheses and definitions: what an analysis reports in addition to numbers.
 
 A finding is a fact: a kind, a place and the measured values. Its sentences come from the templates of its kind, so
 every sentence can be changed in one place. The package's own kinds are in `gnomon.findings`.
@@ -21,7 +21,7 @@ __all__ = ["QuantityDefinition", "Finding", "Hypothesis", "Kind", "Level"]
 
 
 class Level(IntEnum):
-    """How serious a finding is.
+    """How serious a finding is: a note, a warning or a problem.
 
     A problem makes training or its results unreliable. A warning costs time or accuracy. A note is worth knowing.
     """
@@ -33,7 +33,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind(Record):
-    """One row of the table of findings: its level, what follows from it, and the text that reports it.
+    """A kind of finding: its level, which other findings it explains, and templates of its message and fix.
 
     ``id`` is a stable key for programs. Rows may share it: they are variants of one kind with their own words or level.
     ``message`` and ``fix`` are templates for `str.format`; "{where}" and the values of the finding are their fields.
@@ -72,26 +72,26 @@ class Finding(Record):
 
     @property
     def kind(self) -> str:
-        """The identifier of the kind of finding."""
+        """The identifier of the kind of finding, which is stable for programs."""
         return self.row.id
 
     @property
     def level(self) -> Level:
-        """PROBLEM, WARNING or NOTE."""
+        """How serious the finding is: PROBLEM, WARNING or NOTE."""
         return self.row.level
 
     @property
     def message(self) -> str:
-        """What was found."""
+        """A sentence that says what was found."""
         return self.row.message.format_map({"where": self.where, **self.values})
 
     @property
     def fix(self) -> str:
-        """What to do about it."""
+        """A sentence that says what to do about the finding."""
         return self.row.fix.format_map({"where": self.where, **self.values})
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Returns the finding as plain values for JSON."""
         from gnomon.core.results.plain import to_json_value
 
         words = {"kind": self.kind, "level": self.level, "message": self.message, "fix": self.fix, "where": self.where}
@@ -104,7 +104,7 @@ class Finding(Record):
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis(Record):
-    """A hypothesis of a theorem, whether it holds here (None: not checked), and how it was checked.
+    """A condition that a theorem requires, whether it holds here (None: not checked), and how it was checked.
 
     >>> print(Hypothesis("the kernel stays constant", False, "it moved by 40 % during training"))
     the kernel stays constant: does not hold (it moved by 40 % during training)
@@ -121,7 +121,7 @@ class Hypothesis(Record):
 
 @dataclass(frozen=True, slots=True)
 class QuantityDefinition(Record):
-    """Defines a quantity: an equation in plain characters, a sentence, the key of a reference.
+    """The definition of a quantity: an equation in plain characters, a sentence, and the key of a reference.
 
     >>> QuantityDefinition("2 / lambda_max", "the largest stable learning rate", "cohen2021gradient").reference
     'cohen2021gradient'

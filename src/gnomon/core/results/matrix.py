@@ -22,7 +22,7 @@ SMALL_CELLS = 30
 
 
 def draw_matrix(ax: Any, mark: Image) -> None:
-    """Draws the matrix on matplotlib axes.
+    """Draws a matrix as colored cells on matplotlib axes.
 
     Cost: one rectangle for each cell.
 

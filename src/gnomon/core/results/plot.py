@@ -48,7 +48,7 @@ def as_floats(values: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Axis(Record):
-    """The label of an axis, whether it is logarithmic, and ``limits`` if they are not set by the data.
+    """An axis of a plot: its label, whether it is logarithmic, and its limits if the data do not set them.
 
     ``other_unit`` is the name of another unit that a reader can choose, and the factor from this unit to it.
     """
@@ -61,7 +61,7 @@ class Axis(Record):
 
 @dataclass(frozen=True, slots=True)
 class Line(Record):
-    """A curve through (x, y); marks with the same ``color`` belong together, by default each has its own.
+    """A curve through points (x, y); lines with the same ``color`` number are drawn in one color.
 
     ``predicted``: theory says so, and nothing was measured.
 
@@ -82,7 +82,7 @@ class Line(Record):
 
 @dataclass(frozen=True, slots=True)
 class Scatter(Record):
-    """Separate points at (x, y), with intervals from ``low`` to ``high`` if given; ``color`` as for a line."""
+    """Separate points at (x, y), with error bars from ``low`` to ``high`` if given."""
 
     name: str
     x: Numbers
@@ -110,7 +110,7 @@ class Band(Record):
 
 @dataclass(frozen=True, slots=True)
 class Bars(Record):
-    """One horizontal bar for each label."""
+    """Horizontal bars: one value for each label."""
 
     name: str
     labels: Sequence[str]
@@ -123,7 +123,7 @@ class Bars(Record):
 
 @dataclass(frozen=True, slots=True)
 class Histogram(Record):
-    """A histogram: counts between successive edges.
+    """A histogram: the number of values between successive edges.
 
     >>> Histogram.of("margins", [0.0, 0.1, 0.9, 1.0], bins=2).counts
     (2.0, 2.0)
@@ -138,7 +138,7 @@ class Histogram(Record):
 
     @classmethod
     def of(cls, name: str, values: Numbers, *, bins: int = 40) -> "Histogram":
-        """Counts values in bins of equal width."""
+        """Makes a histogram: counts values in ``bins`` bins of equal width."""
         import numpy as np
 
         counts, edges = np.histogram(np.asarray(as_floats(values)), bins=bins)
@@ -147,7 +147,7 @@ class Histogram(Record):
 
 @dataclass(frozen=True, slots=True)
 class Image(Record):
-    """A matrix drawn as an image, with the first row on top and a color bar that says ``name``.
+    """A matrix drawn as an image, with the first row on top and a color bar labeled ``name``.
 
     ``rows`` and ``columns`` are words along the sides. ``written``: each cell shows its number. ``centered``: two
     colors for the two signs, with zero in the middle.
@@ -180,7 +180,7 @@ class Reference(Record):
 
 @dataclass(frozen=True, slots=True)
 class RangeMeter(Record):
-    """A pointer at one value of a scale along x whose zones have names; a value beyond the ends is shown at the end.
+    """A scale along x with named zones and a pointer at one value; a value beyond the scale is shown at its end.
 
     >>> RangeMeter("change", 0.2, (0.01, 0.1, 1.0), ("small", "large")).zone
     'large'
@@ -197,7 +197,7 @@ class RangeMeter(Record):
 
     @property
     def pointer(self) -> float:
-        """The position of the pointer."""
+        """The position of the pointer on the scale: the value, limited to the range of the scale."""
         return min(max(self.value, self.edges[0]), self.edges[-1])
 
     @property
@@ -212,7 +212,7 @@ Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference | RangeMeter
 
 @dataclass(frozen=True, slots=True)
 class Plot(Record):
-    """Marks on two axes, with a title and one sentence on what to see.
+    """A plot as data: marks on two axes, with a title and one sentence on what to see.
 
     ``id`` is a stable key for programs; plots that are looked up or compared have one.
     """
@@ -225,7 +225,7 @@ class Plot(Record):
     id: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON; each mark has its ``type``."""
+        """Returns the plot as plain values for JSON; each mark has its ``type``."""
         marks = [{"type": type(mark).__name__.lower(), **public_fields(mark)} for mark in self.marks]
         axes = {"x": public_fields(self.x), "y": public_fields(self.y)}
         return to_json_value({"id": self.id, "title": self.title, "caption": self.caption, **axes, "marks": marks})

@@ -1,4 +1,4 @@
-"""Prints a record on one readable screen, for any content.
+"""Prints a record, whatever it contains, on one readable screen.
 
 A class that inherits from `Record` shows its fields by name, tensors by dtype, shape and range, long texts and
 collections by their beginnings and sizes; never more than `MAX_LINES` lines and `MAX_CHARACTERS` characters.
@@ -34,17 +34,18 @@ SHOWN_NUMBERS = 6
 
 
 class Record:
-    """A base class for dataclasses with fields; it prints as `screen` does."""
+    """A base class for dataclasses with fields, which prints them on one screen."""
 
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        if "__repr__" not in vars(cls):  # set before the dataclass decorator would add its own
+        # the dataclass decorator, which runs later, adds its own __repr__ only if none is set
+        if "__repr__" not in vars(cls):
             cls.__repr__ = screen  # type: ignore[method-assign]
 
 
 def screen(record: Any) -> str:
-    """Returns a record as text: one line if it fits, else a line for each field.
+    """Returns a record as text: one line if it fits, else one line for each field.
 
     Cost: one pass over its tensors.
 
@@ -68,7 +69,7 @@ def screen(record: Any) -> str:
 
 
 def summary(value: Any) -> str:
-    """Returns what is printed of a field's value, one line of at most `MAX_LINE_CHARACTERS` characters.
+    """Returns the text that is printed for a field's value: one line of at most `MAX_LINE_CHARACTERS` characters.
 
     Cost: one pass over a tensor; none otherwise.
 
@@ -95,7 +96,7 @@ def summary(value: Any) -> str:
 
 
 def _whole(value: Any) -> str:
-    """Returns a small collection of small values in full; an empty result if the collection is larger."""
+    """Returns a small collection of numbers and strings as text in full; an empty string if it is larger."""
     items = [part for pair in value.items() for part in pair] if isinstance(value, Mapping) else list(value)
     if len(items) > 2 * SHOWN_NUMBERS or not all(isinstance(item, bool | int | float | str | None) for item in items):
         return ""

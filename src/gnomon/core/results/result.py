@@ -39,12 +39,13 @@ MAX_VERDICT_CHARACTERS = 500
 
 
 class Result(Record):
-    """The methods that all results have; see the module's docstring."""
+    """The base class of all results; it prints, plots and converts their fields, verdict and findings."""
 
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        if "__repr__" not in vars(cls):  # set before the dataclass decorator would add its own
+        # the dataclass decorator, which runs later, adds its own __repr__ only if none is set
+        if "__repr__" not in vars(cls):
             cls.__repr__ = screen  # type: ignore[method-assign]
 
     @property
@@ -65,7 +66,7 @@ class Result(Record):
         return (Plot(type(self).__name__, (Bars("value", names, values),), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns fields, verdict and findings as plain values for JSON; infinite numbers and NaN become words."""
+        """Returns fields, verdict and findings as plain values for JSON; infinity and NaN become strings."""
         numbers = public_fields(self) | {"verdict": self.verdict}
         return numbers | ({"findings": to_json_value(self.findings)} if self.findings else {})
 
@@ -103,7 +104,7 @@ class Result(Record):
 
 
 def screen(result: Any) -> str:
-    """Returns a result as text: its verdict, then a line for each field.
+    """Returns a result as text: its verdict, then one line for each field.
 
     Cost: one pass over its tensors.
     """

@@ -39,8 +39,7 @@ INCHES_AROUND_BARS = 1.4
 
 
 def plots_svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: float = 3.4) -> str:
-    """Returns plots side by side as one SVG element with identifiers that begin with ``name``; many bars make it
-    higher.
+    """Draws plots side by side and returns them as one SVG element, whose identifiers begin with ``name``.
 
     Cost: about 50 ms. Nothing of matplotlib's global state is changed.
 
@@ -65,7 +64,7 @@ def plots_svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: f
 
 
 def thumbnail_svg(plot: Plot, name: str) -> str:
-    """Returns a plot as a small image without text, for overviews that name the plot themselves.
+    """Returns a plot as a small SVG image without text, for overviews that name the plot themselves.
 
     Cost: about 30 ms.
 
@@ -91,7 +90,7 @@ def thumbnail_svg(plot: Plot, name: str) -> str:
 
 
 def _places(figure: Any, ax: Any) -> str:
-    """Attributes that say where the axes are on the picture and what their ends mean, for scripts that show values."""
+    """Returns HTML attributes with the place and the range of the axes, for scripts that show values under the pointer."""
     width, height = (POINTS_PER_INCH * inches for inches in figure.get_size_inches())
     box = ax.get_position()
     corners = (box.x0 * width, (1 - box.y1) * height, box.x1 * width, (1 - box.y0) * height)
@@ -118,7 +117,7 @@ def _write(figure: Any, name: str, plots: Sequence[Plot]) -> str:
 
 
 def _tidy(picture: str, name: str, caption: str) -> str:
-    """Removes everything but the drawing, and makes its identifiers unique so that a page can hold several drawings."""
+    """Removes everything but the drawing from an SVG file, and makes its identifiers unique within a page."""
     picture = picture[picture.index("<svg") :]
     picture = sub(r"<metadata>.*?</metadata>", "", picture, flags=DOTALL)
     for variable, color in zip(NAMES, COLORS, strict=True):
@@ -129,6 +128,6 @@ def _tidy(picture: str, name: str, caption: str) -> str:
     picture = sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{name}-\1"', picture)
     picture = sub(r'(<svg[^>]*?) width="[^"]+"', r"\1", picture)
     picture = sub(r'(<svg[^>]*?) height="[^"]+"', r"\1", picture)
-    # a hundredth of a point is finer than any screen; text stays unchanged
+    # two digits after the point are finer than any screen, and make files smaller; text stays unchanged
     picture = sub(r"<[^>]*>", lambda tag: sub(r"(\d+\.\d{2})\d+", r"\1", tag[0]), picture)
     return picture.replace("<svg", f'<svg role="img" aria-label="{escape(caption, quote=True)}"', 1)

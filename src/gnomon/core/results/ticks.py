@@ -1,4 +1,4 @@
-"""Sets readable axis ticks: few of them, with plain numbers, also on logarithmic axes.
+"""Sets readable axis ticks: few, with plain numbers, on linear and logarithmic axes.
 
 >>> [plain_number(v) for v in (0.005, 20, 12000, 1e-6, 3e7)]
 ['0.005', '20', '12,000', '10⁻⁶', '3·10⁷']
@@ -39,7 +39,7 @@ def plain_number(value: float) -> str:
 
 
 def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
-    """Sets the ticks of matplotlib axes; ``whole``: x counts something.
+    """Sets the ticks of matplotlib axes for a plot; with ``whole``, ticks on the x axis are whole numbers.
 
     >>> from matplotlib.figure import Figure
     >>> from gnomon.core.results.plot import Line
@@ -54,9 +54,9 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
     labeled = [mark for mark in plot.marks if isinstance(mark, Image)]
     for axis in (ax.xaxis, ax.yaxis):
         if any(mark.columns if axis is ax.xaxis else mark.rows for mark in labeled):
-            continue  # the ticks are words
+            continue  # the ticks are labels of rows or columns already
         if axis is ax.yaxis and named:
-            continue  # the ticks are words, or the axis has none
+            continue  # the ticks are labels of bars, or the axis has no ticks
         if axis.get_scale() != "log":
             axis.set_major_locator(
                 MaxNLocator(TICK_COUNT, integer=whole and axis is ax.xaxis, steps=[1, 2, 2.5, 5, 10])

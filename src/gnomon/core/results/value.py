@@ -1,4 +1,4 @@
-"""A named number with its interval and the way it was obtained.
+"""Defines a named number with its interval, its unit and the way it was obtained (exact, bound, estimate).
 
 >>> print(Value("largest stable learning rate", 1.25, Interval(1.2, 1.3, 0.95), "estimate"))
 1.25 (1.2 to 1.3)
@@ -18,7 +18,8 @@ Obtained = Literal["exact", "upper bound", "lower bound", "estimate"]
 
 @dataclass(frozen=True, slots=True)
 class Interval(Record):
-    """The range [low, high]; ``confidence`` is its coverage over repeated samples, None if the range is certain.
+    """The range [low, high]; ``confidence`` is the probability that it contains the true value, None if that is
+    certain.
 
     >>> print(Interval(0.1, 0.25, 0.95)), 0.2 in Interval(0.1, 0.25)
     0.1 to 0.25 (95 % confidence)
@@ -43,7 +44,7 @@ class Interval(Record):
 
 
 def _percent(confidence: float) -> str:
-    """A confidence in percent; one that is not certain is never rounded to 100."""
+    """Formats a confidence in percent; a confidence below 1 is never rounded to 100."""
     text = f"{100 * confidence:.3g}"
     return "over 99.9" if text == "100" and confidence < 1 else text
 
@@ -76,11 +77,11 @@ class Value(Record):
         )
         narrow = (
             between == f"{format_number(self.value)} to {format_number(self.value)}"
-        )  # the interval is narrower than the printed digits
+        )  # the printed digits of both ends and of the value agree, so the interval adds nothing
         return f"{sign}{format_number(self.value)}{unit}" + (f" ({between})" if between and not narrow else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON; the interval becomes ``low``, ``high`` and ``confidence``."""
+        """Returns the value as a dict for JSON; the interval becomes ``low``, ``high`` and ``confidence``."""
         from gnomon.core.results.plain import to_json_value
 
         known = self.interval
@@ -92,7 +93,7 @@ class Value(Record):
 
 
 def format_number(value: float | int | str) -> str:
-    """Formats a number with three digits.
+    """Formats a number for people, with three significant digits.
 
     >>> tuple(format_number(value) for value in (1234567, 0.000123456, "tanh", 2.0, float("inf")))
     ('1,234,567', '0.000123', 'tanh', '2', 'infinite')

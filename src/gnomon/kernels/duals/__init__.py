@@ -1,4 +1,4 @@
-"""Duals: Gaussian expectations of products of activations, one activation per file.
+"""Computes duals: Gaussian expectations of products of activations, with one activation per file.
 
 Lives here: the contract (base), closed forms, and quadrature for every other elementwise function.
 Does not live here: which activation a module uses (program), what a layer does with its dual (rules).

@@ -1,4 +1,4 @@
-"""The interface of an activation in the infinite-width limit.
+"""Defines the interface of an activation in the infinite-width limit: expectations over Gaussian preactivations.
 
 For (u, v) ~ N(0, [[a, c], [c, b]]) an elementwise function phi has
 
@@ -25,17 +25,17 @@ from gnomon.core.typing import Covariance, Variance
 
 
 class AbstractDual(ABC):
-    """The expectations of an elementwise function over centered Gaussian pairs."""
+    """The interface of duals: expectations of an elementwise function phi over pairs of centered Gaussian variables."""
 
     __slots__ = ()
 
     @abstractmethod
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)]; equation (1)."""
+        """Returns E[phi(u) phi(v)] for Gaussian u, v with variances a, b and covariance c; equation (1)."""
 
     @abstractmethod
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)]; equation (2), with torch's convention at corners of phi."""
+        """Returns E[phi'(u) phi'(v)]; equation (2), with torch's value of phi' at corners of phi."""
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
         """Returns (1) and (2); override it if both share work."""
@@ -43,15 +43,15 @@ class AbstractDual(ABC):
 
     @abstractmethod
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)]; equation (3)."""
+        """Returns E[u phi'(u) v phi'(v)] for Gaussian u, v with variances a, b and covariance c; equation (3)."""
 
     @abstractmethod
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)]."""
+        """Returns E[phi(u)] for a Gaussian u with variance a."""
 
     @abstractmethod
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2], the second moment; equation (4)."""
+        """Returns the second moment E[phi(u)^2] for a Gaussian u with variance a; equation (4)."""
 
 
 def determinant(a: Variance, b: Variance, c: Covariance) -> Covariance:

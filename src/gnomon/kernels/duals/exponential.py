@@ -30,52 +30,57 @@ from gnomon.kernels.duals.base import AbstractDual, determinant
 
 @dataclass(frozen=True, slots=True)
 class Exp(AbstractDual):
-    """The exponential exp(x)."""
+    """The dual of the exponential exp(x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)], equation (1)."""
+        """Returns E[phi(u) phi(v)] for phi = exp and Gaussian u, v with variances a, b and covariance c; equation
+        (1)."""
         return _finite(torch.exp((a + b) / 2 + c))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns the dual, because phi' = phi."""
+        """Returns E[phi'(u) phi'(v)], which equals the dual because phi' = phi."""
         return self.dual(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)], equation (2)."""
+        """Returns E[u phi'(u) v phi'(v)] for phi = exp and Gaussian u, v with variances a, b and covariance c;
+        equation (2)."""
         return _finite(self.dual(a, b, c) * ((a + c) * (b + c) + c))  # (2)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] = exp(a / 2)."""
+        """Returns E[phi(u)] = exp(a / 2) for a Gaussian u with variance a."""
         return _finite(torch.exp(a / 2))
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] = exp(2 a)."""
+        """Returns E[phi(u)^2] = exp(2 a) for a Gaussian u with variance a."""
         return self.dual(a, a, a)
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianBump(AbstractDual):
-    """The Gaussian bump exp(-x^2)."""
+    """The dual of the Gaussian bump exp(-x^2)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)], equation (3)."""
+        """Returns E[phi(u) phi(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and covariance c;
+        equation (3)."""
         return determinant(2 * a, 2 * b, 2 * c).rsqrt()  # (3)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)], equation (4)."""
+        """Returns E[phi'(u) phi'(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and covariance c;
+        equation (4)."""
         return 4 * c * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 3  # (4)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)], equation (5)."""
+        """Returns E[u phi'(u) v phi'(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and covariance
+        c; equation (5)."""
         gap = 2 * (a * b - c * c)
         return 4 * ((a + gap) * (b + gap) + 2 * c * c) * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 5  # (5)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] = (1 + 2 a)^(-1/2)."""
+        """Returns E[phi(u)] = (1 + 2 a)^(-1/2) for a Gaussian u with variance a."""
         return (1 + 2 * a).rsqrt()
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] = (1 + 4 a)^(-1/2)."""
+        """Returns E[phi(u)^2] = (1 + 4 a)^(-1/2) for a Gaussian u with variance a."""
         return self.dual(a, a, a)
 
 

@@ -22,18 +22,20 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Identity(AbstractDual):
-    """The identity, phi(x) = x."""
+    """The dual of the identity, phi(x) = x."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)]: the covariance itself; equation (1)."""
+        """Returns E[phi(u) phi(v)] for the identity phi and Gaussian u, v with variances a, b and covariance c; the
+        covariance itself; equation (1)."""
         return c + torch.zeros_like(a * b)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)]: one; equation (2)."""
+        """Returns E[phi'(u) phi'(v)] for the identity phi and Gaussian u, v with variances a, b and covariance c; one;
+        equation (2)."""
         return torch.ones_like(a * b * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns the dual, because u phi'(u) = phi(u)."""
+        """Returns E[u phi'(u) v phi'(v)], which equals the dual because u phi'(u) = phi(u)."""
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
@@ -41,5 +43,5 @@ class Identity(AbstractDual):
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2]: the variance itself."""
+        """Returns E[phi(u)^2] for the identity phi and a Gaussian u with variance a; the variance itself."""
         return a.clone()

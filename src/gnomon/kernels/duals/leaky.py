@@ -28,12 +28,12 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class LeakyReLU(AbstractDual):
-    """Leaky ReLU, slope * min(x, 0) + max(x, 0); positively homogeneous of degree one."""
+    """The dual of leaky ReLU, slope * min(x, 0) + max(x, 0)."""
 
     slope: float
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)], equation (1)."""
+        """Returns E[phi(u) phi(v)] for phi = leaky ReLU and Gaussian u, v with variances a, b and covariance c."""
         return self.dual_and_derivative(a, b, c)[0]
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
@@ -41,31 +41,32 @@ class LeakyReLU(AbstractDual):
         return self._derivative(a, b, angle(cosine(a, b, c)))
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns both from one angle; equations (1) and (2)."""
+        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)], both computed from one angle; equations (1) and (2)."""
         odd, even = self._weights()
         p = norm_and_angle(a, b, c)
         folded = (2 / pi) * (p.sine + (pi / 2 - p.angle) * p.cosine)
         return p.norm * (odd * p.cosine + even * folded), self._derivative(a, b, p.angle)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns the dual, because u phi'(u) = phi(u)."""
+        """Returns E[u phi'(u) v phi'(v)], which equals the dual because u phi'(u) = phi(u)."""
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)], equation (3)."""
+        """Returns E[phi(u)] for phi = leaky ReLU and a Gaussian u with variance a; equation (3)."""
         return sqrt_with_zero_gradient(a) * ((1 - self.slope) / (2 * pi) ** 0.5)  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2]: a (1 + slope^2) / 2: equation (1) at t = 0."""
+        """Returns E[phi(u)^2] for phi = leaky ReLU and a Gaussian u with variance a; a (1 + slope^2) / 2: equation
+        (1) at t = 0."""
         odd, even = self._weights()
         return a * (odd + even)
 
     def _weights(self) -> tuple[float, float]:
-        """Returns the squared weights of x and of |x|."""
+        """Returns the squared weights of x and of |x| in leaky ReLU, written as a sum of both."""
         return ((1 + self.slope) / 2) ** 2, ((1 - self.slope) / 2) ** 2
 
     def _derivative(self, a: Variance, b: Variance, t: Covariance) -> Covariance:
-        """Returns equation (2) from the angle."""
+        """Returns E[phi'(u) phi'(v)] from the angle t between u and v; equation (2)."""
         odd, even = self._weights()
         still = self._mean_derivative(a) * self._mean_derivative(b)
         return where_both_positive(a, b, odd + even * (1 - t * (2 / pi)), still)  # (2)

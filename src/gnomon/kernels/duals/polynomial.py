@@ -29,34 +29,37 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Polynomial(AbstractDual):
-    """The polynomial coefficients[0] + coefficients[1] x + coefficients[2] x^2 + ..."""
+    """The dual of the polynomial coefficients[0] + coefficients[1] x + coefficients[2] x^2 + ..."""
 
     coefficients: tuple[float, ...]
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)], equation (2)."""
+        """Returns E[phi(u) phi(v)] for the polynomial phi and Gaussian u, v with variances a, b and covariance c;
+        equation (2)."""
         return _dual(self.coefficients, a, b, c)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)], equation (2) of phi'."""
+        """Returns E[phi'(u) phi'(v)] for the polynomial phi and Gaussian u, v with variances a, b and covariance c;
+        equation (2) of phi'."""
         return _dual(tuple(m * p for m, p in enumerate(self.coefficients))[1:], a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)], equation (2) of x phi'."""
+        """Returns E[u phi'(u) v phi'(v)] for the polynomial phi and Gaussian u, v with variances a, b and covariance c;
+        equation (2) of x phi'."""
         return _dual(tuple(m * p for m, p in enumerate(self.coefficients)), a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)], equation (3)."""
+        """Returns E[phi(u)] for the polynomial phi and a Gaussian u with variance a; equation (3)."""
         return _projection(self.coefficients, 0, a)  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2], equation (2) at a = b = c."""
+        """Returns E[phi(u)^2] for the polynomial phi and a Gaussian u with variance a; equation (2) at a = b = c."""
         return self.dual(a, a, a)
 
 
 @names_call
 def monomial(degree: int) -> Polynomial:
-    """Returns the monomial x^degree.
+    """Returns the dual of the monomial x^degree.
 
     >>> monomial(3).variance(torch.tensor(1.0))              # E[u^6] = 15
     tensor(15.)
@@ -66,14 +69,15 @@ def monomial(degree: int) -> Polynomial:
 
 def _dual(coefficients: tuple[float, ...], a: Variance, b: Variance, c: Covariance) -> Covariance:
     total = torch.zeros_like(a * b * c)
-    for k in reversed(range(len(coefficients))):  # (2), by Horner's scheme in c
+    for k in reversed(range(len(coefficients))):  # equation (2), by Horner's scheme in c, which needs no powers of c
         total = total * c + factorial(k) * (_projection(coefficients, k, a) * _projection(coefficients, k, b))
     return total
 
 
 def _projection(coefficients: tuple[float, ...], k: int, a: Variance) -> Variance:
     total = torch.zeros_like(a)
-    for m in reversed(range(k, len(coefficients), 2)):  # (1), by Horner's scheme in a
+    # equation (1), by Horner's scheme in a, which needs no powers of a
+    for m in reversed(range(k, len(coefficients), 2)):
         odd_factorial = prod(range(m - k - 1, 1, -2))
         total = total * a + coefficients[m] * comb(m, k) * odd_factorial
     return total

@@ -1,4 +1,4 @@
-"""The dual of any elementwise function, by quadrature.
+"""Computes the dual of any elementwise function by quadrature.
 
 For (u, v) ~ N(0, [[a, c], [c, b]]) the expectations E[phi(u) phi(v)], E[phi'(u) phi'(v)] and E[u phi'(u) v phi'(v)]
 are computed by Mehler's series
@@ -35,35 +35,41 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Quadrature(AbstractDual):
-    """Any elementwise torch function: tanh, SiLU, a lambda, an nn.Module without parameters."""
+    """The dual of any elementwise torch function: tanh, SiLU, a lambda, an nn.Module without parameters."""
 
     function: Elementwise
     _moments: Moments = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_elementwise(self.function)
-        object.__setattr__(self, "_moments", Moments(self.function))  # computed moments are cached with the dual
+        # stored with the dual, because computing the moments takes long
+        object.__setattr__(self, "_moments", Moments(self.function))
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)], equation (1)."""
+        """Returns E[phi(u) phi(v)] for the function phi and Gaussian u, v with variances a, b and covariance c;
+        equation (1)."""
         return self._moments.product(a, b, c)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)], equation (1) of phi'."""
+        """Returns E[phi'(u) phi'(v)] for the function phi and Gaussian u, v with variances a, b and covariance c;
+        equation (1) of phi'."""
         return self._moments.slope_product(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)], equation (1) of u phi'(u)."""
+        """Returns E[u phi'(u) v phi'(v)] for the function phi and Gaussian u, v with variances a, b and covariance c;
+        equation (1) of u phi'(u)."""
         return self._moments.gain_product(a, b, c)
 
     def corners(self, a: Variance) -> bool:
-        """Whether phi has a corner within ten standard deviations of some variable, so that (1) converges slowly."""
+        """Whether phi has a corner within ten standard deviations of a variable, so that the series (1) converges
+        slowly."""
         return self._moments.corners(a)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)]: alpha_0 of equation (1)."""
+        """Returns E[phi(u)] for the function phi and a Gaussian u with variance a; alpha_0 of equation (1)."""
         return self._moments.mean(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2], equation (1) at a = b = c, which is one integral."""
+        """Returns E[phi(u)^2] for the function phi and a Gaussian u with variance a; equation (1) at a = b = c, which
+        is one integral."""
         return self._moments.square(a)

@@ -27,7 +27,7 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Scaled(AbstractDual):
-    """The scaled activation outer_scale * inner(inner_scale * x) + shift."""
+    """The dual of a scaled and shifted activation: outer_scale * inner(inner_scale * x) + shift."""
 
     inner: AbstractDual
     outer_scale: float = 1.0
@@ -35,7 +35,8 @@ class Scaled(AbstractDual):
     shift: float = 0.0
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)], equation (1)."""
+        """Returns E[phi(u) phi(v)] for the scaled activation phi and Gaussian u, v with variances a, b and covariance
+        c; equation (1)."""
         s = self.inner_scale**2
         value = self.outer_scale**2 * self.inner.dual(s * a, s * b, s * c)
         if self.shift:
@@ -44,21 +45,24 @@ class Scaled(AbstractDual):
         return value  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)], equation (2)."""
+        """Returns E[phi'(u) phi'(v)] for the scaled activation phi and Gaussian u, v with variances a, b and covariance
+        c; equation (2)."""
         s = self.inner_scale**2
         return self.outer_scale**2 * s * self.inner.dual_derivative(s * a, s * b, s * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)], equation (3)."""
+        """Returns E[u phi'(u) v phi'(v)] for the scaled activation phi and Gaussian u, v with variances a, b and
+        covariance c; equation (3)."""
         s = self.inner_scale**2
         return self.outer_scale**2 * self.inner.dual_gain(s * a, s * b, s * c)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)], equation (4)."""
+        """Returns E[phi(u)] for the scaled activation phi and a Gaussian u with variance a; equation (4)."""
         return self.outer_scale * self.inner.mean(self.inner_scale**2 * a) + self.shift  # (4)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2], equation (1) at a = b = c."""
+        """Returns E[phi(u)^2] for the scaled activation phi and a Gaussian u with variance a; equation (1) at a = b =
+        c."""
         s = self.inner_scale**2
         value = self.outer_scale**2 * self.inner.variance(s * a)
         if self.shift:

@@ -28,19 +28,20 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Sign(AbstractDual):
-    """The sign function: -1, 0 or 1."""
+    """The dual of the sign function, which is -1, 0 or 1."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)], equation (1)."""
+        """Returns E[phi(u) phi(v)] for the sign function phi and Gaussian u, v with variances a, b and covariance c;
+        equation (1)."""
         t = angle(cosine(a, b, c))
         return torch.where((a > 0) & (b > 0), 1 - t * (2 / pi), 0)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] = 0."""
+        """Returns E[phi'(u) phi'(v)] = 0 for Gaussian u, v with variances a, b and covariance c."""
         return torch.zeros_like(a * b * c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] = 0."""
+        """Returns E[u phi'(u) v phi'(v)] = 0 for Gaussian u, v with variances a, b and covariance c."""
         return torch.zeros_like(a * b * c)
 
     def mean(self, a: Variance) -> Variance:
@@ -48,31 +49,35 @@ class Sign(AbstractDual):
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2]: one, unless the variance is zero."""
+        """Returns E[phi(u)^2] for the sign function phi and a Gaussian u with variance a; one, unless the variance is
+        zero."""
         return (a > 0).to(a.dtype)
 
 
 @dataclass(frozen=True, slots=True)
 class Heaviside(AbstractDual):
-    """The step function: 1 if x > 0, else 0."""
+    """The dual of the step function: 1 if x > 0, else 0."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)], equation (2)."""
+        """Returns E[phi(u) phi(v)] for the step function phi and Gaussian u, v with variances a, b and covariance c;
+        equation (2)."""
         t = angle(cosine(a, b, c))
         return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] = 0."""
+        """Returns E[phi'(u) phi'(v)] = 0 for Gaussian u, v with variances a, b and covariance c."""
         return torch.zeros_like(a * b * c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] = 0."""
+        """Returns E[u phi'(u) v phi'(v)] = 0 for Gaussian u, v with variances a, b and covariance c."""
         return torch.zeros_like(a * b * c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)]: one half, unless the variance is zero."""
+        """Returns E[phi(u)] for the step function phi and a Gaussian u with variance a; one half, unless the variance
+        is zero."""
         return (a > 0).to(a.dtype) / 2
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2]: one half, unless the variance is zero."""
+        """Returns E[phi(u)^2] for the step function phi and a Gaussian u with variance a; one half, unless the variance
+        is zero."""
         return (a > 0).to(a.dtype) / 2

@@ -25,18 +25,21 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Sin(AbstractDual):
-    """The sine, sin(x)."""
+    """The dual of the sine, sin(x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)]: S of equation (1)."""
+        """Returns E[phi(u) phi(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c; S of
+        equation (1)."""
         return _sinh(a, b, c)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)]: C of equation (1), because sin' = cos."""
+        """Returns E[phi'(u) phi'(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c; C of
+        equation (1), because sin' = cos."""
         return _cosh(a, b, c)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)], equation (2)."""
+        """Returns E[u phi'(u) v phi'(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c;
+        equation (2)."""
         return (a * b + c * c) * _sinh(a, b, c) + c * (1 - a - b) * _cosh(a, b, c)  # (2)
 
     def mean(self, a: Variance) -> Variance:
@@ -44,32 +47,35 @@ class Sin(AbstractDual):
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] = (1 - exp(-2 a)) / 2."""
+        """Returns E[phi(u)^2] = (1 - exp(-2 a)) / 2 for a Gaussian u with variance a."""
         return self.dual(a, a, a)
 
 
 @dataclass(frozen=True, slots=True)
 class Cos(AbstractDual):
-    """The cosine, cos(x)."""
+    """The dual of the cosine, cos(x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)]: C of equation (1)."""
+        """Returns E[phi(u) phi(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c; C of
+        equation (1)."""
         return _cosh(a, b, c)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)]: S of equation (1), because cos' = -sin."""
+        """Returns E[phi'(u) phi'(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c; S of
+        equation (1), because cos' = -sin."""
         return _sinh(a, b, c)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)], equation (3)."""
+        """Returns E[u phi'(u) v phi'(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c;
+        equation (3)."""
         return (a * b + c * c) * _cosh(a, b, c) + c * (1 - a - b) * _sinh(a, b, c)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] = exp(-a / 2)."""
+        """Returns E[phi(u)] = exp(-a / 2) for a Gaussian u with variance a."""
         return torch.exp(-a / 2)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] = (1 + exp(-2 a)) / 2."""
+        """Returns E[phi(u)^2] = (1 + exp(-2 a)) / 2 for a Gaussian u with variance a."""
         return self.dual(a, a, a)
 
 

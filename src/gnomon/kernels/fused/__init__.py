@@ -1,4 +1,4 @@
-"""Compiled loops for limits, for programs that consist of a short list of instructions.
+"""Computes kernels with compiled loops, for programs that consist of a short list of instructions.
 
 Lives here: the lowering of a plan to instructions, and the compiled loops that run them.
 Does not live here: formulas of layers (rules/) and activations (duals/), which remain the reference.

@@ -1,4 +1,4 @@
-"""Two functions of an angle that every piecewise linear activation needs, as polynomials that vectorize.
+"""Computes two functions of an angle, which all piecewise linear activations need, as polynomials that vectorize.
 
 For m = sin^2(t / 2) in [0, 1/2], that is t in [0, pi / 2], and x = sqrt(m):
 
@@ -19,12 +19,12 @@ from numba.extending import overload
 
 from gnomon.core.machine.loops import FAST_MATH_FLAGS
 
-# Interpolants of (1) and (2) at the Chebyshev points of [0, 1/2], computed with 60 digits; lowest degree first.
+# Polynomials through (1) and (2) at the Chebyshev points of [0, 1/2], computed with 60 digits; lowest degree first.
 P32 = (0.31830988259045284, 0.053052564445503686, 0.02383540855707664, 0.014795313902273344, 0.0053257665125200065,
        0.024045050441502305, -0.02867533338793479, 0.034910313122062574)  # fmt: skip
 R32 = (0.42441318645480164, 0.0424403661853203, 0.013671694465764437, 0.005971923108923182, 0.005346164537455179,
        -0.0025381768726634576, 0.006755148702960573)  # fmt: skip
-# The same on [0, 1/4] and on [0, 1/8], with fewer powers.
+# On the shorter intervals [0, 1/4] and [0, 1/8], fewer powers give the same accuracy.
 P32_QUARTER = (0.31830988490537476, 0.053052014833083985, 0.023856360495559576, 0.014489668346944871,
                0.007637527298846477, 0.013501869413697198)  # fmt: skip
 R32_QUARTER = (0.42441318818394724, 0.0424400016032471, 0.013683219681699409, 0.005870694526572502,
@@ -43,13 +43,14 @@ R64 = (0.42441318157838753, 0.0424413181578411, 0.013641852264516096, 0.00631567
 
 
 def angles(m):
-    """Returns (t / 2 pi, (sin t - t cos t) / 2 pi) for m = sin^2(t / 2) <= 1/2; equations (1) and (2)."""
-    raise NotImplementedError  # called only from compiled code, by the overload below
+    """Returns (t / 2 pi, (sin t - t cos t) / 2 pi) for the angle t with m = sin^2(t / 2) <= 1/2; equations (1) and (2)."""
+    raise NotImplementedError  # compiled code calls the overload below instead
 
 
 @overload(angles, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})
 def _angles(m):
-    """Returns one polynomial per precision; coefficients have the type of m to avoid float64 arithmetic."""
+    """Returns compiled code with one polynomial per precision; coefficients have the type of m to avoid float64
+    arithmetic."""
     if m == types.float32:
         p0, p1, p2, p3, p4, p5, p6, p7 = (np.float32(v) for v in P32)
         r0, r1, r2, r3, r4, r5, r6 = (np.float32(v) for v in R32)
@@ -79,13 +80,13 @@ def _angles(m):
 
 
 def quarter_angles(m):
-    """Computes ``angles`` for m <= 1/4, in float32."""
-    raise NotImplementedError  # called only from compiled code, by the overload below
+    """Computes ``angles`` for m <= 1/4, in float32, with a shorter polynomial."""
+    raise NotImplementedError  # compiled code calls the overload below instead
 
 
 def eighth_angles(m):
-    """Computes ``angles`` for m <= 1/8, in float32."""
-    raise NotImplementedError  # called only from compiled code, by the overload below
+    """Computes ``angles`` for m <= 1/8, in float32, with the shortest polynomial."""
+    raise NotImplementedError  # compiled code calls the overload below instead
 
 
 @overload(quarter_angles, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})

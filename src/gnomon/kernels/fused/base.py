@@ -1,4 +1,4 @@
-"""The interface of compiled loops: they run, and report their memory and compilation time.
+"""Defines the interface of compiled loops: they compute kernels, and report their memory and compilation time.
 
 Results agree with the reference to 1e-10 in float64 and 2e-5 in float32.
 """
@@ -19,21 +19,21 @@ DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
 
 
 class CompiledPlan(ABC):
-    """A plan that compiled loops can run."""
+    """The interface of a kernel computation that compiled loops can run."""
 
     @abstractmethod
     def run(
         self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype
     ) -> dict[str, Tensor] | None:
-        """Returns the kernels; None if these points need the reference engine, or a result is not finite."""
+        """Computes the kernels; returns None if these points need the torch engine, or a result is not finite."""
 
     @abstractmethod
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
-        """Returns workspace bytes for ``count`` points like the sample; None if they need the reference engine."""
+        """Returns workspace bytes for ``count`` points like the sample; None if such points need the torch engine."""
 
     @abstractmethod
     def is_loaded(self, dtype: torch.dtype) -> bool:
-        """Whether this process has the loops in memory; numba is not imported to find out."""
+        """Whether this process has the compiled loops in memory; numba is not imported to find out."""
 
     @abstractmethod
     def compile_seconds(self, dtype: torch.dtype) -> float:
@@ -42,7 +42,7 @@ class CompiledPlan(ABC):
 
 @names_call
 def accepts_points(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
-    """Whether compiled loops accept these points: on the CPU, without gradients, for float64 or float32.
+    """Whether compiled loops accept these points: on the CPU, without gradients, for a float64 or float32 result.
 
     >>> accepts_points((torch.zeros(1, 1), torch.zeros(1, 1)), torch.float64)
     True
@@ -52,12 +52,12 @@ def accepts_points(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
 
 
 def arithmetic_of(plan: LimitPlan, dtype: torch.dtype) -> type:
-    """Returns the precision in which the loops compute, unless variances are extreme."""
+    """Returns the precision in which the compiled loops compute, unless variances are extremely small or large."""
     return np.float32 if dtype == torch.float32 and all(map(is_piecewise_linear, plan.rules)) else np.float64
 
 
 def empty_results(points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Returns uninitialized results; numpy requests huge pages from the system, torch does not."""
+    """Allocates result matrices with numpy, which requests huge memory pages from the system, while torch does not."""
     shape = (len(points[0]), len(points[1]))
     return {kind: torch.from_numpy(np.empty(shape, DTYPES[dtype])) for kind in kinds}
 

@@ -1,4 +1,4 @@
-"""Compiled loops for dense programs: affine layers, activations, normalizations and sums without positions.
+"""Computes kernels of fully connected networks with compiled loops: affine layers, activations, normalizations, sums.
 
 The lower triangle (or the whole rectangle) is cut into tiles; each tile is one matrix product of the data and one run
 of the instructions. The result is written once, and nothing else of its size is allocated.
@@ -28,14 +28,15 @@ ROWS_PER_TILE = 256
 """Number of rows of a tile."""
 COLUMNS_PER_TILE = 512
 """Number of columns of a tile."""
-NEAR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-9}  # closer pairs are recomputed from feature differences
+# distances of closer pairs are computed again from feature differences
+NEAR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-9}
 MIN_FLOAT32_VARIANCE = 1e-30
 """Products of smaller variances underflow in float32."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One set of points: features scaled so that products are second moments, and the table of statistics."""
+    """One set of points: scaled features, whose products are second moments, and a table of statistics per point."""
 
     features: np.ndarray
     table: np.ndarray
@@ -54,7 +55,7 @@ class ChainArrays:
 
 @dataclass(frozen=True, slots=True)
 class CompiledChain(CompiledPlan):
-    """Compiled loops for dense layers, activations, normalizations and sums, without positions."""
+    """Compiled loops for programs without positions: dense layers, activations, normalizations and sums."""
 
     plan: LimitPlan
 
@@ -84,7 +85,7 @@ class CompiledChain(CompiledPlan):
 
 
 def covers(plan: LimitPlan) -> bool:
-    """Whether the loops support every step of the plan."""
+    """Whether the compiled loops support every step of the plan."""
     steps = plan.program.steps
     known = (DataRule, DenseRule, ActivationRule, LineRule, WeightedRule, DropoutRule, NormalizeRule, MoveRule)
     inputs = [i for i, rule in enumerate(plan.rules) if isinstance(rule, DataRule)]
@@ -92,7 +93,7 @@ def covers(plan: LimitPlan) -> bool:
 
 
 def lower(plan: LimitPlan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> ChainArrays | None:
-    """Returns the instructions of a plan for two sets of features (n, channels); None if a step has no instruction."""
+    """Converts a plan to instructions for two sets of features (n, channels); None if a step has no instruction."""
     symmetric = data[1] is data[0]
     found = moments(plan, data[0] if symmetric else torch.cat(data))
     instructions = _instructions(plan, found)
@@ -112,13 +113,13 @@ def lower(plan: LimitPlan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> C
 
 
 def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetric: bool) -> int:
-    """Fills the kernels (nngp, ntk); returns how many numbers are not finite."""
+    """Fills the kernel matrices ``out`` = (nngp, ntk); returns how many numbers are not finite."""
     from gnomon.kernels.fused import chain_loops as loops
 
     left, right = chain.sides
     n, m = len(left.features), len(right.features)
     wanted = next(o.numpy().dtype for o in out if o is not None)
-    # one type, so that the loop is compiled once
+    # an absent kernel is an empty array of the same type, so that the loop is compiled only once
     nngp, ntk = (np.empty((0, 0), wanted) if o is None else o.numpy() for o in out)
     constants = tuple(chain.arithmetic.type(v) for v in (0.0, 0.25, 0.5, 1.0))
     near = chain.arithmetic.type(NEAR[chain.arithmetic])
@@ -160,7 +161,7 @@ def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetr
 
 
 def workspace(chain: ChainArrays, count: int, threads: int) -> int:
-    """Returns workspace bytes: statistics (twice while they are computed), features, and the threads' registers."""
+    """Returns workspace bytes: statistics (twice while they are computed), features, and the registers of all threads."""
     rows, width = len(chain.sides[0].table), chain.sides[0].features.shape[1]
     word = chain.arithmetic.itemsize
     room = ROWS_PER_TILE * COLUMNS_PER_TILE + 2 * 512 * (chain.registers + 2)
@@ -178,7 +179,7 @@ def _arithmetic(plan: LimitPlan, table: Tensor, dtype: torch.dtype) -> np.dtype:
 
 
 def _instructions(plan: LimitPlan, found: PointMoments) -> list[Instruction] | None:
-    """Returns one instruction per step, with as few registers as possible."""
+    """Returns one instruction per step of the plan, using as few registers as possible; None if a step has none."""
     instructions: list[Instruction] = []
     place: dict[int, int] = {0: 0}
     free: list[int] = []
@@ -218,7 +219,7 @@ def _instruction(
             made = activation(plan, i, before, after, None)
             return None if made is None else [Instruction(made[0], target, sources[0], made[1], made[2])]
         case NormalizeRule():
-            assert measured is not None  # the plan measures what the rule needs
+            assert measured is not None  # the plan always measures what this rule needs
             return [Instruction(NORMALIZE, target, sources[0], (measured, before * measured / 2))]
         case DropoutRule():
             return [Instruction(DROPOUT, target, sources[0], (before / 2,), (1 / rule.keep - 1,))]
@@ -238,7 +239,7 @@ def _weigh(weights: tuple[float, ...], sources: list[int], target: int) -> list[
 def _arrays(instructions: list[Instruction], arithmetic: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     code: list[tuple[int, ...]] = []
     numbers: list[float] = []
-    row = 1  # row 0 belongs to the data
+    row = 1  # row 0 of the table belongs to the data
     for ins in instructions:
         code.append((ins.op, ins.target, ins.source, row, len(numbers)))
         numbers += ins.numbers

@@ -1,4 +1,4 @@
-"""Linear maps of displacement planes: the box filter of a convolution, pooling blocks, the sum of a flatten.
+"""Applies convolutions, poolings and flattenings to covariances between shifted positions of two images.
 
 Planes are arrays (rows, columns, lanes) of the overlap of two images, one shifted by d against the other; with
 ``wraps`` they are tori. Rows of an instruction: see planes.py.
@@ -13,19 +13,19 @@ from gnomon.core.machine.loops import INNER, use_wide_vectors
 
 @njit(**INNER)
 def index(high, width, dy, dx):
-    """Returns the index of a displacement."""
+    """Returns the index of the displacement (dy, dx) in a table of all displacements."""
     return (dy + high - 1) * (2 * width - 1) + dx + width - 1
 
 
 @njit(**INNER)
 def extent(size, d, wraps):
-    """Returns the range of positions on one axis that have a partner at displacement d."""
+    """Returns the number of positions along one axis that have a partner at displacement d."""
     return size if wraps else size - abs(d)
 
 
 @njit(**INNER)
 def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):
-    """Computes row u of the sums over the taps; vx and vy are half the image variances, used at the borders.
+    """Computes row u of a convolution: the sums over its kernel positions of shifted entries.
 
     Padded rows are made when the first sum needs them: rows come in order, and what they share is still in the cache.
     """
@@ -97,7 +97,7 @@ def _clear(target):
 
 @njit(**INNER)
 def _pad(source, row, u, w, width, left, lanes, inside):
-    """Writes row u of the plane between zeros."""
+    """Writes row u of a plane, with zeros on both sides."""
     if not inside:
         _clear(row)
         return
@@ -127,7 +127,7 @@ def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):
 
 @njit(**INNER)
 def _wrap(source, row, u, w, width, left, lanes):
-    """Writes row u of the plane, continued periodically."""
+    """Writes row u of a plane, continued periodically on both sides."""
     for c in range(width):
         of = (u * w + (c - left) % w) * lanes
         _set(source[of : of + lanes], row[c * lanes : (c + 1) * lanes])
@@ -165,20 +165,21 @@ def pool(source, ins, dy, dx, tag, out, out_at, weight):
 
 @njit(**INNER)
 def _blocks(source, of, target, k, begin, end, tag, weight):
-    """Adds the weighted sum over each pooling block to one position, for all lanes."""
+    """Adds the weighted sum over each pooling block to one position, for all vector lanes."""
     use_wide_vectors()
     lanes = len(tag)
     for v in range(len(target) // lanes):
         to = uint64(v * lanes)
         for a in range(begin, end):
-            place = uint64(of + (k * v + a) * lanes)  # unsigned, so that no index counts from the end
+            # unsigned, so that the compiler knows that no index counts from the end
+            place = uint64(of + (k * v + a) * lanes)
             for i in range(lanes):
                 target[to + uint64(i)] += weight * source[place + uint64(i)]
 
 
 @njit(**INNER)
 def flat(source, ins, dy, dx, tag, out, out_at, weight):
-    """Adds the mean over pairs of equal positions."""
+    """Adds the mean over all positions, which a flattening needs, if the displacement (dy, dx) is zero."""
     if dy != 0 or dx != 0:
         return
     lanes, at = len(tag), out_at[ins[18], 0]

@@ -1,4 +1,4 @@
-"""Formulas for one kernel entry and one step, in terms of half squared distances.
+"""Computes one kernel entry after one layer, in terms of half squared distances e of the two points.
 
 A pair of points with variances a, b and covariance c is carried as
 
@@ -38,7 +38,7 @@ def half_angle(e, dd, rr, k):
 
 @njit(**INNER)
 def kink(e, sa, ra, sb, rb, k):
-    """Returns the dual (3) of a piecewise linear activation and its derivative (4), which is zero without variance."""
+    """Returns the dual (3) of a piecewise linear activation and of its derivative (4), which is zero for zero variance."""
     zero, quarter, half, one = k
     dd = (sa - sb) * (sa - sb)
     rr = ra * rb
@@ -63,10 +63,10 @@ def angle_terms(e, dd, rr, k):
 
 @njit(**INNER)
 def error_function(e, ha, hb, sa, ra, sb, rb, k):
-    """Returns the dual of erf and its derivative, equation (5); ha and hb are half the scaled variances."""
+    """Returns the dual of erf and of its derivative, equation (5); ha and hb are half the scaled variances."""
     zero, quarter, half, one = k
     d = sa - sb
     turn, h = angle_terms(e + e + one, d * d, ra * rb, k)
     distance = (ha + hb) - one + (turn + turn + turn + turn)
-    sine = sqrt(h * (one - h))  # half of sin t
+    sine = sqrt(h * (one - h))  # h = sin^2(t / 2), so this is half of sin t
     return distance if e > zero else zero, ra * rb * half / sine

@@ -1,4 +1,4 @@
-"""Computes the statistics of single images (each image with itself) that all pairs of images need.
+"""Computes statistics of single images (each image with itself), which all pairs of images need.
 
 Between poolings the variances follow from the rules; at a pooling they are the plane d = 0 of the image with itself.
 Pairs are computed in pairs.py.
@@ -33,18 +33,18 @@ VECTOR_BYTES = 64
 
 
 class Uncovered(Exception):
-    """Raised if compiled loops have no instruction for a step on these data."""
+    """Raised if the compiled loops have no instruction for a step on these data."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaneProgram:
-    """A plan and its stages."""
+    """A plan of a convolutional network, divided into stages for the compiled loops."""
 
     plan: LimitPlan
     stages: st.Stages
 
     def code(self, stage: st.Stage, code: "StageCode", lanes: int) -> np.ndarray:
-        """Returns the items of a stage as rows of integers; see planes.py."""
+        """Returns the items of a stage as rows of integers, in the layout that planes.py documents."""
         rows = [
             (op, i.target, i.source, o * lanes, n, *i.before, *i.after, *i.kernel, *i.stride, *i.dilation, *i.padding,
              int(self.stages.wraps), i.store)
@@ -55,7 +55,7 @@ class PlaneProgram:
 
 @dataclass(frozen=True, slots=True)
 class StageCode:
-    """The code of one stage: operations, their first statistics, the positions of their numbers, the numbers."""
+    """The code of one stage: operations, indices of their first statistics and first numbers, and the numbers."""
 
     ops: list[int]
     offsets: list[int]
@@ -65,7 +65,8 @@ class StageCode:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Statistics of some images: all statistics (images, numbers), half the final variances, their own tangents."""
+    """Statistics of some images: a table (images, numbers), half the final variances, and each image's own tangent
+    kernel."""
 
     table: np.ndarray
     half: np.ndarray
@@ -74,7 +75,7 @@ class Statistics:
 
 
 class Runner:
-    """Runs batches of image pairs through all stages in one precision."""
+    """Runs batches of image pairs through all stages, in one floating-point precision."""
 
     def __init__(self, programme: PlaneProgram, dtype: type, *, alone: bool) -> None:
         self.programme, self.dtype, self.alone = programme, dtype, alone
@@ -94,7 +95,7 @@ class Runner:
         return len(self.planes) == 2 and all(len(d) == 1 for d in self.planes)
 
     def room(self) -> dict[str, np.ndarray]:
-        """Allocates the memory of one thread: registers, filter workspace, and the planes between stages."""
+        """Allocates the buffers of one thread: registers, filter workspace, and the planes between stages."""
         items = [i for p in self.programme.stages.parts for i in p.items]
         grids = [g for i in items for g in (i.before, i.after) if i.op not in (DATA, FETCH)] + [i.before for i in items]
         largest = max(map(prod, grids)) * self.lanes
@@ -109,7 +110,7 @@ class Runner:
     def stage(
         self, g: int, code: np.ndarray, numbers: np.ndarray, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]
     ) -> np.ndarray:
-        """Runs one stage; returns its output for the next stage."""
+        """Runs stage number g for a batch of pairs and returns its output for the next stage."""
         from gnomon.kernels.fused.planes import stage
 
         out, (out_at, _) = room[f"out{g}"], self.places[g]
@@ -125,7 +126,7 @@ class Runner:
         self, codes: list[np.ndarray], numbers: list[np.ndarray], x: np.ndarray, groups: np.ndarray,
         room: dict[str, np.ndarray],
     ) -> np.ndarray:  # fmt: skip
-        """Runs a program of two stages for x against many groups of lanes: (groups, 2, lanes)."""
+        """Runs a program of two stages for one image x against many groups of images; returns (groups, 2, lanes)."""
         from gnomon.kernels.fused.planes import sweep
 
         found: np.ndarray = np.empty((len(groups), 2 * self.lanes), self.dtype)
@@ -136,13 +137,13 @@ class Runner:
 
 
 def lower(plan: LimitPlan) -> PlaneProgram | None:
-    """Returns the stages of a plan, or None if the plan is not supported."""
+    """Divides a plan into stages for the compiled loops; returns None if the plan is not supported."""
     made = st.cut_into_stages(plan)
     return None if made is None else PlaneProgram(plan, made)
 
 
 def measure(programme: PlaneProgram, images: Tensor) -> Statistics:
-    """Computes all statistics of all images, from each image with itself, in float64."""
+    """Computes the statistics of all images in float64, by running each image with itself."""
     runner = Runner(programme, np.float64, alone=True)
 
     def batch(start: int, room: dict[str, np.ndarray]) -> tuple[int, int, Statistics]:
@@ -160,7 +161,7 @@ def measure(programme: PlaneProgram, images: Tensor) -> Statistics:
 
 
 def _self(programme: PlaneProgram, runner: Runner, x: Tensor, room: dict[str, np.ndarray]) -> Statistics:
-    """Runs one batch of images with themselves, stage by stage; each stage's variances come from the previous one."""
+    """Runs one batch of images with themselves, stage by stage; each stage gets its variances from the previous one."""
     own: dict[int, Tensor] = {}
     tables: list[Tensor] = []
     codes: list[StageCode] = []
@@ -184,7 +185,8 @@ def _self(programme: PlaneProgram, runner: Runner, x: Tensor, room: dict[str, np
 def _item(
     plan: LimitPlan, item: st.Item, own: dict[int, Tensor], x: Tensor, left: np.ndarray, runner: Runner, g: int
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
-    """Returns operation, statistics and numbers of an item; fills in the variances of its step."""
+    """Returns operation, statistics and numbers of one item of a stage, and stores the variances of its step in
+    ``own``."""
     i = item.step
     if item.op == DATA:
         own[RAW_DATA if plan.data_rule.op.window is not None else i] = (x * x).mean(1)
@@ -215,7 +217,7 @@ def _item(
 def _patches(
     rule: DataRule, item: st.Item, own: dict[int, Tensor]
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
-    """Returns the convolution of the data: the mean over its taps, without weights."""
+    """Returns the item that averages the data over the kernel positions of the first convolution, without weights."""
     assert rule.op.window is not None
     mean = ConvRule(Conv(NO_WEIGHTS, rule.op.window), AffineConstants(1.0, 0.0, 0.0, 0.0))
     own[item.step] = mean.apply((KernelPair(own[RAW_DATA]),), RuleContext(1, False, False, None, None, None)).nngp
@@ -238,7 +240,7 @@ def _pointwise(
     if item.op == NORMALIZE:
         assert isinstance(rule, NormalizeRule)
         scale = rule.measure((before,))
-        assert scale is not None  # assigned together with its variance
+        assert scale is not None  # the rule computed this scale together with the variance
         return NORMALIZE, (scale, before * scale / 2), ()
     if item.op == DROPOUT:
         assert isinstance(rule, DropoutRule)
@@ -249,7 +251,7 @@ def _pointwise(
 def _enter(
     plan: LimitPlan, item: st.Item, own: dict[int, Tensor], left: np.ndarray, runner: Runner, g: int
 ) -> tuple[Tensor, ...]:
-    """Returns the variances of planes that enter a stage; after a pooling they are its plane d = 0."""
+    """Returns the variances of planes that enter a stage; after a pooling these are the plane of displacement zero."""
     i, (h, w) = item.step, item.before
     rule = plan.rules[i]
     if not isinstance(rule, MixRule):
@@ -267,16 +269,16 @@ def _enter(
 
 
 def _apply(plan: LimitPlan, i: int, own: dict[int, Tensor]) -> Tensor:
-    """Applies the rule of a step to variances only."""
+    """Applies the rule of step i to the variances of single images."""
     rule = plan.rules[i]
-    assert isinstance(rule, AbstractRule)  # only the data step has no inputs
+    assert isinstance(rule, AbstractRule)  # only the data step has another rule, and it has no inputs
     selves = tuple(own[j] for j in plan.program.steps[i].inputs)
     measured = rule.measure(tuple(None if w is None else s for s, w in zip(selves, rule.watches(), strict=True)))
     return rule.apply(tuple(KernelPair(s) for s in selves), RuleContext(1, False, False, measured, measured, None)).nngp
 
 
 def _pad(item: st.Item) -> int:
-    """Returns the elements that a convolution's filter needs: twice the padded plane and one row of vertical sums."""
+    """Returns the buffer size of a convolution: twice the padded plane, and one row of vertical sums."""
     rows, width = (
         (a - 1) * s + (k - 1) * d + 1
         for a, s, k, d in zip(item.after, item.stride, item.kernel, item.dilation, strict=True)

@@ -1,4 +1,4 @@
-"""Converts a plan to a list of instructions and a table of statistics.
+"""Converts a plan to a list of instructions for compiled loops and a table of statistics per point.
 
 Whatever a rule says about two points is written here in the variables of formulas.py; the statistics of single points
 come from the rules themselves, in float64. A step that has no instruction makes the whole plan uncovered: the
@@ -25,7 +25,7 @@ from gnomon.program.steps import Activation, TrainableActivationParameter
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """An operation on registers, with ``statistics`` per point and ``numbers`` per instruction."""
+    """One operation on registers, with ``statistics`` for each point and ``numbers`` for the whole instruction."""
 
     op: int
     target: int
@@ -36,14 +36,14 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class PointMoments:
-    """Second moments of every step's output for each point, and what the rules measured before it."""
+    """Second moments of every step's output for each single point, and the statistics that the rules measured."""
 
     own: tuple[Tensor, ...]
     measured: tuple[Tensor | None, ...]
 
 
 def moments(plan: LimitPlan, x: Tensor) -> PointMoments:
-    """Runs the rules on single points, at every step."""
+    """Applies the rules of all steps to single points x, and returns the second moments after every step."""
     own: list[Tensor] = []
     measured: list[Tensor | None] = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
@@ -63,7 +63,7 @@ def moments(plan: LimitPlan, x: Tensor) -> PointMoments:
 def activation(
     plan: LimitPlan, i: int, before: Tensor, after: Tensor, terms: int | None
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
-    """Returns the instruction of elementwise step i: operation, statistics, numbers; None if it has none.
+    """Returns the instruction of elementwise step i: operation, statistics, numbers; None if it has no instruction.
 
     ``terms`` is the length of a series, if a series is used; None takes as many as needed.
     """
@@ -93,7 +93,7 @@ def activation(
 
 
 def is_piecewise_linear(rule: object) -> bool:
-    """Whether float32 arithmetic keeps float32 accuracy, which holds for piecewise linear functions."""
+    """Whether a rule is piecewise linear (or linear), so that float32 arithmetic keeps float32 accuracy."""
     if not isinstance(rule, ActivationRule):
         return True
     return isinstance(_scales(rule.dual)[0], ReLU | LeakyReLU)
@@ -118,12 +118,13 @@ def _kink(
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
     slope = dual.slope if isinstance(dual, LeakyReLU) else 0.0
     if slope and bool((before == 0).any()):
-        return None  # the derivative at zero then follows a different convention
+        return None  # at zero variance the derivative follows another convention, which the loops do not know
     s = before.sqrt()
     numbers = (scale * slope, scale * (1 - slope) ** 2)
     shift = rule.dual.shift if isinstance(rule.dual, Scaled) else 0.0
     if not rule.trainable:
-        return KINK, (s, _reciprocal(s)), (*numbers, shift)  # joining.py needs the shift; distances do not
+        # distances do not depend on the shift, but joining.py needs it
+        return KINK, (s, _reciprocal(s)), (*numbers, shift)
     if shift:
         return None
     bias, gain, prelu = (_sum(rule.trainable, kind) for kind in ("bias", "gain", "slope"))

@@ -1,4 +1,4 @@
-"""Merges ReLUs with the affine layers after them, and bounds the angles that they see.
+"""Merges ReLUs with the affine layers after them, and bounds the angles that they can see.
 
 After a ReLU covariances are not negative, and affine layers keep it so. With rho the least correlation before a ReLU
 and k(rho) that after it (duals/relu.py), an affine layer with weights and biases brings, for angles x, y of the points
@@ -16,13 +16,13 @@ from torch import Tensor
 from gnomon.kernels.fused.instructions import Instruction
 from gnomon.kernels.fused.opcodes import AFFINE, KINK, RECTIFIED
 
-LEVELS = (0.125, 0.25)  # thresholds for h = (1 - correlation) / 2, below which shorter polynomials suffice
+LEVELS = (0.125, 0.25)  # thresholds of h = (1 - correlation) / 2, below which shorter polynomials suffice
 RELATIVE_SLACK = 1e-4
 """Relative tolerance of h, far above its rounding errors."""
 
 
 def fuse_relu_with_affine(instructions: list[Instruction]) -> list[Instruction]:
-    """Merges every ReLU that follows another ReLU with the affine layer after it.
+    """Merges every ReLU that follows another ReLU with the affine layer after it, for speed.
 
     >>> import torch
     >>> s, r, u = torch.tensor([1.0]), torch.tensor([1.0]), torch.tensor([0.5])
@@ -31,8 +31,8 @@ def fuse_relu_with_affine(instructions: list[Instruction]) -> list[Instruction]:
     [(2,), (1,), (16, 0.5), (16, 0.5), (16, 0.5)]
     """
     result: list[Instruction] = []
-    least: float | None = None  # correlation before the last ReLU, in the register of the last instruction
-    before: Tensor | None = None  # its contribution to the variances after the affine layer
+    least: float | None = None  # least correlation of two points before the last ReLU
+    before: Tensor | None = None  # variances that the last ReLU contributes after the affine layer that follows it
     i = 0
     while i < len(instructions):
         kink, layer = instructions[i], instructions[i + 1] if i + 1 < len(instructions) else instructions[i]
@@ -65,7 +65,8 @@ def _pair(kink: Instruction, layer: Instruction) -> bool:
 
 
 def _after(rho: float, share: Tensor) -> float:
-    """Returns the statistics after a merged ReLU and affine layer; equation (1)."""
+    """Returns the least correlation after a ReLU and an affine layer, given the least correlation rho before; equation
+    (1)."""
     turn = acos(rho)
     rectified = (sqrt(1 - rho * rho) + (pi - turn) * rho) / pi
     ends = [(sqrt(v), sqrt(1 - v)) for v in (float(share.min()), float(share.max()))]
@@ -73,7 +74,7 @@ def _after(rho: float, share: Tensor) -> float:
 
 
 def _one(kink: Instruction, layer: Instruction, g: float, largest: float) -> Instruction:
-    """Returns the statistics and numbers that one instruction of rectified.py needs."""
+    """Returns the single instruction that computes a ReLU and the affine layer after it."""
     (s, r), (u,), (w2, share) = kink.statistics, layer.statistics, layer.numbers
     top = next((level for level in LEVELS if largest <= level), 0.5)
     return Instruction(

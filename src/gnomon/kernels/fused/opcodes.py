@@ -1,4 +1,4 @@
-"""The operation codes of compiled programs; compiled loops treat them as constants."""
+"""Lists the operation codes of compiled programs; compiled loops treat them as constants."""
 
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)
 """Operations on single numbers, and on every entry of a plane."""

@@ -1,4 +1,4 @@
-"""Computes convolutional programs on pairs of images; each vector lane holds one pair.
+"""Computes kernels of convolutional networks for many pairs of images at once; each vector lane holds one pair.
 
 Images that occur twice are computed once, so that duplicates are exact. In float32, pairs of nearly equal images are
 computed again in float64: after a pooling their distance is a difference of larger numbers. Without one, distances are
@@ -28,7 +28,7 @@ Write = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """All data that a batch of pairs needs, in one precision."""
+    """All data that the compiled loops need for batches of image pairs, in one floating-point precision."""
 
     programme: PlaneProgram
     found: Statistics
@@ -39,7 +39,7 @@ class Work:
 
     @classmethod
     def of(cls, programme: PlaneProgram, found: Statistics, dtype: type) -> "Work":
-        """Converts codes and statistics."""
+        """Converts codes and statistics to one floating-point precision."""
         runner = Runner(programme, dtype, alone=False)
         codes = [programme.code(p, t, runner.lanes) for p, t in zip(programme.stages.parts, found.codes, strict=True)]
         return cls(
@@ -52,20 +52,20 @@ class Work:
         )
 
     def values(self, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Returns half squared distances and tangents of the lanes with statistics x and y."""
+        """Returns half squared distances and tangent kernels of the image pairs with statistics x and y."""
         for g in range(len(self.codes)):
             last = self.runner.stage(g, self.codes[g], self.numbers[g], x, y, room)
         return last[: self.runner.lanes].astype(np.float64), last[self.runner.lanes :].astype(np.float64)
 
     def row(self, x: np.ndarray, groups: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Computes one image, repeated in all lanes, against all groups of images."""
+        """Computes one image, repeated in all vector lanes, against all groups of images."""
         found = self.runner.sweep(self.codes, self.numbers, x, groups, room)
         return found[:, 0].reshape(-1).astype(np.float64), found[:, 1].reshape(-1).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledImages(CompiledPlan):
-    """Compiled loops for convolutions, poolings and elementwise steps, plane by plane."""
+    """Compiled loops for programs of convolutions, poolings and elementwise steps on images."""
 
     planes: PlaneProgram
 
@@ -78,7 +78,8 @@ class CompiledImages(CompiledPlan):
                 bad = run(self.planes, sides, out, symmetric=sides[0] is sides[1])
             except Uncovered:
                 return None
-            ends = [end for k in out.values() for end in torch.aminmax(k)]  # float64 numbers may overflow float32
+            # checks again after rounding, because float64 numbers may overflow float32
+            ends = [end for k in out.values() for end in torch.aminmax(k)]
         return None if bad or not all(bool(torch.isfinite(end)) for end in ends) else out
 
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:  # noqa: D102
@@ -100,12 +101,14 @@ class CompiledImages(CompiledPlan):
 
 
 def run(programme: PlaneProgram, data: tuple[Tensor, Tensor], out: dict[str, Tensor], *, symmetric: bool) -> int:
-    """Fills the kernels; returns how many numbers are not finite."""
-    merge = not any(isinstance(r, DropoutRule) for r in programme.plan.rules)  # equal images have different masks
+    """Fills the kernel matrices ``out`` for two sets of images; returns how many numbers are not finite."""
+    # with dropout, equal images have different masks, so duplicates must stay separate
+    merge = not any(isinstance(r, DropoutRule) for r in programme.plan.rules)
     images, left, right = _distinct(data, symmetric, merge)
     found = measure(programme, images)
     rows, cols = np.unique(left), np.unique(right)
-    direct = np.array_equal(rows, left) and np.array_equal(cols, right)  # false if an image occurs on both sides
+    # false if an image occurs more than once; then results are computed once and copied
+    direct = np.array_equal(rows, left) and np.array_equal(cols, right)
     small = {k: v.numpy() if direct else np.empty((len(rows), len(cols)), v.numpy().dtype) for k, v in out.items()}
     single = next(iter(out.values())).dtype == torch.float32 and all(map(is_piecewise_linear, programme.plan.rules))
     bad = _compute(programme, found, images.flatten(1).numpy(), (rows, cols), small, single, symmetric)
@@ -115,7 +118,7 @@ def run(programme: PlaneProgram, data: tuple[Tensor, Tensor], out: dict[str, Ten
 
 
 def workspace(programme: PlaneProgram, sample: Tensor, count: int, threads: int) -> int:
-    """Returns workspace bytes for ``count`` images: their statistics, also in the order of the loops, and scratch."""
+    """Returns workspace bytes for ``count`` images: two or three copies of their statistics, and the threads' buffers."""
     work = Work.of(programme, measure(programme, sample[:1]), np.float64)
     copies = 3 if work.runner.flat else 2
     room = sum(a.nbytes for a in work.runner.room().values())
@@ -126,7 +129,7 @@ def _compute(
     programme: PlaneProgram, found: Statistics, images: np.ndarray, sides: tuple[np.ndarray, np.ndarray],
     out: dict[str, np.ndarray], single: bool, symmetric: bool,
 ) -> int:  # fmt: skip
-    """Computes batches of pairs, distributed over threads; the diagonal is already known."""
+    """Computes batches of image pairs in several threads; diagonal entries are known already."""
     exact = Work.of(programme, found, np.float64)
     fast = Work.of(programme, found, np.float32) if single else exact
     again = single and not fast.runner.flat
@@ -149,7 +152,8 @@ def _compute(
         return int((~np.isfinite(c)).sum() + (~np.isfinite(t)).sum())
 
     def finish(i: np.ndarray, j: np.ndarray, found: tuple[np.ndarray, np.ndarray], rooms: Any) -> int:
-        """Writes values of pairs; recomputes nearly equal pairs first."""
+        """Writes the values of image pairs (i, j) into the kernels; nearly equal pairs are first computed again in
+        float64."""
         e, t = (v[: len(i)] for v in found)
         a, b = rows[i], cols[j]
         if again:
@@ -178,7 +182,7 @@ def _compute(
 
 
 def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room: Any, symmetric: bool) -> int:
-    """Computes one image against groups of images with gathered statistics."""
+    """Computes one image against groups of other images, whose statistics were gathered before."""
     rows, cols = sides
     lanes = fast.runner.lanes
     groups = np.stack([_gather(fast.table, np.resize(cols[s : s + lanes], lanes)) for s in range(0, len(cols), lanes)])
@@ -195,7 +199,7 @@ def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room
 
 
 def _pairs(number: np.ndarray, width: int, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the pairs with these numbers: row by row, below the diagonal if the kernel is symmetric."""
+    """Returns the pairs (i, j) with these numbers: row by row, below the diagonal if the kernel is symmetric."""
     if not symmetric:
         return number // width, number % width
     i = ((np.sqrt(8.0 * number + 1) + 1) / 2).astype(np.int64)
@@ -209,7 +213,7 @@ def _gather(table: np.ndarray, index: np.ndarray) -> np.ndarray:
 
 
 def _distinct(data: tuple[Tensor, Tensor], symmetric: bool, merge: bool) -> tuple[Tensor, np.ndarray, np.ndarray]:
-    """Returns the different images of both sides, and the index of each row and column among them."""
+    """Returns the distinct images of both sets, and the index of each row and column among them."""
     x = data[0] if symmetric else torch.cat(data)
     place = np.arange(len(x))
     if merge:

@@ -1,4 +1,4 @@
-"""Displacement planes: covariances between position p of one image and p + d of the other, for one d at a time.
+"""Computes covariances between position p of one image and p + d of the other, for one displacement d at a time.
 
 A convolution moves both positions by the same amount, so it acts on each plane separately, as a box filter; so does
 everything else
@@ -40,7 +40,7 @@ from gnomon.kernels.fused.opcodes import (
 
 @compile_on_first_use
 def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs):
-    """Runs every plane through the instructions of one stage.
+    """Runs the instructions of one stage for every displacement plane.
 
     A row of ``code`` is: operation, target, source, first statistic, first number, grid before (2), grid after (2),
     kernel (2), stride (2), dilation (2), padding before (2), wraps, store. ``kept`` and ``out`` hold the planes at the
@@ -75,7 +75,7 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
 @compile_on_first_use
 def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, runs, found):
     """Runs two stages for one image against groups of images, one result per group, in one call from Python."""
-    alone = len(groups) == 0  # false inside the loop; a literal would compile `stage` a second time
+    alone = len(groups) == 0  # always false here, because a literal False would compile `stage` a second time
     for g in range(len(groups)):
         y = groups[g]
         _zero(outs[0])
@@ -155,7 +155,8 @@ def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at,
 
 @njit(**INNER)
 def _runs(high, width, dy, dx, wraps, lanes, table):
-    """Returns ranges that are contiguous in the plane and in both images: (place in the plane, in x, in y, length)."""
+    """Finds runs of entries that are contiguous in the plane and in both images, and writes their positions into
+    ``table``."""
     h, w = extent(high, dy, wraps), extent(width, dx, wraps)
     top, left = (0, 0) if wraps else (max(0, -dy), max(0, -dx))
     cut = w - dx if wraps else w
@@ -175,7 +176,7 @@ def _runs(high, width, dy, dx, wraps, lanes, table):
 
 @njit(**INNER)
 def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):
-    """Convolves within the stage; with a stride, into the next stage."""
+    """Convolves a plane within the stage, or, with a stride, into the next stage."""
     wraps = ins[17] == 1
     if dy % ins[11] or dx % ins[12]:
         return
@@ -203,7 +204,7 @@ def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):
 
 @njit(**INNER)
 def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):
-    """Runs the instructions of pointwise.py, with a vector of statistics on both sides."""
+    """Applies an elementwise instruction of pointwise.py to contiguous runs of entries."""
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
         en, tn, x0, y0 = e[at : at + n], t[at : at + n], x[p : p + n], y[q : q + n]
@@ -236,7 +237,7 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):
 
 @njit(**INNER)
 def _series(e, t, x, y, grid, numbers, regs):
-    """Evaluates a power series; the last two registers are its workspace."""
+    """Evaluates the power series of a dual on a plane; the last two registers are its workspace."""
     n, last = len(e), len(regs) - 1
     rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
     do.correlation(e, x[:n], x[grid : grid + n], y[:n], y[grid : grid + n], rho, value, slope)
@@ -250,7 +251,7 @@ def _series(e, t, x, y, grid, numbers, regs):
 
 @njit(**INNER)
 def _data(runs, x, y, st, channels, grid, e, t):
-    """Computes half squared distances of the data, equation (1); features are scaled by 1 / sqrt(2 C)."""
+    """Computes half squared distances of two images, equation (1); their features are scaled by 1 / sqrt(2 C) already."""
     _zero(t)
     if channels != 3:
         _zero(e)
@@ -290,7 +291,7 @@ def _squares(e, a, b):
 
 @njit(**INNER)
 def _correct(runs, x, y, st, e):
-    """Finishes equation (3); clips distances that rounding made negative."""
+    """Subtracts the variance terms of equation (3), and sets distances that rounding made negative to zero."""
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
         _minus(e[at : at + n], x[p : p + n], y[q : q + n])

@@ -1,4 +1,4 @@
-"""Instructions as loops over a run of entries, in place.
+"""Applies one instruction to many kernel entries in place, in a loop that the compiler vectorizes.
 
 Each takes half squared distances e and tangents T of a run, the statistics of the first side (a number, if the run
 has one first point, or a vector) and the statistics of the second side (a vector). In the notation of formulas.py:
@@ -23,8 +23,8 @@ from gnomon.kernels.fused.formulas import angle_terms, error_function, kink
 
 
 def at(values, q):
-    """Returns entry q of a vector; a number is the same at every q."""
-    raise NotImplementedError  # called only from compiled code, by the overload below
+    """Returns entry q of a vector, or the number itself if ``values`` is a number."""
+    raise NotImplementedError  # compiled code calls the overload below instead
 
 
 @overload(at, jit_options={"forceinline": True})
@@ -36,7 +36,7 @@ def _at(values, q):
 
 @njit(**INNER)
 def affine(e, t, ua, ub, w2, a):
-    """Computes an affine layer, equation (1)."""
+    """Applies an affine layer, equation (1), to half squared distances e and tangents t."""
     use_wide_vectors()
     for q in range(len(e)):
         distance = e[q]
@@ -46,7 +46,7 @@ def affine(e, t, ua, ub, w2, a):
 
 @njit(**INNER)
 def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
-    """Computes a piecewise linear activation, equation (2); statistics s, r."""
+    """Applies a piecewise linear activation, equation (2), to half squared distances e and tangents t."""
     use_wide_vectors()
     for q in range(len(e)):
         before = e[q]
@@ -57,7 +57,7 @@ def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
 
 @njit(**INNER)
 def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Computes an activation with a trained slope (PReLU), equation (3), over a run of entries."""
+    """Applies an activation with a trained slope (PReLU), equation (3), to half squared distances e and tangents t."""
     use_wide_vectors()
     p, q2, bias, gain, prelu = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     for q in range(len(e)):
@@ -72,7 +72,7 @@ def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Computes the dual of erf, equation (4), over a run of entries."""
+    """Applies the error function, equation (4), to half squared distances e and tangents t."""
     use_wide_vectors()
     outer, inside, factor, bias = numbers[0], numbers[1], numbers[2], numbers[3]
     for q in range(len(e)):
@@ -83,7 +83,7 @@ def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Computes the dual of the sign function, equation (4), over a run of entries."""
+    """Applies the sign function, equation (4), to half squared distances e and tangents t."""
     use_wide_vectors()
     outer, inside = numbers[0], numbers[1]
     for q in range(len(e)):
@@ -95,7 +95,7 @@ def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def correlation(e, ra, ha, rb, hb, rho, value, slope):
-    """Computes c / sqrt(a b) in [-1, 1], the start of (7)."""
+    """Computes the correlations c / sqrt(a b), clipped to [-1, 1], from which the power series (7) starts."""
     use_wide_vectors()
     for q in range(len(e)):
         c = ((at(ha, q) + hb[q]) - e[q]) * (at(ra, q) * rb[q])
@@ -106,7 +106,7 @@ def correlation(e, ra, ha, rb, hb, rho, value, slope):
 
 @njit(**INNER)
 def horner(rho, value, slope, first, second):
-    """Evaluates one more power of the series (7) by Horner's rule."""
+    """Adds one power of the series (7) by Horner's rule."""
     use_wide_vectors()
     for q in range(len(rho)):
         slope[q] = slope[q] * rho[q] + value[q]
@@ -115,7 +115,7 @@ def horner(rho, value, slope, first, second):
 
 @njit(**INNER)
 def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
-    """Adds bias and gain to the power series (7); equal points stay equal."""
+    """Converts the sum of the power series (7) to distances e and tangents t; equal points keep distance zero."""
     use_wide_vectors()
     for q in range(len(e)):
         t[q] = (t[q] + bias) * slope[q] * (at(ra, q) * rb[q])
@@ -124,7 +124,7 @@ def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
 
 @njit(**INNER)
 def normalize(e, t, la, ga, lb, gb):
-    """Computes a normalization, equation (5)."""
+    """Applies a normalization layer, equation (5), to half squared distances e and tangents t."""
     use_wide_vectors()
     for q in range(len(e)):
         scale = at(la, q) * lb[q]
@@ -134,7 +134,7 @@ def normalize(e, t, la, ga, lb, gb):
 
 @njit(**INNER)
 def dropout(e, t, ha, hb, excess, own, k):
-    """Computes dropout, equation (6); ``own`` is the index at which both sides are one point (-1: none, -2: all)."""
+    """Applies dropout, equation (6); ``own`` is the index at which both sides are one point (-1: none, -2: all)."""
     use_wide_vectors()
     for q in range(len(e)):
         same = q == own or own == -2
@@ -144,7 +144,7 @@ def dropout(e, t, ha, hb, excess, own, k):
 
 @njit(**INNER)
 def scale(e, t, weight):
-    """Multiplies by a weight."""
+    """Multiplies half squared distances e and tangents t by a weight."""
     use_wide_vectors()
     for q in range(len(e)):
         e[q] = weight * e[q]
@@ -153,7 +153,7 @@ def scale(e, t, weight):
 
 @njit(**INNER)
 def add(e, t, e2, t2, weight):
-    """Adds a multiple of another register."""
+    """Adds a multiple of another register (e2, t2) to half squared distances e and tangents t."""
     use_wide_vectors()
     for q in range(len(e)):
         e[q] += weight * e2[q]
@@ -162,18 +162,18 @@ def add(e, t, e2, t2, weight):
 
 @njit(**INNER)
 def copy(values, out):
-    """Copies values; returns how many are not finite."""
+    """Copies values into ``out``; returns how many of them are not finite."""
     use_wide_vectors()
     bad = 0
     for q in range(len(values)):
         out[q] = values[q]
-        bad += 0 if out[q] - out[q] == 0 else 1  # checked after rounding to the result's precision
+        bad += 0 if out[q] - out[q] == 0 else 1  # checked after rounding to the result's precision, which may overflow
     return bad
 
 
 @njit(**INNER)
 def covariance(e, ha, hb, out):
-    """Computes (a + b) / 2 - e; returns how many values are not finite."""
+    """Writes the covariances (a + b) / 2 - e into ``out``; returns how many of them are not finite."""
     use_wide_vectors()
     bad = 0
     for q in range(len(e)):

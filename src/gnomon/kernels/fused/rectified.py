@@ -1,4 +1,4 @@
-"""A ReLU and the affine layer after it in one pass, for points with a covariance that is not negative.
+"""Computes a ReLU and the affine layer after it in one pass, for pairs of points whose covariance is not negative.
 
 With e, h, s, r of formulas.py, the affine layer T' = (ua + ub) - A e + w2 T, e' = w2 e, and
 
@@ -26,7 +26,8 @@ from gnomon.kernels.fused.angle import angles, eighth_angles, quarter_angles
 
 
 def _layer(turned: Callable[..., Any]) -> Any:
-    """Computes a ReLU and the affine layer after it, (2) to (4), with a given function of the angle."""
+    """Compiles a loop that computes a ReLU and the affine layer after it, (2) to (4), with a given polynomial for
+    angles."""
 
     @njit(**INNER)
     def layer(e, t, sa, ra, ua, sb, rb, ub, numbers, top, k):
@@ -51,8 +52,8 @@ _acute, _quarter, _eighth = _layer(angles), _layer(quarter_angles), _layer(eight
 
 
 def relu_entries(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
-    """Computes a ReLU and the affine layer after it for all entries of a run."""
-    raise NotImplementedError  # called only from compiled code, by the overload below
+    """Applies a ReLU and the affine layer after it to half squared distances e and tangents t."""
+    raise NotImplementedError  # compiled code calls the overload below instead
 
 
 @overload(relu_entries, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})

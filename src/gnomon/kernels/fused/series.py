@@ -1,4 +1,4 @@
-"""Duals of other activations as power series in the correlation, with one coefficient per point and power.
+"""Writes duals of activations without a closed form as power series in the correlation of two points.
 
 With He_k the normalized Hermite polynomials, z ~ N(0, 1) and r = c / sqrt(a b):
 
@@ -30,13 +30,14 @@ MAX_DEVIATIONS = 13.5
 """Standard deviations that equidistant nodes cover, for powers that Gauss weights do not support."""
 SERIES_TOLERANCE = 1e-12
 """Relative error at which a series is truncated."""
-AT_ONCE = 512  # points with function values in memory
+AT_ONCE = 512  # number of points whose function values are in memory together
 
 
 def coefficients(
     function: Callable[[Tensor], Tensor], dual: AbstractDual, variance: Tensor, terms: int | None
 ) -> Tensor | None:
-    """Returns the series coefficients of each point; None if the error of the series is not certified.
+    """Returns the series coefficients of a function for each variance; None if the error of the series is not
+    certified.
 
     Cost: from 256 evaluations of the function per point to 768, and as many for the dual.
 
@@ -69,7 +70,7 @@ def coefficients(
 def _expand(
     function: Callable[[Tensor], Tensor], variance: Tensor, nodes: int, most: int, terms: int | None
 ) -> Tensor | None:
-    """Returns the power series (1) of each point, with as many terms as needed; None if a term is not finite."""
+    """Returns the Hermite coefficients (1) for each variance, as many as needed; None if one is not finite."""
     places, weighted = _rule(nodes, most)
     power = torch.arange(most, dtype=variance.dtype)
     found, needed = [], 0

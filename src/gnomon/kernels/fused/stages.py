@@ -1,4 +1,4 @@
-"""Divides a convolutional program into stages, at its poolings, strides and flattenings.
+"""Divides a convolutional program into stages, which end at poolings, strides and flattenings.
 
 Inside a stage every displacement plane goes its way alone. From the end of the program backwards, each stage learns
 which displacements it must compute: a flattening needs only d = 0, a stride s only multiples of s, a pooling of k
@@ -30,7 +30,7 @@ ONE = (1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One instruction on planes, made for step ``step``; ``store`` is where it writes or reads its planes."""
+    """One instruction on displacement planes for step ``step``; ``store`` says where it writes or reads planes."""
 
     op: int
     step: int
@@ -48,7 +48,7 @@ class Item:
 
 @dataclass(slots=True)
 class Stage:
-    """The items between two cuts, the grids of the planes that enter, and the number of registers."""
+    """One stage of a program: its instructions, the grids of the planes that enter it, and the number of registers."""
 
     items: list[Item] = field(default_factory=list)
     stores: list[Grid] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Stage:
     free: list[int] = field(default_factory=list)
 
     def register(self) -> int:
-        """Returns a free register."""
+        """Returns the number of a free register."""
         if self.free:
             return self.free.pop()
         self.registers += 1
@@ -65,14 +65,14 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """All stages; ``wraps`` says that every grid is a torus."""
+    """All stages of a program; ``wraps`` says that all convolutions are circular."""
 
     parts: tuple[Stage, ...]
     wraps: bool
 
 
 def cut_into_stages(plan: LimitPlan) -> Stages | None:
-    """Returns the stages of a plan; None if a step has no instruction."""
+    """Divides a plan into stages; returns None if a step has no instruction."""
     steps = plan.program.steps
     if any(len(s.grid) > 2 for s in steps) or [i for i, r in enumerate(plan.rules) if isinstance(r, DataRule)] != [0]:
         return None
@@ -88,7 +88,7 @@ def cut_into_stages(plan: LimitPlan) -> Stages | None:
 
 
 def displacements(stages: Stages, *, alone: bool) -> list[np.ndarray]:
-    """Returns the planes of each stage; for an image with itself, one of each d and -d."""
+    """Returns the displacements that each stage must compute; for an image with itself, only one of d and -d."""
     wanted: set[Grid] = {(0, 0)}
     result = []
     for stage in reversed(stages.parts):
@@ -102,7 +102,7 @@ def displacements(stages: Stages, *, alone: bool) -> list[np.ndarray]:
 
 
 def places(stage: Stage, planes: np.ndarray, lanes: int, *, wraps: bool) -> tuple[np.ndarray, int]:
-    """Returns the first element of each entering plane, by (store, displacement), and the size of the store."""
+    """Returns where each plane that enters a stage is stored, by (store, displacement), and the size of the storage."""
     width = max((2 * h - 1) * (2 * w - 1) for h, w in stage.stores)
     at, size = np.full((len(stage.stores), width), -1, np.int64), 0
     for b, (h, w) in enumerate(stage.stores):
@@ -115,21 +115,22 @@ def places(stage: Stage, planes: np.ndarray, lanes: int, *, wraps: bool) -> tupl
 
 
 def grid_of(shape: tuple[int, ...]) -> Grid:
-    """Returns a grid of at most two axes as two axes."""
+    """Returns a grid shape of at most two axes as (height, width)."""
     return (1, 1, *shape)[-2], (1, 1, *shape)[-1]
 
 
 class _Maker:
-    """Places step after step; a value is (stage, register)."""
+    """Builds the stages step by step; ``value`` holds the stage and register of each step's result."""
 
     def __init__(self, plan: LimitPlan) -> None:
         self.plan = plan
         self.stages = [Stage()]
         self.value: dict[int, tuple[int, int]] = {}
-        self.grid: dict[int, Grid] = {}  # a flattening keeps its grid, because planes d = 0 do not depend on it
+        # a flattening keeps its grid, because the mean over equal positions does not depend on the order
+        self.grid: dict[int, Grid] = {}
 
     def add(self, i: int) -> bool:
-        """Appends the items of step i; returns False if it has none."""
+        """Appends the instructions of step i; returns False if the step has no instruction."""
         rule, step = self.plan.rules[i], self.plan.program.steps[i]
         if isinstance(rule, DataRule):
             self._data(i, rule)
@@ -145,7 +146,7 @@ class _Maker:
         return made
 
     def _data(self, i: int, rule: DataRule) -> None:
-        """Adds the data; a convolution that the reader merged into patches becomes a box filter again."""
+        """Adds the data; if the plan stores patches, adds the data and their convolution instead."""
         step, window = self.plan.program.steps[i], rule.op.window
         grid = grid_of(step.grid if window is None else raw_grid(self.plan))
         channels = step.channels if window is None else step.channels // prod(window.kernel)
@@ -156,7 +157,7 @@ class _Maker:
             self._window(i, window, 0, register, grid, grid_of(step.grid))
 
     def close(self, last: int) -> None:
-        """Closes the program: the result is the mean over equal positions of the last step."""
+        """Appends the last instruction: the result is the mean over equal positions of the last step."""
         stage, register = self.value[last]
         grid = self.grid[last]
         self.stages[stage].items.append(Item(FLAT, last, 0, register, grid, ONE, store=0, weight=1 / prod(grid)))
@@ -243,7 +244,7 @@ class _Maker:
         self.value[i] = (stage, target)
 
     def _leave(self, item: Item, stage: int, *, corrected: bool) -> None:
-        """Ends the current stage and makes this value available in the next stage."""
+        """Ends the current stage, and makes the value of this instruction available in the next stage."""
         if len(self.stages) == stage + 1:
             self.stages.append(Stage())
         after = self.stages[stage + 1]
@@ -255,7 +256,7 @@ class _Maker:
 
 
 def _wraps(plan: LimitPlan) -> bool | None:
-    """Whether the grids are tori; None if circular and other convolutions are mixed."""
+    """Whether all convolutions are circular; None if circular and other padding are mixed."""
     steps, windows = plan.program.steps, _windows(plan)
     if not any(window.mode == "circular" and any(map(sum, window.padding)) for window, _, _ in windows):
         return False
@@ -282,7 +283,7 @@ def _grows(plan: LimitPlan) -> bool:
 
 
 def _windows(plan: LimitPlan) -> list[tuple[ConvolutionWindow, tuple[int, ...], tuple[int, ...]]]:
-    """Yields the windows of all convolutions, with the grids before and after."""
+    """Returns the windows of all convolutions, with the grids before and after."""
     steps = plan.program.steps
     found = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
     data = plan.data_rule.op.window
@@ -290,7 +291,7 @@ def _windows(plan: LimitPlan) -> list[tuple[ConvolutionWindow, tuple[int, ...], 
 
 
 def raw_grid(plan: LimitPlan) -> tuple[int, ...]:
-    """Returns the grid of the data before the convolution that the reader merged into patches."""
+    """Returns the grid of the data before the first convolution, which the plan stores as patches."""
     op = plan.data_rule.op
     shape = op.function(torch.empty((1, *plan.program.input_shape), dtype=torch.float64, device="meta"))
     return tuple(shape.movedim(op.channel, 1).shape[2:])
@@ -301,7 +302,7 @@ def _steps(plan: LimitPlan) -> Iterator[tuple[AbstractRule | DataRule, ProgramSt
 
 
 def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> Grid | None:
-    """Returns the sizes of the blocks that a pooling averages; None for any other map."""
+    """Returns the block sizes of an average pooling; None if the matrices are any other map."""
     sizes = []
     padded: tuple[Tensor | None, ...] = (None, *matrices)
     for matrix, b, a in zip(padded[-2:], before, after, strict=True):
@@ -321,7 +322,7 @@ def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> G
 
 
 def _needs(item: Item, wanted: set[Grid], wraps: bool) -> set[Grid]:
-    """Returns the displacements needed before a stage boundary for the displacements wanted after it."""
+    """Returns the displacements needed before the end of a stage for the displacements wanted after it."""
     (h, w), (ky, kx), (sy, sx) = item.before, item.kernel, item.stride
     if item.op == FLAT:
         return {(0, 0)}

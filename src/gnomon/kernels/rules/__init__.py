@@ -1,1 +1,1 @@
-"""Rules: how kernels pass through layers, one layer family per file; ``base`` has their interface."""
+"""Defines how kernels pass through layers, with one layer family per file; ``base`` has the interface."""

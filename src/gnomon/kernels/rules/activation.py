@@ -1,4 +1,4 @@
-"""The rule of activations: duals, and the tangents of trainable parameters of activations.
+"""The kernel rule of activations, including the tangents of their trainable parameters.
 
     K' = E[phi(u) phi(v)]                                                                 (1)
     T' = T E[phi'(u) phi'(v)] + [gain] E[u phi'(u) v phi'(v)] / g^2 + [bias] E[phi'(u) phi'(v)] / g^2
@@ -23,18 +23,19 @@ from gnomon.program.steps import TrainableActivationParameter
 
 @dataclass(frozen=True, slots=True)
 class ActivationRule(AbstractRule):
-    """A nonlinear elementwise function of a Gaussian."""
+    """The kernel rule of a nonlinear activation, applied to Gaussian preactivations."""
 
     dual: AbstractDual
     trainable: tuple[TrainableActivationParameter, ...]
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns which self-covariances are needed: variances."""
+        """Returns the self-covariances that the rule needs: the variance at each position (False), not all pairs of
+        positions."""
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns the variance at each position."""
+        """Returns the variance of the preactivation at each position."""
         return selves[0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
@@ -61,7 +62,7 @@ class ActivationRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class LineRule(AbstractRule):
-    """The rule of phi(u) = s u + i, which needs neither Gaussians nor variances."""
+    """The kernel rule of a linear activation phi(u) = s u + i, which needs neither Gaussians nor variances."""
 
     line: SlopeAndIntercept
     trainable: tuple[TrainableActivationParameter, ...]
@@ -75,14 +76,15 @@ class LineRule(AbstractRule):
         ntk = None if x.ntk is None else slope**2 * x.ntk
         if context.tangent:
             for t in self.trainable:
-                ratio = slope / t.scale if t.scale else 1.0  # a zero gain is always emitted alone, as phi(u) = g u + b
+                # a zero gain is always read as a step of its own, phi(u) = g u + b
+                ratio = slope / t.scale if t.scale else 1.0
                 term = ratio**2 * (x.nngp if t.kind == "gain" else torch.ones_like(x.nngp))
                 ntk = _plus(ntk, term, t, self.rank, context)
         return KernelPair(nngp, ntk)
 
 
 def _plus(ntk: Tensor | None, term: Tensor, t: TrainableActivationParameter, rank: int, context: RuleContext) -> Tensor:
-    """Adds a parameter's tangent; a parameter per position couples only equal positions."""
+    """Adds a parameter's term to the tangent kernel; a parameter per position couples only equal positions."""
     if not t.shared and context.full and rank:
         grid = term.shape[context.batch : context.batch + rank]
         eye = torch.eye(grid.numel(), dtype=term.dtype, device=term.device).reshape(*grid, *grid)

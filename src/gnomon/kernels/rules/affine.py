@@ -1,4 +1,4 @@
-"""The rules of affine layers, the only layers with weights.
+"""The kernel rules of affine layers, which are the only layers with weights.
 
 With pre the mean over the fan_in inputs of their second moments, and T the same mean of their tangents:
 
@@ -33,13 +33,13 @@ class AffineConstants:
 
     @classmethod
     def of(cls, weights: Weights, law: Law, *, standard: bool) -> "AffineConstants":
-        """Returns the constants of a layer; frozen parameters add no tangent."""
+        """Returns the constants of a layer for a distribution of its weights; frozen parameters add no tangent."""
         w2, b2 = law.weight_std**2, law.bias_std**2 if weights.bias else 0.0
         a, b = (float(weights.fan_in), 1.0) if standard else (w2, b2)  # (4), (3)
         return cls(w2, b2, a * weights.trained[0], b * (weights.bias is not None and weights.trained[1]))
 
     def join(self, pre: Tensor, tangent: Tensor | None, context: RuleContext) -> KernelPair:
-        """Applies the affine layer to covariances (1) and tangents (2)."""
+        """Applies the affine layer to covariances (1) and tangents (2), which were averaged over its inputs."""
         nngp = (self.weight * pre).add_(self.bias)  # (1)
         if not context.tangent:
             return KernelPair(nngp)
@@ -49,18 +49,18 @@ class AffineConstants:
 
 @dataclass(frozen=True, slots=True)
 class DenseRule(AbstractRule):
-    """The rule of a Linear layer; positions flattened into its input are averaged at equal places."""
+    """The kernel rule of a Linear layer; positions flattened into its input are averaged at equal positions."""
 
     op: Dense
     terms: AffineConstants
     rank: int
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns whether all pairs of positions are needed, which holds only if some positions remain."""
+        """Returns whether the rule needs all pairs of input positions, which holds only if some positions remain."""
         return (full and len(self.op.contracted) < self.rank,)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Averages over positions, then applies the layer."""
+        """Averages covariances over the flattened positions, then applies the layer."""
         (x,) = inputs
         full = self.wants(context.full)[0]
         pre = self._mean(x.nngp, context.batch, full)
@@ -78,13 +78,13 @@ class DenseRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class ConvRule(AbstractRule):
-    """The rule of a convolution: the mean over taps of covariances at shifted positions, axis by axis."""
+    """The kernel rule of a convolution: the mean of covariances over its kernel positions, axis by axis."""
 
     op: Conv
     terms: AffineConstants
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Averages over the taps, then applies the layer."""
+        """Averages covariances over the kernel positions of the convolution, then applies the layer."""
         (x,) = inputs
         pre = self._mean(x.nngp, context)
         return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context), context)

@@ -1,4 +1,4 @@
-"""The interface of a layer rule: how second moments and tangents pass through one step.
+"""Defines the interface of a kernel rule: how second moments and tangents pass through one step.
 
 Arrays have batch axes first, (n,) for points with themselves and (n, m) for pairs, then the grid of positions: once
 ("diagonal": covariances at equal positions) or twice ("full": all pairs of positions).
@@ -24,7 +24,7 @@ class KernelPair:
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """The state of the pass in which a rule runs.
+    """The state of the computation in which a rule runs: batch axes, requested form, statistics of both points.
 
     ``batch`` counts the batch axes, ``full`` says which form the result must have, ``left`` and ``right`` are the
     statistics of the two sides, ``same`` marks pairs that are one and the same sample (None: all of them are).
@@ -39,7 +39,7 @@ class RuleContext:
 
     def sides(self, rank: int) -> tuple[Tensor, Tensor]:
         """Returns the statistics of both sides, shaped to broadcast against covariances of a grid of ``rank`` axes."""
-        assert self.left is not None and self.right is not None  # the plan measures what a rule needs
+        assert self.left is not None and self.right is not None  # the plan always measures what a rule needs
         a, b = self.left, self.right
         if self.batch == 2:
             a, b = a.unsqueeze(1), b.unsqueeze(0)
@@ -50,31 +50,32 @@ class RuleContext:
 
 
 class AbstractRule(ABC):
-    """One step of the recursion."""
+    """The interface of kernel rules: each computes covariances after one step from covariances before it."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns for each input whether it must be full, if the output is to be ``full``."""
+        """Returns for each input whether it must hold all pairs of positions, given whether the output does (``full``)."""
         return (full,)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns for each input the form of the self-covariance that the statistics need; None if not needed."""
+        """Returns for each input which self-covariance the statistics need: full (True), variances (False), or none
+        (None)."""
         return (None,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns statistics per sample, from the self-covariances of the inputs."""
+        """Returns statistics of each point, computed from the self-covariances of the inputs."""
         return None
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns statistics per sample that come from the data directly, in addition to measured ones."""
+        """Returns statistics of each point that come from the data directly, in addition to measured ones."""
         return None
 
     @abstractmethod
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Returns covariances and tangents of the output, from the inputs."""
+        """Returns covariances and tangents of the output, from those before the step."""
 
 
 def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:
-    """Returns the diagonal form of a full array."""
+    """Returns the entries at equal positions of an array that holds all pairs of positions."""
     if rank == 0:
         return array
     grid = array.shape[batch : batch + rank]
@@ -84,7 +85,7 @@ def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:
 
 
 def mirror(array: Tensor) -> None:
-    """Copies the part below the diagonal of the first two axes to above it, in place, strip by strip.
+    """Copies the part below the diagonal of the first two axes to above it, in place.
 
     >>> square = torch.tensor([[1.0, 9.0], [2.0, 3.0]])
     >>> mirror(square)
@@ -102,7 +103,7 @@ def mirror(array: Tensor) -> None:
 
 
 def pad(array: Tensor, dim: int, before: int, after: int, *, circular: bool) -> Tensor:
-    """Pads one dimension with zeros or periodically."""
+    """Pads one dimension of an array with zeros, or periodically."""
     if before == after == 0:
         return array
     size = array.shape[dim]

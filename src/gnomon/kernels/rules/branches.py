@@ -1,4 +1,4 @@
-"""The rules of branches: sums of uncorrelated branches, concatenated channels, concatenated positions.
+"""The kernel rules of branches: sums of uncorrelated branches, concatenated channels, concatenated positions.
 
 Sum     K' = sum_i a_i^2 K_i         (cross terms vanish; the reader proved it)        (1)
 Concat  K' = sum_i (C_i / C) K_i                                                       (2)
@@ -15,16 +15,16 @@ from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 @dataclass(frozen=True, slots=True)
 class WeightedRule(AbstractRule):
-    """Applies equations (1) and (2): a weighted sum of covariances."""
+    """The kernel rule of sums and concatenated channels: a weighted sum of covariances; equations (1) and (2)."""
 
     weights: tuple[float, ...]
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns the form of the output for every input."""
+        """Returns for every input that it needs the form of the output: all pairs of positions, or equal positions."""
         return (full,) * len(self.weights)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns None for every input: no self-covariance is needed."""
+        """Returns None for every input, because no self-covariance is needed."""
         return (None,) * len(self.weights)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
@@ -36,18 +36,18 @@ class WeightedRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class StackRule(AbstractRule):
-    """The rule of concatenated positions, equation (3)."""
+    """The kernel rule of branches that are concatenated along positions, equation (3)."""
 
     axis: int
     count: int
     rank: int
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns the form of the output for every input."""
+        """Returns for every input that it needs the form of the output: all pairs of positions, or equal positions."""
         return (full,) * self.count
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns None for every input: no self-covariance is needed."""
+        """Returns None for every input, because no self-covariance is needed."""
         return (None,) * self.count
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:

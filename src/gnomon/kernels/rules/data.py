@@ -1,4 +1,4 @@
-"""The rule of the data: second moments of fixed inputs, averaged over their features.
+"""The kernel rule of the data: second moments of fixed inputs, averaged over their features.
 
     K(x, x')[p, q] = (1/C) sum_c x[c, p] x'[c, q]                                   (1)
                    = (v(x)[p] + v(x')[q]) / 2 - |x[:, p] - x'[:, q]|^2 / 2C         (2)
@@ -24,12 +24,12 @@ ALIGNED_COSINE_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class DataRule:
-    """Gram matrices of the data; the tangent is zero before the first weights."""
+    """The kernel rule of the data: their Gram matrices; the tangent is zero before the first weights."""
 
     op: Input
 
     def features(self, x: Tensor) -> Tensor:
-        """Returns the data, or their patches, as (n, channels, *grid)."""
+        """Returns the data, or their convolution patches, as (n, channels, *grid)."""
         data = self.op.function(x).movedim(self.op.channel, 1)
         return data if self.op.window is None else _patches(data, self.op.window)
 
@@ -52,7 +52,7 @@ class DataRule:
         if c > MAX_SHORT_FEATURES:
             moments = _near_equal(a, b, moments)
         if x is y:
-            mirror(moments)  # because matrix products may round both triangles differently
+            mirror(moments)  # matrix products may round both triangles differently
         return moments.reshape(n, m, *grid)
 
 
@@ -64,16 +64,16 @@ def _patches(data: Tensor, window: ConvolutionWindow) -> Tensor:
     for axis, (kernel, stride, dilation) in enumerate(zip(window.kernel, window.stride, window.dilation, strict=True)):
         data = data.unfold(2 + axis, dilation * (kernel - 1) + 1, stride)[
             ..., ::dilation
-        ]  # the taps become the last dimension
+        ]  # the kernel positions become the last dimension
     return data.permute(0, 1, *range(2 + rank, 2 + 2 * rank), *range(2, 2 + rank)).flatten(1, 1 + rank)
 
 
 def _near_equal(a: Tensor, b: Tensor, moments: Tensor) -> Tensor:
-    """Replaces the entries of nearly equal rows by equation (2)."""
+    """Computes the entries of nearly equal rows again by equation (2), which avoids cancellation."""
     c = a.shape[1]
     va, vb = (a * a).sum(1)[:, None] / c, (b * b).sum(1)[None] / c
     found = []
-    for top in range(0, len(a), ROWS_PER_STRIP):  # a strip stays in a cache
+    for top in range(0, len(a), ROWS_PER_STRIP):  # a few rows at a time stay in the cache
         rows = slice(top, top + ROWS_PER_STRIP)
         i, j, p = torch.nonzero(moments[rows] > (1 - ALIGNED_COSINE_TOLERANCE) / 2 * (va[rows] + vb), as_tuple=True)
         found.append((i + top, j, p))

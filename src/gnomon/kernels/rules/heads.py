@@ -1,4 +1,4 @@
-"""The rule of attention with 1/sqrt(d_k) logits: random logits, averaged over infinitely many heads.
+"""The kernel rule of attention with 1/sqrt(d_k) logits: random logits, averaged over infinitely many heads.
 
 With K_q, K_k, K_v the covariances of queries, keys and values, the logits of one head are Gaussian,
 
@@ -30,34 +30,34 @@ LOGITS_PER_CHUNK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class HeadsRule(AbstractRule):
-    """The rule of multi-head attention with random logits; equations (2) and (3)."""
+    """The kernel rule of multi-head attention with random logits; equations (2) and (3)."""
 
     mask: Tensor | None = field(default=None)
     padded: bool = False
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns the needed forms: all pairs of positions of values, queries and keys; nothing else of padding."""
+        """Returns which inputs need all pairs of positions: values, queries and keys, but not a padding mask."""
         return (True, True, True, False) if self.padded else (True, True, True)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns the full self-covariances of queries and keys as needed."""
+        """Returns which self-covariances are needed: full ones of queries and keys."""
         return (None, True, True, None) if self.padded else (None, True, True)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns both self-covariances in one row for each point."""
+        """Returns the self-covariances of queries and keys, in one row for each point."""
         q, k = selves[1], selves[2]
         assert q is not None and k is not None  # requested by watches
         return torch.cat([q.flatten(1), k.flatten(1)], 1)
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns what padding adds to the logits of each key, if padding is data."""
+        """Returns what a padding mask adds to the logits of each key; None if there is no such input."""
         if not self.padded:
             return None
-        assert data[3] is not None  # its fourth input is data
+        assert data[3] is not None  # with padding, the fourth input is the padding mask
         return data[3][:, 0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Computes a few pairs of inputs at a time."""
+        """Computes attention kernels for a few pairs of inputs at a time, to limit memory."""
         assert context.left is not None and context.right is not None
         v, q, k = inputs[:3]
         queries, keys = q.nngp.shape[-1], k.nngp.shape[-1]
@@ -115,19 +115,19 @@ def _flat(array: Tensor | None, batch: int) -> Tensor | None:
 
 
 def _joint(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns the joint covariance of both sides."""
+    """Returns the joint covariance [[a, c], [c^T, b]] of both points."""
     return torch.cat([torch.cat([a, c], -1), torch.cat([c.transpose(-1, -2), b], -1)], -2)
 
 
 def _root(covariance: Tensor) -> Tensor:
-    """Returns a square root L L^T, from eigenvalues because covariances of equal inputs are singular."""
+    """Returns L with L L^T = covariance, from eigenvalues, because covariances of equal inputs are singular."""
     values, vectors = torch.linalg.eigh(covariance)
     return vectors * values.clamp(min=0.0).sqrt().unsqueeze(-2) @ vectors.transpose(-1, -2)
 
 
 @cache
 def _noise(rows: int, columns: int) -> Tensor:
-    """Returns independent standard normal matrices, the same at every call."""
+    """Returns independent standard normal matrices, which are the same at every call."""
     generator = torch.Generator().manual_seed(0)
     return torch.randn(LOGIT_DRAWS, rows, columns, dtype=torch.float64, generator=generator)
 

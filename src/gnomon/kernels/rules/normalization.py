@@ -1,4 +1,4 @@
-"""The rules of normalization and dropout.
+"""The kernel rules of normalization layers and dropout.
 
     Normalize  K'[p, q](x, x') = K[p, q](x, x') / sqrt((v(x)[p] + eps) (v(x')[q] + eps))   (1)
     Dropout    K' = K / keep if both sides are one sample and one position, else K         (2)
@@ -20,17 +20,18 @@ from gnomon.program.steps import Normalize
 
 @dataclass(frozen=True, slots=True)
 class NormalizeRule(AbstractRule):
-    """The rule of normalization, equation (1)."""
+    """The kernel rule of normalization layers, equation (1)."""
 
     op: Normalize
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns which self-covariances are needed: variances."""
+        """Returns the self-covariances that the rule needs: the variance at each position (False), not all pairs of
+        positions."""
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns 1 / sqrt(v + eps) at each position."""
+        """Returns 1 / sqrt(v + eps) for the variance v at each position."""
         v = selves[0]
         assert v is not None  # requested by watches
         if self.op.pooled:
@@ -38,7 +39,7 @@ class NormalizeRule(AbstractRule):
         return (v + self.op.eps).rsqrt()
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiplies by the statistics of both sides."""
+        """Multiplies covariances and tangents by the normalization factors of both points."""
         (x,) = inputs
         left, right = context.sides(self.rank)
         scale = left * right
@@ -47,13 +48,13 @@ class NormalizeRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class DropoutRule(AbstractRule):
-    """The rule of dropout, equation (2)."""
+    """The kernel rule of dropout, equation (2)."""
 
     keep: float
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiplies the entries that share a mask."""
+        """Multiplies the entries whose two sides share a dropout mask by 1 / keep."""
         (x,) = inputs
         factor = self._factor(x.nngp, context)
         return KernelPair(x.nngp * factor, None if x.ntk is None else x.ntk * factor)  # (2)

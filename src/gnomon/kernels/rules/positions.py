@@ -1,4 +1,4 @@
-"""Rules that act only on positions: fixed linear maps, moves, attention.
+"""The kernel rules of layers that act only on positions: pooling, reshapes, attention with fixed weights.
 
     Mix     K'[p, q] = sum_{s, t} M[p, s] M[q, t] K[s, t]                                  (1)
     Move    K'[p, q] = K[i(p), i(q)]                                                       (2)
@@ -22,12 +22,12 @@ from gnomon.program.steps import FixedPositionMap, Reorder
 
 @dataclass(frozen=True, slots=True)
 class MixRule(AbstractRule):
-    """The rule of pooling, means, padding and upsampling, equation (1)."""
+    """The kernel rule of pooling, means, padding and upsampling, equation (1)."""
 
     op: FixedPositionMap
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns whether all pairs are needed: only if positions are summed, not if they are only copied."""
+        """Returns whether the rule needs all pairs of positions, which holds if positions are summed, not only copied."""
         return (full or self._sums,)
 
     @property
@@ -35,7 +35,7 @@ class MixRule(AbstractRule):
         return any(m is not None and bool(((m != 0).sum(1) > 1).any()) for m in self.op.matrices)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies the map to both sides of every grid axis."""
+        """Applies the linear map of positions to both points, along every grid axis."""
         (x,) = inputs
         return KernelPair(self._mix(x.nngp, context), None if x.ntk is None else self._mix(x.ntk, context))
 
@@ -48,7 +48,8 @@ class MixRule(AbstractRule):
             m = matrix.to(array)
             if not full:
                 dim = context.batch + axis
-                array = torch.tensordot(array, m * m, dims=([dim], [1])).movedim(-1, dim)  # (1) with one s for each p
+                # equation (1) if each p has only one s
+                array = torch.tensordot(array, m * m, dims=([dim], [1])).movedim(-1, dim)
                 continue
             for dim in (context.batch + rank + axis, context.batch + axis):
                 array = torch.tensordot(array, m, dims=([dim], [1])).movedim(-1, dim)  # (1)
@@ -57,13 +58,13 @@ class MixRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class MoveRule(AbstractRule):
-    """The rule of reshapes, permutes and slices of positions, equation (2)."""
+    """The kernel rule of reshapes, permutes and slices of positions, equation (2)."""
 
     op: Reorder
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Gathers entries by the index."""
+        """Moves the covariances to their new positions."""
         (x,) = inputs
         return KernelPair(self._move(x.nngp, context), None if x.ntk is None else self._move(x.ntk, context))
 
@@ -81,26 +82,26 @@ class MoveRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class AttendRule(AbstractRule):
-    """The rule of attention with deterministic logits, equation (3)."""
+    """The kernel rule of attention with deterministic logits, equation (3)."""
 
     weight: float
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns the needed forms: all pairs of the values; the logits enter only through statistics."""
+        """Returns which inputs need all pairs of positions: the values, but not the logits, which enter as statistics."""
         return True, False
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns the full self-covariance that determines the logits as needed."""
+        """Returns which self-covariances are needed: the full one that determines the logits."""
         return None, True
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns the attention weights, equation (4)."""
+        """Returns the attention weights of each point, equation (4)."""
         logits = selves[1]
         assert logits is not None  # requested by watches
         return torch.softmax(self.weight * logits, dim=-1)  # (4)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Mixes both sides with their own weights."""
+        """Multiplies the covariances of the values by both points' attention weights."""
         x = inputs[0]
         return KernelPair(self._attend(x.nngp, context), None if x.ntk is None else self._attend(x.ntk, context))
 
@@ -110,30 +111,30 @@ class AttendRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class BlendRule(AbstractRule):
-    """The rule of equation (3) with matrices from the data."""
+    """The kernel rule of position maps whose matrices come from the data, equation (3)."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns the needed forms: all pairs of the values, nothing else of the matrices."""
+        """Returns which inputs need all pairs of positions: the values, but not the matrices."""
         return True, False
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns None: no self-covariance is needed."""
+        """Returns None for both inputs, because no self-covariance is needed."""
         return None, None
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns the matrices of the points."""
+        """Returns the matrix of each point, which is its second input."""
         matrices = data[1]
-        assert matrices is not None  # its second input is data
+        assert matrices is not None  # the second input is the matrices
         return matrices[:, 0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Mixes both sides with their own matrices."""
+        """Multiplies the covariances of the values by both points' matrices."""
         x = inputs[0]
         return KernelPair(_both_sides(x.nngp, context), None if x.ntk is None else _both_sides(x.ntk, context))
 
 
 def _both_sides(array: Tensor, context: RuleContext) -> Tensor:
-    """Returns Z(x) K Z(x')^T, in the requested form."""
+    """Returns Z(x) K Z(x')^T, where Z(x) and Z(x') are the weight matrices of both points."""
     assert context.left is not None and context.right is not None
     left, right = context.left, context.right.transpose(-1, -2)
     if context.batch == 2:

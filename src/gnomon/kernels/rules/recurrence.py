@@ -1,4 +1,4 @@
-"""The rule of recurrence: one map is applied at every time step, so covariances between times matter.
+"""The kernel rule of recurrence: one map is applied at every time step, so covariances between times matter.
 
 With pre_t the covariances of the input map, K[t, s] the covariances of the preactivations u_t, v_s of two inputs,
 and h = phi(u):
@@ -25,17 +25,17 @@ from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 @dataclass(frozen=True, slots=True)
 class RecurRule(AbstractRule):
-    """The rule of a recurrent layer, one time step after the other; equations (1) and (2)."""
+    """The kernel rule of a recurrent layer, one time step after the other; equations (1) and (2)."""
 
     dual: AbstractDual
     terms: AffineConstants
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns which self-covariances are needed: variances of the input map."""
+        """Returns the self-covariances that the rule needs: variances of the input map at each time."""
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns the variance of the preactivation at each time."""
+        """Returns the variance of the preactivation at each time, equation (1)."""
         pre = selves[0]
         assert pre is not None  # requested by watches
         rows = [pre[:, 0] + self.terms.bias]
@@ -44,7 +44,7 @@ class RecurRule(AbstractRule):
         return torch.stack(rows, 1)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Computes row after row of times, all lags of a row together."""
+        """Computes covariances of time t with all other times from the covariances of time t - 1."""
         (x,) = inputs
         nngp: list[Tensor] = []
         ntk: list[Tensor] = []
@@ -76,8 +76,7 @@ class RecurRule(AbstractRule):
         return self.dual.dual_derivative(*self._variances(t, context), row)
 
     def _variances(self, t: int, context: RuleContext) -> tuple[Tensor, Tensor]:
-        """Returns the variances of u_t (left) and of u'_s for all s or s = t (right), shaped to broadcast against a
-        row."""
+        """Returns the variances of u_t (left point), and of v_s for all times s or s = t (right point)."""
         assert context.left is not None and context.right is not None  # requested by watches
         left, right = context.left[:, t], context.right if context.full else context.right[:, t]
         if context.batch == 2:
@@ -85,7 +84,8 @@ class RecurRule(AbstractRule):
         return (left.unsqueeze(-1) if context.full else left), right
 
     def _shift(self, row: Tensor, context: RuleContext) -> Tensor:
-        """Shifts a row by one step, from s - 1 to s; zero before the first step."""
+        """Shifts the covariances of one time with all times s by one step, from s - 1 to s; the first entry becomes
+        zero."""
         if not context.full:
             return row
         return torch.cat([torch.zeros_like(row[..., :1]), row[..., :-1]], -1)

@@ -1,4 +1,4 @@
-"""The rule of affine layers with weights shared over positions: convolutions over a group.
+"""The kernel rule of affine layers with weights shared over positions, such as convolutions over a group.
 
 With y[s] = b + sum_t w_t x[i(t, s)], positions s being places and elements of the group together,
 
@@ -22,14 +22,14 @@ from gnomon.program.steps import SharedWeightMap
 
 @dataclass(frozen=True, slots=True)
 class TapsRule(AbstractRule):
-    """The rule of affine layers with weights shared over positions; equation (1)."""
+    """The kernel rule of affine layers with weights shared over positions; equation (1)."""
 
     op: SharedWeightMap
     terms: AffineConstants
     grid: tuple[int, ...]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Averages over the taps, then applies the layer."""
+        """Averages covariances over the shared weights, then applies the layer."""
         (x,) = inputs
         pre = self._mean(x.nngp, context)
         return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context), context)

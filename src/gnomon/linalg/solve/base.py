@@ -1,4 +1,4 @@
-"""The interface of all solvers: they take a kernel, targets and a ridge, and return coefficients of a function.
+"""Defines the interface of all kernel solvers: kernel, targets and ridge in, coefficients of a function out.
 
 A kernel is a square matrix, or a function of two index tensors: ``kernel(rows, columns)`` returns the tile
 ``K[rows][:, columns]``. It may compute it from anything; a solver asks for as much of it as it needs at a time.
@@ -95,7 +95,7 @@ class Solution(Result):
 
     @names_call("solution.predict(tile)")
     def predict(self, tile: Array) -> Tensor:
-        """Returns values at new points from their kernel with the support points, (m, s)."""
+        """Returns predictions at new points, from their kernel with the support points, of shape (m, s)."""
         rows = as_tensor(tile).to(torch.float64)
         if rows.ndim != 2 or rows.shape[1] != len(self.support):
             what = f"the tile has shape {tuple(rows.shape)}, but the solution has {len(self.support)} support points"
@@ -105,7 +105,7 @@ class Solution(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on how the system was solved."""
+        """A sentence that says how the system was solved."""
         parts = [f"{self.solver}: {len(self.support)} support points"]
         if self.residual is not None:
             parts.append(f"relative residual {self.residual:.1e}")
@@ -117,7 +117,7 @@ class Solution(Result):
         return ", ".join(parts) + "."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots of the coefficients and, if computed, of the leave-one-out residuals."""
+        """Plots the coefficients and, if computed, the leave-one-out residuals."""
         sizes = Histogram.of("coefficients", self.coefficients.abs().flatten())
         plots = [Plot("Coefficients", (sizes,), Axis("absolute coefficient"), Axis("count"), self.verdict)]
         if self.scores.leave_one_out is not None:
@@ -127,7 +127,7 @@ class Solution(Result):
 
 
 class AbstractSolver(Record, ABC):
-    """A method that fits a function of a kernel to targets."""
+    """The interface of solvers: methods that fit a function of a kernel to targets."""
 
     @abstractmethod
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:
@@ -155,13 +155,13 @@ class IndexedKernel(Record):
     points: Float[Tensor, "n *d"] = field(repr=False)
 
     def __call__(self, rows: Tensor, columns: Tensor) -> Tensor:
-        """Returns the tile K[rows][:, columns]."""
+        """Returns the tile K[rows][:, columns] of the kernel matrix."""
         return self.function(self.points[rows], self.points[columns])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelSystem:
-    """A checked kernel with targets as a table; ``flat`` says that the caller's targets had one axis."""
+    """A checked kernel with targets as a table (n, k); ``flat`` says that the caller's targets had one axis."""
 
     kernel: Tensor | TileFunction
     y: Float[Tensor, "n k"]
@@ -176,7 +176,8 @@ class KernelSystem:
         if made.shape != (len(rows), len(columns)):
             what = f"kernel(rows, columns) returned {tuple(made.shape)} for {len(rows)} rows and {len(columns)} columns"
             raise InputError(what, accepted="one entry for each pair", fix="Return the matrix K[rows][:, columns]")
-        # A finite sum proves that all entries are finite. The sum may overflow; only then check each entry.
+        # A finite sum proves that all entries are finite and takes one pass. The sum may overflow; only then check each
+        # entry.
         if not bool(made.sum().isfinite()) and not bool(made.isfinite().all()):
             row = int(rows[(~made.isfinite()).any(1).nonzero()[0, 0]])
             fix = f"Look at input {row}: a NaN or a very large feature there is the usual cause"
@@ -189,7 +190,7 @@ class KernelSystem:
 
 
 def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
-    """Checks the arguments of a solver.
+    """Checks the arguments of a solver and returns them as a `KernelSystem`.
 
     >>> kernel_system(torch.eye(2), torch.ones(2), 0.1).y.shape
     torch.Size([2, 1])
@@ -212,8 +213,8 @@ def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
 
 
 def row_blocks(n: int, width: int, most: int) -> Iterator[Tensor]:
-    """Yields blocks of row indices such that a tile with ``width`` columns takes at most ``most`` bytes (at least
-    one row).
+    """Yields blocks of row indices such that a tile with ``width`` columns takes at most ``most`` bytes, or has one
+    row.
 
     >>> [block.tolist() for block in row_blocks(5, 10, 2 * 10 * BYTES_PER_FLOAT64)]
     [[0], [1, 2], [3, 4]]
@@ -225,7 +226,7 @@ def row_blocks(n: int, width: int, most: int) -> Iterator[Tensor]:
 
 
 def tile_bytes(memory: int | None) -> int:
-    """Returns the bytes that one tile may take.
+    """Returns the bytes that one tile of a kernel may take, an eighth of the memory.
 
     >>> tile_bytes(800)
     100
@@ -234,7 +235,7 @@ def tile_bytes(memory: int | None) -> int:
 
 
 def full_kernel(system: KernelSystem, memory: int | None) -> Float[Tensor, "n n"]:
-    """Returns the full kernel as a new table, assembled from small strips."""
+    """Returns the full kernel as a new matrix, assembled from small strips."""
     n = len(system.y)
     full, every = torch.empty(n, n, dtype=torch.float64), torch.arange(n)
     for rows in row_blocks(n, n, max(MIN_STRIP_BYTES, memory_budget(memory) // MEMORY_PARTS_PER_TILE**2)):

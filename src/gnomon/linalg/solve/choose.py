@@ -24,7 +24,7 @@ OPERATIONS_PER_SECOND = 5e10
 """float64 operations per second: one core with wide vectors, or several without."""
 CUBE = int(
     (3 * MAX_SOLVE_SECONDS * OPERATIONS_PER_SECOND) ** (1 / 3)
-)  # n^3 / 3 operations take at most a minute: 20,800 points
+)  # points for which n^3 / 3 operations take at most a minute: 20,800
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class SolverChoice(Result):
 
     @property
     def verdict(self) -> str:
-        """States the reason for the choice, in one sentence."""
+        """A sentence with the reason for the choice."""
         return self.reason
 
 
@@ -92,7 +92,8 @@ def choose_solver(
 
 
 def _centers(n: int, room: int) -> int:
-    """Returns the number of centers: what theory requires, more if they are cheap, at most what fits in memory."""
+    """Returns the number of Nystrom centers: what theory requires, more if they are cheap, at most what fits into
+    memory."""
     wanted = max(ceil(sqrt(n) * log(n)), isqrt(int(MAX_SOLVE_SECONDS * OPERATIONS_PER_SECOND) // (2 * n)))  # (1)
     return max(1, min(wanted, n, isqrt(room // (2 * MATRICES_IN_MEMORY * BYTES_PER_FLOAT64))))
 

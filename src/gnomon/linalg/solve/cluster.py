@@ -29,7 +29,7 @@ MAX_SENDS_WITHOUT_RESULT = 4
 
 @contextmanager
 def connect_client(where: Any) -> Iterator[Any]:
-    """Returns a client: the given one, one for a scheduler's address, or one for a number of local processes.
+    """Opens a client for a cluster: the given client, a scheduler's address, or a number of local processes.
 
     What is started here, a client or a cluster, is closed on leaving, and a client that was passed is left open.
     """
@@ -79,7 +79,7 @@ class Workers:
     progress: str = "the work so far"
 
     def send(self) -> Any:
-        """Returns the shared object on all workers; sends it if it is missing or was lost."""
+        """Returns the shared object on all workers; sends it first if it is missing or was lost."""
         self._reach()
         if self.missing:
             self.sends += 1
@@ -94,7 +94,7 @@ class Workers:
             (held,) = self.client.scatter([thing], broadcast=True, hash=False)
         except TimeoutError as error:
             raise _is_lost("the cluster has no workers") from error
-        except OSError as error:  # the scheduler did not answer
+        except OSError as error:  # raised if the scheduler did not answer
             raise self._connection_error() from error
         return held
 
@@ -115,7 +115,7 @@ class Workers:
 
     @property
     def width(self) -> int:
-        """The number of pieces to have in flight."""
+        """The number of pieces to send to the workers ahead of their results."""
         return PIECES_PER_THREAD * max(1, sum(self.threads.values()))
 
     @property
@@ -124,7 +124,7 @@ class Workers:
         self._reach()
         try:
             threads: dict[str, int] = self.client.nthreads()
-        except OSError as error:  # the scheduler did not answer
+        except OSError as error:  # raised if the scheduler did not answer
             raise self._connection_error() from error
         return threads
 
@@ -135,7 +135,7 @@ class Workers:
         while taken < len(pieces):
             try:
                 if self.missing:
-                    waiting.clear()  # their data is lost
+                    waiting.clear()  # the data of these pieces was lost with the workers
                 held = self.send()
                 for piece in pieces[taken + len(waiting) : taken + self.width]:
                     waiting.append(self.client.submit(function, held, piece, pure=False))
@@ -160,7 +160,7 @@ class Workers:
             raise self._connection_error() from error
         except KilledWorker as error:
             raise _is_lost(f"every worker that computed one of the pieces died: {error}") from error
-        self.sends = 1  # progress was made, so earlier losses no longer count
+        self.sends = 1  # a result arrived, so earlier losses no longer count
         return value
 
     def _connection_error(self) -> type[BaseException]:

@@ -1,4 +1,4 @@
-"""The direct solver: one Cholesky factorization, in the memory of the kernel.
+"""Solves kernel systems directly, by one Cholesky factorization in the memory of the kernel.
 
     L L^T = A = K + ridge + jitter,    c = A^{-1} y                                            (1)
     log p(y) = -y^T c / 2 - sum log L_ii - n log(2 pi) / 2                                     (2)
@@ -54,7 +54,7 @@ JITTER_POWERS = 12
 
 @dataclass(frozen=True, slots=True)
 class Direct(AbstractSolver):
-    """Cholesky in place: exact up to rounding, as long as the n x n kernel fits into memory.
+    """A direct solver: Cholesky factorization in place, exact up to rounding, if the n x n kernel fits into memory.
 
     ``jitter`` None adds powers of ten, from small to large, until the factorization succeeds, and reports the amount; a
     number is added as it is.
@@ -79,7 +79,7 @@ class Direct(AbstractSolver):
         n, k = system.y.shape
         diagonal = buffer.diagonal().copy() + system.ridge
         added = self._factorize(buffer, diagonal, lapack)
-        factor = buffer.T  # the same memory in LAPACK's column order
+        factor = buffer.T  # a view, because LAPACK expects column order
         c, _ = lapack.dpotrs(factor, system.y.numpy(), lower=1)  # (1)
         residual, norm = _residual(buffer, diagonal, c, system.y.numpy())
         reciprocal, _ = lapack.dpocon(factor, norm + added, uplo="L")
@@ -96,7 +96,7 @@ class Direct(AbstractSolver):
         )  # fmt: skip
 
     def _factorize(self, buffer: np.ndarray, diagonal: np.ndarray, lapack: Any) -> float:
-        """Writes the factor into the lower triangle of buffer.T; returns the jitter."""
+        """Writes the Cholesky factor into the lower triangle of buffer.T, and returns the jitter that was added."""
         unit = float(np.abs(diagonal).mean()) or 1.0
         amounts = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + JITTER_POWERS))]
         for added in amounts if self.jitter is None else [number("jitter", self.jitter)]:
@@ -121,7 +121,7 @@ def _assemble(system: KernelSystem, memory: int | None, *, overwrite: bool) -> n
             f"{n} points need {format_bytes(BYTES_PER_FLOAT64 * n * n)}, but only "
             f"{format_bytes(memory_budget(memory))} may be used"
         )
-        fix = "Use linalg.solve.Nystrom(m), or linalg.solve.auto(n) to choose"
+        fix = "Use gnomon.linalg.solve.Nystrom(m), or gnomon.linalg.solve.choose_solver(n) to choose a solver"
         raise BudgetError(what, accepted="a kernel that fits into memory", fix=fix)
     buffer: np.ndarray = full_kernel(system, memory).numpy()
     skew, largest = _skew(buffer)
@@ -132,7 +132,7 @@ def _assemble(system: KernelSystem, memory: int | None, *, overwrite: bool) -> n
 
 
 def _skew(buffer: np.ndarray) -> tuple[float, float]:
-    """Returns max |K - K^T| and max |K| below the diagonal, computed in square tiles that fit in the cache."""
+    """Returns max |K - K^T| and max |K| below the diagonal, computed in square tiles that fit into the cache."""
     n, side = len(buffer), isqrt(CACHE_TILE_BYTES // BYTES_PER_FLOAT64)
     skew = largest = 0.0
     for i in range(0, n, side):
@@ -145,7 +145,7 @@ def _skew(buffer: np.ndarray) -> tuple[float, float]:
 
 
 def _restore(buffer: np.ndarray) -> None:
-    """Copies the untouched triangle over the other one, row by row: LAPACK's lower triangle is our upper one."""
+    """Copies the unchanged triangle over the one that a failed factorization overwrote."""
     for i in range(len(buffer)):
         buffer[i, i + 1 :] = buffer[i + 1 :, i]
 
@@ -156,7 +156,8 @@ def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.nda
     product, sums = diagonal[:, None] * c, np.abs(diagonal)
     for rows in row_blocks(n, n, CACHE_TILE_BYTES):
         first, last = int(rows[0]), int(rows[-1]) + 1
-        strip = np.tril(buffer[first:last, :last], first - 1)  # strictly below the diagonal
+        # only entries strictly below the diagonal, whose values the factorization did not change
+        strip = np.tril(buffer[first:last, :last], first - 1)
         product[first:last] += strip @ c[:last]
         product[:last] += strip.T @ c[first:last]
         np.abs(strip, out=strip)

@@ -32,8 +32,8 @@ from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.nystrom import Nystrom, RowStream, from_sums
 from gnomon.linalg.solve.precondition import Landmarks
 
-# A range of r rows costs 2 r m^2 operations and sends 8 m^2 bytes. At 1e11 operations and 1e9 bytes per second,
-# sending takes 400 / r of the time: 5 % for this number of rows.
+# A range of r rows costs 2 r m^2 operations and sends 8 m^2 bytes. At 1e11 operations and 1e9 bytes per second, sending
+# takes 400 / r of the time: 5 % for this number of rows.
 DEFAULT_ROWS_PER_PIECE = 8192
 """Rows per piece if the caller gives none."""
 STRIP_BYTES = 2**28
@@ -42,7 +42,7 @@ STRIP_BYTES = 2**28
 
 @dataclass(frozen=True, slots=True)
 class Distributed(AbstractSolver):
-    """Nystrom or conjugate gradients with their products on a cluster. Needs the extra ``dask``.
+    """A solver that runs Nystrom or conjugate gradients on a Dask cluster. Needs the extra ``dask``.
 
     ``cluster`` is a ``dask.distributed.Client``, the address of a scheduler, or a number of local processes to start
     for the time of a solve. ``method`` says what is solved, with the options that it has on one machine; its
@@ -105,7 +105,7 @@ class Distributed(AbstractSolver):
 
 @dataclass(slots=True, eq=False)
 class Strips:
-    """Strips of a kernel in the memory of workers, and products with them; lost strips are recomputed."""
+    """Strips of a kernel in the memory of workers, and products with them; lost strips are computed again."""
 
     workers: Workers
     pieces: list[Piece]
@@ -113,12 +113,12 @@ class Strips:
     products: int = 0
 
     def product(self, p: Tensor) -> Tensor:
-        """Returns the product (K + ridge) p."""
+        """Returns the product (K + ridge) p, computed by the workers."""
         client = self.workers.client
         while True:
             try:
                 if self.workers.missing:
-                    self.held = []  # these strips depend on lost data
+                    self.held = []  # all strips were computed from data that is now lost
                 shared = self.workers.send()
                 if not self.held:
                     self.held = [client.submit(_strip, shared, piece, pure=False) for piece in self.pieces]

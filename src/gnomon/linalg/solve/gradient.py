@@ -1,4 +1,4 @@
-"""Preconditioned conjugate gradients: solves a system by products with the kernel.
+"""Solves kernel systems by preconditioned conjugate gradients, which need only products with the kernel.
 
     A = K + ridge,    stop where |y - A c| <= tolerance |y| for every output                   (1)
 
@@ -48,7 +48,7 @@ Map = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class ConjugateGradient(AbstractSolver):
-    """Conjugate gradients to a relative residual; raises an error after ``limit`` iterations without convergence.
+    """A solver by conjugate gradients to a relative residual; raises an error if ``limit`` iterations do not converge.
 
     >>> solution = ConjugateGradient(tolerance=1e-10).solve(2 * torch.eye(3), torch.ones(3))
     >>> [round(c, 9) for c in solution.coefficients.tolist()], solution.residual <= 1e-10
@@ -89,7 +89,7 @@ class ConjugateGradient(AbstractSolver):
 def recursion(
     product: Map, apply: Map, y: Float[Tensor, "n k"], goal: Float[Tensor, " k"], limit: int
 ) -> tuple[Float[Tensor, "n k"], int]:
-    """Iterates from zero until the recursion's residual is below the goal for every output, or the limit is reached."""
+    """Runs conjugate gradients from zero until every output's residual is below its goal, or the limit is reached."""
     c, r = torch.zeros_like(y), y.clone()
     z = apply(r)
     p, rz, count = z, (r * z).sum(0), 0
@@ -107,7 +107,7 @@ def recursion(
 
 
 def product_with(system: KernelSystem, p: Float[Tensor, "n k"], memory: int | None) -> Float[Tensor, "n k"]:
-    """Returns (K + ridge) p, computed strip by strip."""
+    """Returns the product (K + ridge) p, computed for a strip of rows at a time."""
     n = len(p)
     if isinstance(system.kernel, Tensor) and system.kernel.dtype == torch.float64:
         return system.kernel @ p + system.ridge * p
@@ -118,7 +118,7 @@ def product_with(system: KernelSystem, p: Float[Tensor, "n k"], memory: int | No
 
 
 def in_memory(system: KernelSystem, memory: int | None) -> KernelSystem:
-    """Returns the system with its kernel in memory, if it fits."""
+    """Returns the system with its kernel in memory if the kernel fits, else unchanged."""
     n = len(system.y)
     if isinstance(system.kernel, Tensor) or BYTES_PER_FLOAT64 * n * n > memory_budget(memory):
         return system

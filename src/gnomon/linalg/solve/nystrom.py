@@ -1,4 +1,4 @@
-"""The Nystrom method: fits a function on m of the n points to all points, in tiles, without an n x n matrix.
+"""Solves kernel systems approximately by the Nystrom method: a sum over m of the n points, without an n x n matrix.
 
 The function is a sum over m of the points, f(x) = sum_j K(x, z_j) c_j, and minimizes |f(X) - y|^2 + ridge |f|_H^2:
 
@@ -62,7 +62,7 @@ TILES_IN_MEMORY = 4
 
 @dataclass(frozen=True, slots=True)
 class Nystrom(AbstractSolver):
-    """The Nystrom method with m random or chosen centers; the n rows are streamed in tiles.
+    """The Nystrom solver with m random or chosen centers; it reads the n rows of the kernel in tiles.
 
     ``jitter`` of the solution is the jitter that K_mm needed for its factorization. ``dtype`` is the dtype of the
     tiles, float64 or float32.
@@ -98,7 +98,7 @@ class Nystrom(AbstractSolver):
 
     @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
     def stream(self, system: KernelSystem) -> "tuple[RowStream, float]":
-        """Returns the factorized centers, ready to process rows, and the jitter of the factorization."""
+        """Returns the factorized centers, ready to process rows, and the jitter of their factorization."""
         n = len(system.y)
         support = random_rows(n, self.m, self.seed) if self.centers is None else _checked_centers(self.centers, n)
         inner = cholesky(system.tile(support, support))
@@ -107,7 +107,7 @@ class Nystrom(AbstractSolver):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowStream:
-    """Processes rows of a system against its centers; can be sent to other processes if its kernel can."""
+    """Computes sums over rows of a system with its centers; can be sent to other processes if its kernel can."""
 
     system: KernelSystem
     support: Tensor
@@ -127,7 +127,7 @@ class RowStream:
         part = np.zeros((m, m), dtype=np.float32, order="F") if single else gram
         for block in row_blocks(last - first, TILES_IN_MEMORY * m, room * BYTES_PER_FLOAT64 // self.dtype.itemsize):
             rows = block + first
-            # Copied because the kernel may have returned a view of the caller's matrix.
+            # Copied because the kernel may have returned a view of the caller's matrix, which must not change.
             F = np.array(self.system.tile(rows, self.support, self.dtype).numpy(), order="C").T
             F = solve(1.0, factor, F, lower=1, overwrite_b=1)  # F of (2), transposed, in the memory of the copy
             square(1.0, F, beta=0.0 if single else 1.0, c=part, lower=1, overwrite_c=1)  # (2)
@@ -148,7 +148,7 @@ def from_sums(stream: RowStream, gram: np.ndarray, target: np.ndarray, jitter: f
 
 
 def _room(m: int, memory: int | None) -> int:
-    """Returns the bytes left for a tile in addition to the m x m matrices."""
+    """Returns the bytes left for a tile in addition to the m x m matrices; raises an error if there are too few."""
     taken = BYTES_PER_FLOAT64 * MATRICES_IN_MEMORY * m * m
     room = memory_budget(memory) - taken
     if room < BYTES_PER_FLOAT64 * m:

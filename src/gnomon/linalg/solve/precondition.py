@@ -1,4 +1,4 @@
-"""Preconditioners of a kernel: a low-rank factor, and the inverse of the matrix that it approximates.
+"""Computes preconditioners of a kernel: a low-rank factor, and the inverse of the matrix that it approximates.
 
     K ~ F F^T,    P = F F^T + d,    d = ridge + (tr K - |F|_F^2) / n                           (1)
     P^{-1} r = (r - F (d + F^T F)^{-1} F^T r) / d                                              (2)
@@ -28,23 +28,23 @@ from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, KernelSystem, as_slice, 
 DIAGONAL_TILE_POINTS = 256
 """Points per diagonal tile: few calls, at the cost of 255 unused entries per row."""
 EPS = torch.finfo(torch.float64).eps
-TINY = torch.finfo(torch.float64).tiny  # keeps P invertible for the zero kernel
+TINY = torch.finfo(torch.float64).tiny  # keeps the preconditioner invertible for the zero kernel
 
 
 class AbstractPreconditioner(ABC):
-    """A low-rank factor of a kernel."""
+    """The interface of preconditioners: each computes a low-rank factor of a kernel."""
 
     rank: int
     """Number of columns of the factor."""
 
     @abstractmethod
     def factor(self, system: KernelSystem, memory: int | None) -> Float[Tensor, "n r"]:
-        """Returns F of (1), with at most ``rank`` columns."""
+        """Returns the factor F of (1), with at most ``rank`` columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class PivotedCholesky(AbstractPreconditioner):
-    """Cholesky with the largest diagonal entry first: chooses ``rank`` columns of the kernel one after another.
+    """A preconditioner by Cholesky factorization with the largest remaining diagonal entry first.
 
     That is one call of the kernel for each column; if the kernel is a function, Landmarks, with one call, is faster.
 
@@ -63,7 +63,7 @@ class PivotedCholesky(AbstractPreconditioner):
         n = len(system.y)
         left = diagonal(system, memory)
         F = torch.zeros(n, columns(self.rank, n, memory), dtype=torch.float64)
-        enough = EPS * float(left.sum())  # the remainder is rounding
+        enough = EPS * float(left.sum())  # below this, the remaining diagonal is only rounding
         for j in range(F.shape[1]):
             pivot = int(left.argmax())
             if float(left[pivot]) <= enough:
@@ -77,7 +77,7 @@ class PivotedCholesky(AbstractPreconditioner):
 
 @dataclass(frozen=True, slots=True)
 class Landmarks(AbstractPreconditioner):
-    """Uses random points: K ~ K_nm K_mm^{-1} K_mn, the Nystrom approximation.
+    """A preconditioner from random points, the Nystrom approximation K ~ K_nm K_mm^{-1} K_mn.
 
     >>> from gnomon.linalg.solve import ConjugateGradient
     >>> ConjugateGradient(preconditioner=Landmarks(2)).solve(torch.eye(2), torch.ones(2)).iterations
@@ -103,25 +103,25 @@ class Landmarks(AbstractPreconditioner):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreconditionerInverse:
-    """The factorized inverse P^{-1} of (2)."""
+    """The factorized inverse P^{-1} of a preconditioner, equation (2)."""
 
     F: Float[Tensor, "n r"]
     lower: Float[Tensor, "r r"]
     d: float
 
     def __call__(self, r: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-        """Applies the inverse to each column."""
+        """Applies the inverse of the preconditioner to each column of r."""
         return (r - self.F @ torch.cholesky_solve(self.F.T @ r, self.lower)) / self.d  # (2)
 
 
 def inverse_of(kind: AbstractPreconditioner, system: KernelSystem, memory: int | None) -> PreconditionerInverse:
-    """Returns the inverse P^{-1} for a system."""
+    """Returns the inverse P^{-1} of a preconditioner for a system."""
     trace = float(diagonal(system, memory).sum())
     return inverse(kind.factor(system, memory), trace, system.ridge)
 
 
 def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> PreconditionerInverse:
-    """Returns the inverse of F F^T + d, equation (1)."""
+    """Returns the inverse of F F^T + d, where d comes from the trace and the ridge by equation (1)."""
     mean = trace / len(F)
     # The difference of traces is accurate to the rounding of a sum of n numbers, and may be slightly negative.
     left = trace - float(torch.linalg.vector_norm(F)) ** 2
@@ -147,12 +147,12 @@ def diagonal(system: KernelSystem, memory: int | None) -> Float[Tensor, " n"]:
 
 
 def columns(rank: int, n: int, memory: int | None) -> int:
-    """Returns the number of columns: at most ``rank``, the number of points, and a quarter of the memory."""
+    """Returns the number of columns of the factor: at most ``rank``, the number of points, and a quarter of the memory."""
     return max(1, min(rank, n, memory_budget(memory) // (4 * BYTES_PER_FLOAT64 * n)))
 
 
 def random_rows(n: int, m: int, seed: int) -> Tensor:
-    """Draws min(n, m) different points, in increasing order."""
+    """Draws min(n, m) different row numbers, in increasing order."""
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     return order[:m].sort().values
 

@@ -74,7 +74,7 @@ VERSION = "tiles of a kernel 1"
 
 @dataclass(frozen=True, slots=True)
 class Tiles(AbstractSolver):
-    """Stores the kernel in a Zarr store at ``path`` and iterates on it. Needs the extra ``zarr``.
+    """A solver that stores the kernel in a Zarr store at ``path`` and iterates on it. Needs the extra ``zarr``.
 
     ``side`` is the side of a tile, by default 2048 or what the memory allows; ``dtype`` the dtype on disk:
     float32 takes half of the space, and the result belongs to the rounded kernel. A store that exists keeps its own
@@ -109,7 +109,7 @@ class Tiles(AbstractSolver):
 
     @names_call("linalg.solve.Tiles(path).solve(kernel, y)")
     def write_kernel(self, system: KernelSystem) -> tuple[Any, int]:
-        """Returns the array on disk with all tiles of the lower triangle, and their side; computes missing tiles."""
+        """Computes missing tiles of the lower triangle, and returns the array on disk with all tiles, and their side."""
         n, word = len(system.y), str(self.dtype).removeprefix("torch.")
         probe = _probe(system, self.memory)
         fingerprint = f"{VERSION}: {n} points in {word}"
@@ -136,7 +136,7 @@ class Tiles(AbstractSolver):
         return min(n, DEFAULT_TILE_POINTS if self.side is None else self.side, room)
 
     def _fits(self, side: int, room: int) -> None:
-        """Raises an error if tiles do not fit in memory while they are computed."""
+        """Raises an error if tiles do not fit into memory while they are computed."""
         if side > room:
             needed = format_bytes(TILES_IN_MEMORY * BYTES_PER_FLOAT64 * side**2)
             what = f"tiles of side {side} need {needed}, including the temporaries of the kernel"
@@ -153,13 +153,13 @@ def _product(array: Any, sides: tuple[int, int], ridge: float, p: Float[Tensor, 
     for first, start, strip in _read(array, *sides):
         rows, columns = slice(first, first + len(strip)), slice(start, start + strip.shape[1])
         out[rows] += strip @ vector[columns]  # (1)
-        if start + sides[0] <= first:  # a tile below the diagonal
+        if start + sides[0] <= first:  # a tile below the diagonal also represents its mirror image
             out[columns] += strip.T @ vector[rows]  # (1)
     return torch.from_numpy(out)
 
 
 def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Yields strips of the lower-triangle tiles; reads the next one while the current one is used."""
+    """Yields strips of the tiles in the lower triangle; reads the next strip while the current one is used."""
     n = array.shape[0]
     count = -(-n // side)
     places = [
@@ -186,7 +186,7 @@ def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarr
 
 
 def _probe(system: KernelSystem, memory: int | None) -> np.ndarray:
-    """Returns columns of the kernel at evenly spaced points, at most (n, 8)."""
+    """Returns at most 8 columns of the kernel at evenly spaced points, by which a store recognizes its data."""
     n = len(system.y)
     columns = torch.linspace(0, n - 1, min(PROBED_COLUMNS, n)).long()
     entries = torch.empty(n, len(columns), dtype=torch.float64)

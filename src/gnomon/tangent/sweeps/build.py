@@ -1,4 +1,4 @@
-"""Networks of several widths and seeds from a user's function, and slopes along the widths.
+"""Builds networks of several widths and seeds with a user's function, and fits power laws in the width.
 
 >>> import torch
 >>> net = build_network(lambda width, seed: nn.Linear(2, width), 5, 0)
@@ -24,7 +24,7 @@ Build = Callable[[int, int], nn.Module]
 
 
 def build_network(build: Build, width: int, seed: int) -> nn.Module:
-    """Builds a network of a width in eval mode; seeds torch's random numbers and restores them.
+    """Builds a network of a width in eval mode, with torch's random numbers seeded and restored afterwards.
 
     Cost: as for the function.
 
@@ -42,7 +42,7 @@ def build_network(build: Build, width: int, seed: int) -> nn.Module:
 
 
 def checked_widths(widths: Sequence[int]) -> tuple[int, ...]:
-    """Checks that there are at least three widths in rising order.
+    """Returns the widths after checking that there are at least three in rising order.
 
     >>> checked_widths([8, 16, 32])
     (8, 16, 32)
@@ -54,7 +54,7 @@ def checked_widths(widths: Sequence[int]) -> tuple[int, ...]:
 
 
 def log_log_slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """The least-squares slope of log y over log x; NaN if some y is not positive.
+    """Returns the least-squares slope of log y over log x; NaN if some y is not positive.
 
     >>> round(log_log_slope([1, 2, 4], [1.0, 0.5, 0.25]), 6)
     -1.0

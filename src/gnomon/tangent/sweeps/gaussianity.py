@@ -29,7 +29,7 @@ __all__ = ["Gaussianity", "output_gaussianity"]
 
 @dataclass(frozen=True, slots=True)
 class Gaussianity(Result):
-    """The excess kurtosis (1) and Kolmogorov's distance from the normal distribution at each width."""
+    """The excess kurtosis (1) and the Kolmogorov distance from the normal distribution at each width."""
 
     widths: tuple[int, ...]
     excess: tuple[float, ...]
@@ -43,19 +43,19 @@ class Gaussianity(Result):
 
     @property
     def exponent(self) -> float:
-        """The slope of log excess over log width, -1 in theory; NaN if an excess is not positive."""
+        """The slope of log excess kurtosis over log width, -1 in theory; NaN if an excess is not positive."""
         return log_log_slope(self.widths, self.excess)
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence whether outputs of the widest network are significantly non-Gaussian."""
+        """A sentence that says whether outputs of the widest network are significantly non-Gaussian."""
         last = self.excess[-1]
         if abs(last) < 2 * self.error:
             return f"At width {self.widths[-1]} outputs of {self.draws} networks look Gaussian."
         return f"At width {self.widths[-1]} outputs have excess kurtosis {last:.2f}: not Gaussian yet."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the excess along the width."""
+        """Plots the excess kurtosis over the width."""
         line = Line("excess kurtosis", self.widths, self.excess)
         return (Plot("Gaussian outputs", (line,), Axis("width", log=True), Axis("excess kurtosis"), self.verdict),)
 
@@ -64,8 +64,7 @@ class Gaussianity(Result):
 def output_gaussianity(
     build: Build, data: Any, *, widths: Sequence[int] = (8, 32, 128), draws: int = 400
 ) -> Gaussianity:
-    """Measures how far the first output at the first input is from Gaussian over initializations of several widths;
-    (1).
+    """Measures, for several widths, how far one output of random networks is from a Gaussian; equation (1).
 
     Args:
         build: a function (width, seed) that returns a network.
@@ -92,7 +91,7 @@ def output_gaussianity(
     excess, distance = [], []
     for width in chosen:
         nets = (build_network(build, width, seed) for seed in range(m))
-        with torch.no_grad():  # these networks were built here, so nothing has to be preserved
+        with torch.no_grad():  # these networks were built here, so no mode or state must be restored
             f = np.array([float(run_to_rows(net, one)[0, 0]) for net in nets])
         scale = float(np.sqrt((f**2).mean())) or 1.0
         excess.append(float(((f / scale) ** 4).mean()) - 3)  # (1)

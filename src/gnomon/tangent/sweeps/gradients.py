@@ -1,4 +1,4 @@
-"""How the gradient of each parameter scales with the width: a check of a parametrization.
+"""Measures how the gradient of each parameter scales with the width, which checks a parametrization.
 
     rms(dL / dw_l) ~ width^(e_l),    rms(lr dL / dw_l) / rms(w_l) the relative step of layer l                  (1)
 
@@ -35,12 +35,12 @@ class GradientExponents(Result):
 
     @property
     def exponents(self) -> dict[str, float]:
-        """The slope of (1) for each parameter."""
+        """The exponent of (1) for each parameter: its gradient grows as width^exponent."""
         return {name: round(log_log_slope(self.widths, sizes), 12) for name, sizes in self.sizes.items()}
 
     @property
     def verdict(self) -> str:
-        """States the range of exponents, in one sentence."""
+        """A sentence with the smallest and the largest exponent."""
         found = self.exponents
         low, high = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
         return (
@@ -49,7 +49,7 @@ class GradientExponents(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots gradients along the width."""
+        """Plots the gradient of each parameter over the width."""
         marks = tuple(Line(name, self.widths, sizes) for name, sizes in self.sizes.items())
         axes = Axis("width", log=True), Axis("root mean square gradient", log=True)
         return (Plot("Gradients and width", marks, *axes, self.verdict),)
@@ -101,7 +101,7 @@ def gradient_exponents(
 
 
 def _squares(build: Build, width: int, seed: int, data: Any, loss: Loss | None) -> dict[str, float]:
-    """The mean square of each parameter's gradient."""
+    """Returns the mean square of each parameter's gradient, by parameter name."""
     net = build_network(build, width, seed)
     named = {name: p for name, p in net.named_parameters() if p.requires_grad}
     sums = {name: torch.zeros_like(p) for name, p in named.items()}

@@ -1,4 +1,4 @@
-"""Training with the outputs multiplied by a number alpha: from learning features to lazy.
+"""Trains a network with its outputs multiplied by a number alpha: small alphas learn features, large ones are lazy.
 
     F(w, x) = alpha (f(w, x) - f(w0, x)),    loss l(F, y) / alpha^2                                             (1)
 
@@ -35,7 +35,8 @@ MAX_EXAMPLES = 64
 
 @dataclass(frozen=True, slots=True)
 class ScaleSweep(Result):
-    """At each alpha: the score on test examples, the change of the kernel, the largest share of flipped units.
+    """For each alpha: the score on test examples, the kernel's change, and the largest share of units with flipped
+    sign.
 
     ``flips`` is empty for a network without hidden linear or convolutional layers.
     """
@@ -48,7 +49,7 @@ class ScaleSweep(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence what the largest scale costs or brings."""
+        """A sentence that says how the kernel's change and the test score depend on the output scale."""
         what = "accuracy" if self.classes else "explained variance"
         return (
             f"From alpha = {self.alphas[0]:g} to {self.alphas[-1]:g} the kernel's change falls from "
@@ -57,7 +58,7 @@ class ScaleSweep(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots score, drift and flips along alpha."""
+        """Plots test score, change of the kernel and flipped units over alpha."""
         curves = {"test score": self.scores, "change of the kernel": self.drift, "flipped units": self.flips}
         marks = tuple(Line(name, self.alphas, values) for name, values in curves.items() if values)
         return (Plot("Scale of the outputs", marks, Axis("alpha", log=True), Axis("value"), self.verdict),)

@@ -1,4 +1,4 @@
-"""How much tangent kernels, and trained outputs, differ between initializations of one width.
+"""Measures how much tangent kernels, or trained outputs, differ between initializations of one width.
 
     spread(m) = sqrt( sum var_seeds(q) / sum mean_seeds(q)^2 )  ~  m^-1/2                                       (1)
 
@@ -32,7 +32,7 @@ __all__ = ["WidthSpread", "kernel_spread", "output_spread"]
 
 @dataclass(frozen=True, slots=True)
 class WidthSpread(Result):
-    """The spread (1) over seeds at each width, of the kernel or of trained outputs."""
+    """The relative spread (1) over random seeds at each width, of the kernel or of trained outputs."""
 
     widths: tuple[int, ...]
     spread: tuple[float, ...]
@@ -41,12 +41,12 @@ class WidthSpread(Result):
 
     @property
     def exponent(self) -> float:
-        """The slope of log spread over log width; -1/2 in theory."""
+        """The slope of log spread over log width, which is -1/2 in theory."""
         return log_log_slope(self.widths, self.spread)
 
     @property
     def verdict(self) -> str:
-        """States the exponent, and what an average over networks brings at the largest width, in one sentence."""
+        """A sentence with the exponent, and with what averaging networks gains at the largest width."""
         gain = f", of which an average over networks leaves only 1 / {self.seeds} of the square"
         end = gain if self.quantity == "trained outputs" else ""
         return (
@@ -55,7 +55,7 @@ class WidthSpread(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the spread over width, with the theoretical slope."""
+        """Plots the spread over the width, with the theoretical slope."""
         line = [self.spread[0] * (w / self.widths[0]) ** -0.5 for w in self.widths]
         marks = (Scatter("measured", self.widths, self.spread), Line("slope -1/2", self.widths, line, "dashed"))
         axes = Axis("width", log=True), Axis("relative spread over seeds", log=True)
