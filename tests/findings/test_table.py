@@ -132,6 +132,6 @@ def test_the_order_is_by_level_then_by_rank_then_as_given():
 
 @pytest.mark.parametrize("word", ["overfitting", "faults", ""])
 def test_a_word_that_is_no_kind_and_no_level_is_refused(word):
-    with pytest.raises(InputError, match="there is no finding called"):
+    with pytest.raises(InputError, match="no finding is called"):
         check_finding_kinds([word])
     assert check_finding_kinds(["problem", "overfit"]) == ("problem", "overfit")

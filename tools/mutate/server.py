@@ -26,7 +26,7 @@ MEMORY_BYTES = 10 * 2**30
 
 POLL_SECONDS = 0.01
 START_SECONDS = 20.0
-"""Processor time allowed beside five times the seconds of the tests."""
+"""Seconds of processor time allowed in addition to five times the seconds of the tests."""
 WAITING_FACTOR = 10.0
 """Time on the clock, in units of the allowed processor time, after which a process counts as stuck.
 

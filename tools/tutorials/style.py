@@ -1,4 +1,5 @@
-"""Defines the look of pictures on the pages: the palette of the report, and the same figure recolored for dark pages."""
+"""Defines the look of pictures on the pages: the palette of the report, and the same figure recolored for dark
+pages."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Runs a module that takes joined graphs on inputs whose first axis counts graphs, or counts nodes of one large graph."""
+"""Runs a module that takes joined graphs on inputs whose first axis counts graphs, or counts nodes of one large
+graph."""
 
 import inspect
 from collections.abc import Mapping

@@ -83,7 +83,8 @@ def _classes(inner: tuple[int, ...], largest: int, task: TaskName | None) -> Out
 
 
 def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | None) -> OutputMeaning:
-    """Reads outputs with one label per position: they have the positions of the labels and one more axis for classes."""
+    """Reads outputs with one label per position: they have the positions of the labels and one more axis for
+    classes."""
     inner, wanted = _without_ones(tuple(outputs.shape[1:])), _without_ones(tuple(y.shape[1:]))
     last, first = inner[: len(wanted)] == wanted, inner[1:] == wanted
     if len(inner) == len(wanted) + 1 and last and inner[-1] > largest:
@@ -128,7 +129,7 @@ def _without_targets(x: Any) -> Any:
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Removes trailing axes of length one from a shape, such as those of pooled images (n, 10, 1, 1)."""
+    """Removes trailing axes of length one from a shape, such as the last two of pooled images (n, 10, 1, 1)."""
     while shape and shape[-1] == 1:
         shape = shape[:-1]
     return shape

@@ -84,11 +84,11 @@ _DESCRIPTIONS: dict[str, str] = {
 }
 
 _GOALS: dict[str, str] = {
-    "class": "tell {reading.classes} classes apart",
+    "class": "distinguish {reading.classes} classes",
     "numbers": "predict {reading.numbers} numbers",
     "language model": "predict one of {reading.classes} tokens at each of {reading.positions} positions",
-    "class per position": "tell {reading.classes} classes apart at each of {reading.positions} positions",
-    "class per pixel": "tell {reading.classes} classes apart at each of {reading.positions} pixels",
+    "class per position": "distinguish {reading.classes} classes at each of {reading.positions} positions",
+    "class per pixel": "distinguish {reading.classes} classes at each of {reading.positions} pixels",
     "class per node": "distinguish {reading.classes} classes at each node",
     "ensemble": "predict {reading.target} with each of {reading.positions} members",
     "model loss": "lower the loss that it computes itself",

@@ -57,7 +57,8 @@ class DecisionScore:
         return self.loss / log(2)  # (1)
 
     def values(self, data: str) -> tuple[Value, ...]:
-        """Returns accuracy, and for tokens perplexity and bits, as values for a report; ``data`` is "train" or "test"."""
+        """Returns accuracy, and for tokens perplexity and bits, as values for a report; ``data`` is "train" or
+        "test"."""
         seen = f"{self.decisions} {self.unit}s"
         found = [Value(f"accuracy on {data}", self.accuracy, meaning=seen, id=f"accuracy-on-{data}")]
         if self.unit == "token":

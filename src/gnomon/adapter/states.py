@@ -34,7 +34,8 @@ STATE_METHODS = ("init_hidden", "initial_state", "init_state", "zero_state")
 
 
 class StateView(ModuleView):
-    """A view of a recurrent module that starts each call from the first state; ``axis`` counts examples in the inputs."""
+    """A view of a recurrent module that starts each call from the first state; ``axis`` counts examples in the
+    inputs."""
 
     def __init__(self, module: nn.Module, axis: int) -> None:
         super().__init__(module)

@@ -84,7 +84,8 @@ class InputError(GnomonError, ValueError):
 
 
 class ReadError(GnomonError, ValueError):
-    """A module cannot be converted to a `gnomon.program`, because one of its operations or parameters is not supported."""
+    """A module cannot be converted to a `gnomon.program`, because one of its operations or parameters is not
+    supported."""
 
 
 class NoLimitError(ReadError):
@@ -182,7 +183,8 @@ def _name_call(function: Callable[..., Any], text: str | None) -> Callable[..., 
 
 
 def _call_text(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
-    """Returns a call as text for error messages: the function's or class's name and its required positional arguments."""
+    """Returns a call as text for error messages: the function's or class's name and its required positional
+    arguments."""
     import inspect  # imported only when an error is raised
 
     name, parameters = function.__name__, list(inspect.signature(function).parameters.values())

@@ -62,7 +62,8 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTes
 
 
 def _stratify(labels: Tensor, generator: Generator) -> Tensor:
-    """Returns all indices sorted by key (1), which spreads every class evenly; equal keys in the order of the classes."""
+    """Returns all indices sorted by key (1), which spreads every class evenly; equal keys in the order of the
+    classes."""
     shuffled = torch.randperm(len(labels), generator=generator)
     members = [shuffled[labels[shuffled] == c] for c in range(CLASS_COUNT)]
     keys = torch.cat([(torch.arange(len(m), dtype=torch.float64) + 0.5) / len(m) for m in members])  # (1)

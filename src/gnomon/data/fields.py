@@ -34,7 +34,8 @@ Spectra = np.ndarray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimulatedFields(Record):
-    """Simulated fields (space, time) by name, the grid steps, and the coefficients of the equations that they follow."""
+    """Simulated fields (space, time) by name, the grid steps, and the coefficients of the equations that they
+    follow."""
 
     fields: dict[str, np.ndarray] = field(repr=False)
     dx: tuple[float, ...]
@@ -195,7 +196,8 @@ def _advection(w: np.ndarray) -> Callable[[Spectra], Spectra]:
 def _run(
     linear: np.ndarray, rule: Callable[[Spectra], Spectra], state: Spectra, duration: float, times: int, inner: int
 ) -> np.ndarray:
-    """Returns fields (field, space..., time) by equation (1), with ``inner`` integration steps between recorded times."""
+    """Returns fields (field, space..., time) by equation (1), with ``inner`` integration steps between recorded
+    times."""
     h = duration / (times - 1) / inner
     circle = np.exp(1j * np.pi * (np.arange(32) + 0.5) / 32)
     z = h * linear[..., None] + circle

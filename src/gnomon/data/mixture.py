@@ -90,7 +90,8 @@ class GaussianMixture(Record):
         return self.means[which] + torch.einsum("nij,nj->ni", roots[which], noise)
 
     def _joint(self, x: Tensor) -> Tensor:
-        """Returns log w_k N(x; m_k, C_k), the log joint density of point and component, for all points and components."""
+        """Returns log w_k N(x; m_k, C_k), the log joint density of point and component, for all points and
+        components."""
         x, d = self._points(x), self.means.shape[1]
         roots = torch.linalg.cholesky(self.covariances)
         apart = torch.linalg.solve_triangular(roots, (x - self.means[:, None]).mT, upper=False)

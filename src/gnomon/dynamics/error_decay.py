@@ -54,7 +54,8 @@ class AbstractErrorDecay(ABC):
 
     @abstractmethod
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
-        """Returns p_t(a), the share of the error that remains at each time; infinite if it diverges and t is infinite."""
+        """Returns p_t(a), the share of the error that remains at each time; infinite if it diverges and t is
+        infinite."""
 
     @abstractmethod
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:

@@ -99,7 +99,8 @@ class Modes(Result):
 
     @names_call
     def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
-        """Returns the time until the error along each eigenvector falls to a fraction, equation (2); infinite if never."""
+        """Returns the time until the error along each eigenvector falls to a fraction, equation (2); infinite if
+        never."""
         fraction = number("fraction", fraction, above=0, below=1)
         decay = self.decay.decay(self.rates + self.penalty)
         return torch.where((self.rates > 0) & (decay > 0), log(1 / fraction) / decay, inf)  # (2)

@@ -150,7 +150,8 @@ def _accuracies(outputs: Float[Tensor, "t m k"], targets: Float[Tensor, "m k"]) 
 
 
 def _outputs(ntk: Tensor | np.ndarray, f0: Tensor | np.ndarray | None) -> int | None:
-    """Returns the number of outputs, if a kernel that couples outputs or the initial outputs determine it; else None."""
+    """Returns the number of outputs, if a kernel that couples outputs or the initial outputs determine it; else
+    None."""
     if ntk.ndim == 4:
         return ntk.shape[-1]
     return f0.shape[1] if f0 is not None and f0.ndim == 2 else None

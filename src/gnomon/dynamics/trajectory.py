@@ -83,7 +83,7 @@ class Trajectory(WithCurves):
         return (self.beside({}),)
 
     def beside(self, measured: Measured) -> Plot:
-        """Returns predicted losses as lines and measured losses as points, for one plot."""
+        """Returns predicted losses as lines and measured losses as points, in one plot."""
         plot = self.curves.plot("Predicted training", self.verdict)
         points = (
             tuple(Scatter(name, times, losses) for name, (times, losses) in measured.items())

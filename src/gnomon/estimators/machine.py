@@ -110,7 +110,8 @@ class AbstractKernelMachine(BaseEstimator, ABC):
 
 
 def _ridges(ridge: Any, t: float) -> tuple[float, ...]:
-    """Returns candidates for the ridge: the number that was passed, zero if stopping at ``t`` regularizes, or a grid."""
+    """Returns candidates for the ridge: the number that was passed, zero if stopping at ``t`` regularizes, or a
+    grid."""
     if isinstance(ridge, str) and ridge == "auto":
         return (0.0,) if t < inf else GRID
     if isinstance(ridge, bool) or not isinstance(ridge, int | float) or not isfinite(ridge) or ridge < 0:

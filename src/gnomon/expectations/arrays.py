@@ -38,10 +38,10 @@ def series_sums(
     alpha: tuple[np.ndarray, np.ndarray], tail: tuple[np.ndarray, np.ndarray], tolerance: float, aligned: float,
     rho: np.ndarray, out: np.ndarray,
 ) -> int:  # fmt: skip
-    """Computes the series sum_k alpha_k beta_k rho^k for many pairs; NaN where its error is not certified, and counts
+    """Computes the series sum_k alpha_k beta_k rho^k for many pairs; NaN if its error is not certified, and counts
     them.
 
-    The arguments are those of `loops.sums`: indices of the two functions' rows, covariances, inverse standard
+    The arguments are the same as for `loops.sums`: indices of the two functions' rows, covariances, inverse standard
     deviations, Hermite coefficients, square roots of relative tails. Every pair uses all terms.
 
     >>> one, half = np.ones(1), np.full(1, 0.5)
@@ -73,7 +73,7 @@ def series_sums(
 
 
 def hermite_sums(z: np.ndarray, weighted: np.ndarray, alpha: np.ndarray) -> None:
-    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k], where he_k are the Hermite polynomials.
+    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k], with the Hermite polynomials he_k.
 
     >>> alpha = np.zeros((1, 2))
     >>> hermite_sums(np.ones((1, 1)), np.ones((1, 1)), alpha)

@@ -97,7 +97,7 @@ class _Work:
         return cls(f, g, pairs, _one_after_the_other(series, closed) if short else closed, second[0])
 
     def values(self) -> np.ndarray:
-        """Returns the expectations by the chosen method, and by double integrals where this method gives no value."""
+        """Returns the expectations by the chosen method, and by double integrals if this method gives no value."""
         blocks, result = self.pairs.blocks(symmetric=self.f is self.g), np.empty(self.pairs.covariance.shape)
 
         def summed(k: int, room: None) -> int:

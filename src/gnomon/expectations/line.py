@@ -69,7 +69,8 @@ class Sampler:
         return self.function(u)
 
     def pieces(self, least: float, reach: float) -> Pieces:
-        """Returns the smooth pieces of the function on [-reach, reach], for standard deviations of ``least`` or more."""
+        """Returns the smooth pieces of the function on [-reach, reach], for standard deviations of ``least`` or
+        more."""
         if self._pieces:
             known = self._pieces[0]
             if known.least <= least and reach <= known.reach:

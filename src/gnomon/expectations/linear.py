@@ -4,7 +4,7 @@ Away from zero such a function is a line, to which every corner adds something b
 
     f(x) = level + slope x + sum over corners of (jump + bend (|x| - distance)) 1(x beyond the corner)          (1)
 
-so that E[f(u) g(v)] is a sum of moments of single variables, and of those of wedges.py for each pair of corners. What
+so that E[f(u) g(v)] is a sum of moments of single variables, and of moments from wedges.py for each pair of corners. What
 corners add is small if they are far, so that nothing cancels there. If it does (a variance so large that pieces
 are short: f is then small compared with its terms), the pair is left to others:
 
@@ -120,7 +120,7 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
     )
     gap = start[1:] - end[:-1]
     jump = torch.where(pieces.jump != 0, gap, 0)
-    # two lines that meet slightly beside the corner that was found, by rounding
+    # two lines that meet next to the corner that was found, by rounding
     meeting = (pieces.jump == 0) & (bend != 0) & (pieces.cuts != 0)
     cuts = pieces.cuts - torch.where(meeting, gap / torch.where(bend != 0, bend, 1), 0)
     center = int((pieces.cuts < 0).sum())  # index of the piece that contains zero or ends there

@@ -46,7 +46,7 @@ def ridges(
     """Computes E[f(u) g(v)] for many pairs as integrals over u of f(u) E[g(v) | u]; equation (1).
 
     ``level`` is the row of ``at`` (first edge, first piece, pieces) that holds the variance of v given u; the last is g
-    itself. ``panel`` is the first panel: 0, or the one that begins at x = 0 where f and g are both even or both odd.
+    itself. ``panel`` is the first panel: 0, or the one that begins at x = 0 if f and g are both even or both odd.
     """
     edges, coefficients, density, rule = (
         borrow(edges),
@@ -79,7 +79,7 @@ def ridges(
 
 @compile_on_first_use
 def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, tolerance, aligned, rho, out):
-    """Computes Mehler's series for many pairs; NaN where its error is not certified, and returns the number of NaN.
+    """Computes Mehler's series for many pairs; NaN if its error is not certified, and returns the number of NaN.
 
     Standard deviations come as their inverses (0 for 0); correlations beyond ``aligned`` are taken for +-1. Tails are
     square roots, relative to the whole, after each block of terms.
@@ -115,7 +115,7 @@ def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, to
 
 @compile_on_first_use
 def hermite_sums(z, weighted, alpha):
-    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k], where he_k are the Hermite polynomials.
+    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k], with the Hermite polynomials he_k.
 
     Nodes come in multiples of TERMS.
     """

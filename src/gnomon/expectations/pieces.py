@@ -229,7 +229,8 @@ def _fits(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor, size:
 
 
 def _classify(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the edges between pieces, the width of the narrower neighbor of each (0 at corners), and the jumps of f."""
+    """Returns the edges between pieces, the width of the narrower neighbor of each (0 at corners), and the jumps of
+    f."""
     cuts = edges[1:-1]
     width = torch.minimum(cuts - edges[:-2], edges[2:] - cuts)
     left, right = cuts - width / 2, cuts + width / 2

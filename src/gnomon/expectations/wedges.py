@@ -52,7 +52,7 @@ PER_ROOT = (2 * pi) ** -0.5
 
 @compile_on_first_use
 def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out):
-    """Computes E[f(u) g(v)] for many pairs of piecewise linear functions; NaN where not certified, and counts these.
+    """Computes E[f(u) g(v)] for many pairs of piecewise linear functions; NaN if not certified, and counts these.
 
     ``left`` and ``right`` are (numbers, corners) of single points, see linear.py; ``weights[e, f, sign]`` the factors
     of M00, M10, M01 and M11 for two corners; ``rules`` Gauss, Laguerre and the polynomial of the tail; ``one`` whether
@@ -96,7 +96,7 @@ def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out
 
 @njit(**INNER)
 def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
-    """Computes correlations, and all terms of the expectations except those of pairs of corners."""
+    """Computes correlations, and all terms of the expectations that need no pair of corners."""
     for q in range(len(p)):
         a, b = p[q], m[q]
         wedge[0, q], wedge[1, q] = x[0, a], y[0, b]
@@ -111,7 +111,8 @@ def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
 
 @njit(**INNER)
 def _gather(p, m, first, second, wedge, n):
-    """Collects the distances and probabilities of two corners for many pairs; returns for how many pairs both matter."""
+    """Collects the distances and probabilities of two corners for many pairs; returns for how many pairs both
+    matter."""
     some = 0
     for q in range(n):
         a, b = p[q], m[q]

@@ -191,7 +191,7 @@ RELABELED_CLASS = _kind("relabeled-class", Level.PROBLEM,
     "Many training examples of class {true} seem to be labeled {given}. A simple model fitted to the training labels "
     "calls {by_train:.0%} of {examples} test examples of class {true} a {given}; fitted to the test labels it does so "
     "for {by_test:.0%}.",
-    "Check the training examples labeled {given}, and relabel those of class {true}.",
+    "Check the training examples labeled {given}, and relabel the examples of class {true} among them.",
     causes=("noisy-labels", "class-shift", "labels-unrelated", "overfit"))
 GROUPS_IN_BOTH = _kind("groups-in-both", Level.PROBLEM,
     "{share:.0%} of {test} test examples have a group of about {size} nearly equal training examples with the same "

@@ -123,6 +123,6 @@ def check_finding_kinds(words: Sequence[str]) -> tuple[str, ...]:
     for word in words:
         if word not in known:
             near = get_close_matches(word, known, 3, 0.5) or ["problem", "warning"]
-            what, fix = f"there is no finding called '{word}'", f"Write for instance {' or '.join(near)}"
+            what, fix = f"no finding is called '{word}'", f"Write for instance {' or '.join(near)}"
             raise InputError(what, accepted="a kind of finding, or a level", fix=fix)
     return tuple(words)

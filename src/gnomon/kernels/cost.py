@@ -184,7 +184,8 @@ def _time(run: Callable[[int, int], object], k1: int, k2: int) -> float:
 
 
 def _extrapolate(trials: np.ndarray, times: np.ndarray, wanted: np.ndarray) -> float:
-    """Extrapolates measured times to more points by equation (1); never returns less than the time of the last trial."""
+    """Extrapolates measured times to more points by equation (1); never returns less than the time of the last
+    trial."""
     from scipy.optimize import nnls
 
     factors, _ = nnls(trials / times[:, None], np.ones(len(times)))

@@ -218,7 +218,8 @@ def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
 
 
 def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
-    """Returns NNGP and NTK of one network (2, n, n), averaged over its outputs; keeps one Jacobian in memory at a time."""
+    """Returns NNGP and NTK of one network (2, n, n), averaged over its outputs; keeps one Jacobian in memory at a
+    time."""
     out = run(net, x)
     if not isinstance(out, Tensor) or out.shape[:1] != x.shape[:1]:
         raise InputError(

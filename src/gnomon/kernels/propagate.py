@@ -22,7 +22,7 @@ def features(plan: LimitPlan, x: Tensor) -> Features:
 
 
 def statistics(plan: LimitPlan, data: Features) -> Statistics:
-    """Returns what the rules need to know of each single point: variances before activations, attention weights."""
+    """Returns what the rules need about each single point: variances before activations, attention weights."""
     own: list[Tensor | None] = []
     found: list[Tensor | None] = []
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
@@ -54,7 +54,8 @@ def pairs(
     same: Tensor,
     after: Callable[[], None],
 ) -> KernelPair:
-    """Returns output covariances (and tangents) of all pairs of two sets of points; calls ``after()`` after each step."""
+    """Returns output covariances (and tangents) of all pairs of two sets of points; calls ``after()`` after each
+    step."""
     last = None
     for made in walk(plan, data, stats, tangent=tangent, same=same):
         last = made

@@ -25,7 +25,8 @@ __all__ = ["BasinMap", "basin_map"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BasinMap(Result):
-    """The minima that gradient descent reaches from a grid, and the index of the minimum reached from each grid point."""
+    """The minima that gradient descent reaches from a grid, and the index of the minimum reached from each grid
+    point."""
 
     basins: Int[Tensor, "h w"]
     minima: Float[Tensor, "m 2"]

@@ -60,7 +60,8 @@ class Setup:
 
 
 class AbstractCurvature(AbstractOperator):
-    """A curvature matrix of the mean loss for chosen parameters, used through products; valid until parameters change."""
+    """A curvature matrix of the mean loss for chosen parameters, used through products; valid until parameters
+    change."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup

@@ -31,7 +31,8 @@ __all__ = ["ImplicitPenalty", "implicit_penalty"]
 
 @dataclass(frozen=True, slots=True)
 class ImplicitPenalty(Result):
-    """The loss, the two implicit penalties of equation (2), and the learning rate; ``noise`` is zero for full batches."""
+    """The loss, the two implicit penalties of equation (2), and the learning rate; ``noise`` is zero for full
+    batches."""
 
     loss: float
     norm: float

@@ -144,7 +144,8 @@ def _norms(w: Tensor) -> WeightNorms:
 
 
 def _path(module: nn.Module) -> float | None:
-    """Returns the path norm of a chain of linear layers, by passing ones through the squared weights; ignores biases."""
+    """Returns the path norm of a chain of linear layers, by passing ones through the squared weights; ignores
+    biases."""
     layers = [part for part in module.modules() if not list(part.children()) and any(True for _ in part.parameters())]
     if not isinstance(module, nn.Sequential | nn.Linear) or not all(isinstance(part, nn.Linear) for part in layers):
         return None

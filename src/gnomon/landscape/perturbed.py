@@ -38,7 +38,8 @@ __all__ = ["LocalEntropy", "NearbyLossRise", "local_entropy", "nearby_loss_rise"
 
 @dataclass(frozen=True, slots=True)
 class NearbyLossRise(Result):
-    """The loss, its largest rise within a radius of the parameters, and whether the radius is relative to each weight."""
+    """The loss, its largest rise within a radius of the parameters, and whether the radius is relative to each
+    weight."""
 
     loss: float
     rise: float

@@ -51,7 +51,8 @@ class RunConstants(Result):
 
     @property
     def rate(self) -> float:
-        """The largest share of the excess loss that can remain after a step (4), for the largest smoothness of the run."""
+        """The largest share of the excess loss that can remain after a step (4), for the largest smoothness of the
+        run."""
         return max(0.0, 1 - self.polyak / max(self.smoothness))
 
     @property

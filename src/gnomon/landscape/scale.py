@@ -30,7 +30,8 @@ MAX_COSINE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class ScaleInvariance(Result):
-    """For each weight, |cosine| with its gradient (zero if the loss does not depend on the weight's scale), and |w|^2."""
+    """For each weight, |cosine| with its gradient (zero if the loss does not depend on the weight's scale), and
+    |w|^2."""
 
     cosines: dict[str, float]
     squares: dict[str, float]

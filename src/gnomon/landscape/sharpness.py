@@ -51,7 +51,8 @@ class Sharpness(Result):
 
     @property
     def limit(self) -> float:
-        """The largest sharpness at which the learning rate is stable, equation (1); infinite without a learning rate."""
+        """The largest sharpness at which the learning rate is stable, equation (1); infinite without a learning
+        rate."""
         return inf if self.lr is None else 2 * (1 + self.momentum) / self.lr  # (1)
 
     @property

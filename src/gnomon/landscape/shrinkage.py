@@ -31,7 +31,8 @@ __all__ = ["WeightShrinkage", "equivalent_weight_decay", "weight_shrinkage"]
 
 @dataclass(frozen=True, slots=True)
 class WeightShrinkage(Result):
-    """The largest curvatures, the shares of the weights that decay (1) and stopping (2) keep along them, and the decay."""
+    """The largest curvatures, the shares of the weights that decay (1) and stopping (2) keep along them, and the
+    decay."""
 
     curvatures: tuple[float, ...]
     decayed: tuple[float, ...] | None

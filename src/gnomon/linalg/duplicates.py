@@ -43,7 +43,8 @@ def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], .
 
 
 def _near(order: list[int], shadows: list[float], place: int, reach: float, taken: set[int]) -> list[int]:
-    """Returns rows without a group whose projection is at most ``reach`` above the projection of the row at ``place``."""
+    """Returns rows without a group whose projection is at most ``reach`` above the projection of the row at
+    ``place``."""
     near = []
     for row in order[place + 1 :]:
         if shadows[row] - shadows[order[place]] > reach:

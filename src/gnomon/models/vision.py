@@ -1,4 +1,5 @@
-"""Implements vision transformers, which read images as sequences of patches, and networks that see patches separately."""
+"""Implements vision transformers, which read images as sequences of patches, and networks that see patches
+separately."""
 
 import torch
 from torch import Tensor, nn

@@ -117,7 +117,8 @@ class Builder:
         return f"read({type(self.root).__name__})"
 
     def refuse(self, call: Call, found: str, hypothesis: str, fix: str) -> NoLimitError:
-        """Returns the error for a construction that has no closed-form limit, with the violated hypothesis and a fix."""
+        """Returns the error for a construction that has no closed-form limit, with the violated hypothesis and a
+        fix."""
         return NoLimitError(f"'{call.where}' ({call.name}) {found}", reason=hypothesis, fix=f"{fix}, {MONTE_CARLO}")
 
     def unread(self, call: Call, found: str) -> ReadError:

@@ -145,7 +145,8 @@ def _with_parameter(b: Builder, call: Call) -> Random:
 
 
 def prod_positions(tensor: Tensor, value: Random) -> int:
-    """Returns how many positions have a parameter of their own: the entries of ``tensor`` apart from the channel axis."""
+    """Returns how many positions have a parameter of their own: the entries of ``tensor`` apart from the channel
+    axis."""
     channel = lay.channel_dimension(value.layout)
     rank = len(value.layout)
     sizes = [1] * (rank - tensor.dim()) + list(tensor.shape)
@@ -172,7 +173,8 @@ def is_uniform(tensor: Tensor) -> bool:
 
 
 def _of_data(b: Builder, call: Call) -> Fixed:
-    """Converts a call on data: linear functions and masks count as preprocessing; nonlinear functions raise an error."""
+    """Converts a call on data: linear functions and masks count as preprocessing; nonlinear functions raise an
+    error."""
     # integer data, such as lengths and tokens, are allowed in any function
     counts = isinstance(call.result, Tensor) and not call.result.is_floating_point()
     if call.name not in ARITHMETIC and call.name not in COMPARISONS and not counts:

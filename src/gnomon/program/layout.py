@@ -43,7 +43,8 @@ Layout = tuple[Dimension, ...]
 
 
 def standard(shape: tuple[int, ...], channel: int) -> Layout:
-    """Returns the layout with batch first, channels at dimension ``channel``, and positions in every other dimension."""
+    """Returns the layout with batch first, channels at dimension ``channel``, and positions in every other
+    dimension."""
 
     def dimension(index: int, size: int) -> Dimension:
         if index == 0:

@@ -161,7 +161,8 @@ def select_by_data(b: Builder, call: Call) -> Random | None:
 
 
 def _blend(b: Builder, call: Call, function: nn.Module, value: Random, layout: lay.Layout) -> Random:
-    """Adds the position map (1) with a matrix for each sample, (n, 1, out, in), that a function computes from the data."""
+    """Adds the position map (1) with a matrix for each sample, (n, 1, out, in), that a function computes from the
+    data."""
     out, size = lay.grid(layout)[0], lay.grid(value.layout)[0]
     shape: lay.Layout = (
         (LayoutAxis(b.batch, Role.BATCH),),

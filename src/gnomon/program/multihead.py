@@ -95,7 +95,8 @@ class Hidden(nn.Module):
 
 
 def padding_step(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> int:
-    """Adds a step with the padding mask of each sample; ``function`` computes it from the data, true for hidden keys."""
+    """Adds a step with the padding mask of each sample; ``function`` computes it from the data, true for hidden
+    keys."""
     count, keys = mask.shape if len(mask.shape) == 2 else (0, 0)
     if count != b.batch:
         raise b.unread(call, f"has a padding mask of shape {mask.shape}; (batch, keys) has a rule")

@@ -205,7 +205,8 @@ class _Reader:
         return run
 
     def _radius_of_sum(self, node: fx.Node) -> Callable[..., Tensor]:
-        """Returns the radius function of a sum or difference: radii add up as often as they occur; constants have none."""
+        """Returns the radius function of a sum or difference: radii add up as often as they occur; constants have
+        none."""
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
         counts = [sum(arg is n for arg in node.args) for n in moving]
         shape = tuple(node.meta["result"].shape[1:])

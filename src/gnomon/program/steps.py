@@ -89,7 +89,8 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """A step with an affine map of all channels, and of the ``contracted`` position axes that were flattened into them."""
+    """A step with an affine map of all channels, and of the ``contracted`` position axes that were flattened into
+    them."""
 
     weights: Weights
     contracted: tuple[int, ...] = ()
@@ -105,7 +106,8 @@ class Conv:
 
 @dataclass(frozen=True, slots=True)
 class SharedWeightMap:
-    """A step with an affine map whose weights positions share: y[s] = b + sum_t w_t x[index[t, s]]; -1 stands for zero."""
+    """A step with an affine map whose weights positions share: y[s] = b + sum_t w_t x[index[t, s]]; -1 stands for
+    zero."""
 
     weights: Weights
     index: Tensor

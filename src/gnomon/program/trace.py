@@ -241,7 +241,7 @@ def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
 
 
 def where(node: fx.Node) -> str:
-    """Returns where a node is: the path of its layer, or of the module whose forward calls the function."""
+    """Returns the place of a node: the path of its layer, or of the module whose forward calls the function."""
     if node.op == "call_module":
         return str(node.target)
     stack = node.meta.get("nn_module_stack")

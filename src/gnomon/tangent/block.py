@@ -56,7 +56,8 @@ class Block:
         return [piece.inputs(term) for piece in self.pieces]
 
     def grads(self, term: KernelTerm, gradients: list[Gradients]) -> list[Tensor]:
-        """Returns the gradients at a layer with a weight matrix, in pieces of shape (n, groups, positions, features)."""
+        """Returns the gradients at a layer with a weight matrix, in pieces of shape (n, groups, positions,
+        features)."""
         return [piece.grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)]
 
     def readout(self, term: KernelTerm) -> list[Tensor]:
@@ -65,7 +66,8 @@ class Block:
         return [piece.readout(term) for piece in self.pieces]
 
     def gates(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
-        """Returns the gradients of one output with respect to the pooled values of a convolution, of shape (n, units)."""
+        """Returns the gradients of one output with respect to the pooled values of a convolution, of shape (n,
+        units)."""
         pooled = [g[term.uses[0]] for g in gradients]
         shapes = [len(piece.outputs) for piece in self.pieces]
         units = next((g[0].numel() for g in pooled if g is not None), 1)
@@ -119,7 +121,7 @@ class Piece:
         return shape[layout.axis] == len(self.outputs) * layout.positions
 
     def _verify_layout(self, plan: NTKPlan) -> bool:
-        """Checks that examples are where the plan expects them, by scaling outputs and comparing gradients."""
+        """Checks that examples are in the places that the plan expects, by scaling outputs and comparing gradients."""
         n, edges = len(self.outputs), {i: self.uses[i].output for term in plan.terms for i in term.uses}
         scales = 2.0 ** torch.arange(n).remainder(7).to(self.outputs)
         scales = scales[torch.randperm(n, generator=torch.Generator().manual_seed(0))]
@@ -158,7 +160,8 @@ class Piece:
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
 
     def readout(self, term: KernelTerm) -> Tensor:
-        """Returns the gradients of pooled values with respect to a convolution's result, (n, groups, positions, units)."""
+        """Returns the gradients of pooled values with respect to a convolution's result, (n, groups, positions,
+        units)."""
         i, layout = _place(term)[0]
         return self._matrix(i).grads(layout, readout(self._edges[i], self.uses[i].output))
 

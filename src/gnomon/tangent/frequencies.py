@@ -66,7 +66,8 @@ class FrequencyCurve(Result):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The frequencies in the order in which their amplitude first passes one half; those that never do come last."""
+        """The frequencies in the order in which their amplitude first passes one half; those that never do come
+        last."""
 
         def arrival(i: int) -> float:
             return next((s for s, row in zip(self.steps, self.amplitudes, strict=True) if row[i] >= 0.5), float("inf"))

@@ -40,7 +40,7 @@ class KernelTerm:
     layouts: tuple[ExampleLayout, ...]
     bias: bool = False  # whether a bias is included: one more input of the matrix, which is always 1
     gated: bool = False  # whether outputs depend on this layer only through one pooled value per unit
-    places: tuple[Tensor, ...] = ()  # for "mixed": where the entries of each use are in the parameter
+    places: tuple[Tensor, ...] = ()  # for "mixed": the places of each use's entries in the parameter
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Probe:
         return -(-footprint(self.nodes) // TEST_EXAMPLES), -(-gradients // TEST_EXAMPLES)
 
     def layout(self, i: int, factors: Factors) -> ExampleLayout | None:
-        """Returns where the examples are in the result of use i, or None if that is uncertain.
+        """Returns the position of the examples in the result of use i, or None if it is uncertain.
 
         In a graph of row-wise operations an axis of as many rows as examples shows it by its size; otherwise by tests.
         """
@@ -98,7 +98,7 @@ class Probe:
 
     @cached_property
     def _layouts(self) -> dict[Node, tuple[bool, list[ExampleLayout]]]:
-        """For each node that uses a parameter: whether its gradient is nonzero, and where the examples may be."""
+        """For each node that uses a parameter: whether its gradient is nonzero, and the possible positions of the examples."""
         plain, scaled = self._gradients
         layouts: dict[Node, tuple[bool, list[ExampleLayout]]] = {}
         for node, g in plain.items():

@@ -45,7 +45,8 @@ class ResidualModes(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how much error is left along the leading half of the eigenvectors and along the others."""
+        """A sentence that says how much error is left along the leading half of the eigenvectors and along the
+        others."""
         half = max(1, len(self.values) // 2)
         left = [float(part[-1].sum() / part[0].sum().clamp_min(1e-300)) for part in
                 (self.energy[:, :half], self.energy[:, half:])]  # fmt: skip
@@ -63,7 +64,8 @@ class ResidualModes(Result):
 
 @dataclass(frozen=True, slots=True)
 class ConvergenceRate(Result):
-    """The largest and smallest eigenvalue of the kernel divided by n (rates per unit of time), and the learning rate."""
+    """The largest and smallest eigenvalue of the kernel divided by n (rates per unit of time), and the learning
+    rate."""
 
     fastest: float
     slowest: float

@@ -158,7 +158,8 @@ def _gradient(
     moved: list[nn.Parameter],
     adversary: tuple[Adversary, int] | None,
 ) -> tuple[Tensor, Sequence[Tensor | None]]:
-    """Returns the mean loss of some or all examples and its gradients, added over batches with weights by batch size."""
+    """Returns the mean loss of some or all examples and its gradients, added over batches with weights by batch
+    size."""
     n = len(objective) if pair is None else len(pair[1])
     total: Tensor = torch.zeros(())
     sums: list[Tensor | None] = [None] * len(moved)

@@ -15,7 +15,8 @@ from gnomon.training.plan import TrainingPlan
 
 @dataclass(slots=True)
 class RecordTime:
-    """Seconds of the last measurement and of all measurements, and the share of the training time that they may take."""
+    """Seconds of the last measurement and of all measurements, and the share of the training time that they may
+    take."""
 
     share: float
     last: float = 0.0

@@ -41,7 +41,8 @@ SMALLEST_RATE = 1e-30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScheduledOptimizer(AbstractOptimizer):
-    """An optimizer whose learning rate a torch scheduler sets; ``epoch`` is the number of steps per pass over the data."""
+    """An optimizer whose learning rate a torch scheduler sets; ``epoch`` is the number of steps per pass over the
+    data."""
 
     optimizer: AbstractOptimizer
     schedule: Schedule = field(repr=False, metadata=HIDDEN)

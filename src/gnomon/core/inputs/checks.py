@@ -328,7 +328,8 @@ def _native(values: Any, name: str) -> np.ndarray:
 
 
 def _column(values: Any, name: str) -> str:
-    """Names the first column of a table that does not hold numbers; returns ``name`` if the table has no column names."""
+    """Names the first column of a table that does not hold numbers; returns ``name`` if the table has no column
+    names."""
     for title in getattr(values, "columns", ()):
         if np.array(np.asarray(values[title]).tolist()).dtype.kind not in "biufc":
             return f"column {title!r} of {name}"

@@ -89,7 +89,8 @@ def _first_layer(module: nn.Module) -> nn.Module | None:
 
 
 def _lacks_channels(x: Tensor, module: nn.Module) -> bool:
-    """Whether the module's first layer is a convolution with one input channel and the images x have no channel axis."""
+    """Whether the module's first layer is a convolution with one input channel and the images x have no channel
+    axis."""
     first = _first_layer(module)
     axes = next((n for kind, n in CONVOLUTIONS.items() if isinstance(first, kind)), None)
     return axes is not None and x.dim() == axes - 1 and getattr(first, "in_channels", 0) == 1

@@ -60,7 +60,8 @@ class AbstractSource(ABC):
 
     @abstractmethod
     def batches(self, size: int | None = None) -> Iterator[Batch]:
-        """Yields all examples in order, in batches of ``size``; data that come in batches already keep their batches."""
+        """Yields all examples in order, in batches of ``size``; data that come in batches already keep their
+        batches."""
 
     @abstractmethod
     def at(self, index: Tensor) -> Batch:

@@ -36,7 +36,8 @@ def stratified_sample(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -
 
 
 def _apportion(sizes: Tensor, k: int) -> Tensor:
-    """Distributes k sample places over classes in proportion to their sizes; each class gets at least one if possible."""
+    """Distributes k sample places over classes in proportion to their sizes; each class gets at least one if
+    possible."""
     exact = sizes.double() * k / int(sizes.sum())
     seats = torch.minimum(exact.floor().long().clamp(min=1 if k >= len(sizes) else 0), sizes)
     while int(seats.sum()) > k:

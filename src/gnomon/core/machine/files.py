@@ -108,7 +108,8 @@ def _in_place(path: Path) -> bool:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    """Replaces the file ``target``: writes a temporary file in its folder and renames it; removes it if anything fails."""
+    """Replaces the file ``target``: writes a temporary file in its folder and renames it; removes it if anything
+    fails."""
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))

@@ -74,7 +74,7 @@ def is_compiled(function: Any, *arguments: Any) -> bool:
     try:
         index = function._cache._cache_file._load_index()
         key = function._cache._index_key(signature, function.targetctx.codegen()) if arguments else None
-    except (AttributeError, OSError):  # there is no cache on disk, or this version of numba stores it elsewhere
+    except (AttributeError, OSError):  # a cache on disk is missing, or this version of numba stores it elsewhere
         return False
     return key in index if arguments else bool(index)
 

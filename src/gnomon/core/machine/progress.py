@@ -1,4 +1,5 @@
-"""Shows progress of long computations: a bar on terminals after two seconds, and one line for each step of a command."""
+"""Shows progress of long computations: a bar on terminals after two seconds, and one line for each step of a
+command."""
 
 import sys
 from collections.abc import Iterator, Sequence

@@ -70,12 +70,13 @@ def _run_in_threads(
             futures = [pool.submit(work) for _ in range(count)]
             _finish(futures, progress)
         finally:
-            stop.set()  # tells the threads to stop after their current task; the end of this block waits for them
+            stop.set()  # stops each thread after its current task; the end of this block waits for them
     return [r for f in futures for r in f.result()]
 
 
 def _finish(futures: Iterable[Future[Any]], progress: Progress) -> None:
-    """Waits for threads in short steps, so that an interrupt is noticed at once and an error stops the other threads."""
+    """Waits for threads in short steps, so that an interrupt is noticed at once and an error stops the other
+    threads."""
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)

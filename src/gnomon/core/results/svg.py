@@ -90,7 +90,8 @@ def thumbnail_svg(plot: Plot, name: str) -> str:
 
 
 def _places(figure: Any, ax: Any) -> str:
-    """Returns HTML attributes with the place and the range of the axes, for scripts that show values under the pointer."""
+    """Returns HTML attributes with the place and the range of the axes, for scripts that show values under the
+    pointer."""
     width, height = (POINTS_PER_INCH * inches for inches in figure.get_size_inches())
     box = ax.get_position()
     corners = (box.x0 * width, (1 - box.y1) * height, box.x1 * width, (1 - box.y0) * height)

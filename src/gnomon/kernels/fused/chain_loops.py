@@ -129,7 +129,8 @@ def _load(gram, a, b, near, e, t):
 
 @njit(**INNER)
 def _recompute(e, a, b, fx, fy, near, k):
-    """Computes distances of nearly equal points again, from differences of their features, which avoids cancellation."""
+    """Computes distances of nearly equal points again, from differences of their features, which avoids
+    cancellation."""
     for q in range(len(e)):
         if e[q] < near * (a + b[q]):
             total = k[0]

@@ -161,7 +161,8 @@ def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetr
 
 
 def workspace(chain: ChainArrays, count: int, threads: int) -> int:
-    """Returns workspace bytes: statistics (twice while they are computed), features, and the registers of all threads."""
+    """Returns workspace bytes: statistics (twice while they are computed), features, and the registers of all
+    threads."""
     rows, width = len(chain.sides[0].table), chain.sides[0].features.shape[1]
     word = chain.arithmetic.itemsize
     room = ROWS_PER_TILE * COLUMNS_PER_TILE + 2 * 512 * (chain.registers + 2)

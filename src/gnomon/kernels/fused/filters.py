@@ -109,7 +109,7 @@ def _pad(source, row, u, w, width, left, lanes, inside):
 
 @njit(**INNER)
 def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):
-    """Corrects positions at the border, where one image has neighbors and the other has zeros."""
+    """Corrects positions at the border, at which one image has neighbors and the other has zeros."""
     left = ins[16]
     for piece in range(2 if inside else 1):
         first, last = (0, left if inside else width) if piece == 0 else (left + w, width)

@@ -38,7 +38,8 @@ def half_angle(e, dd, rr, k):
 
 @njit(**INNER)
 def kink(e, sa, ra, sb, rb, k):
-    """Returns the dual (3) of a piecewise linear activation and of its derivative (4), which is zero for zero variance."""
+    """Returns the dual (3) of a piecewise linear activation and of its derivative (4), which is zero for zero
+    variance."""
     zero, quarter, half, one = k
     dd = (sa - sb) * (sa - sb)
     rr = ra * rb

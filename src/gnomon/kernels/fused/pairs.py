@@ -118,7 +118,8 @@ def run(programme: PlaneProgram, data: tuple[Tensor, Tensor], out: dict[str, Ten
 
 
 def workspace(programme: PlaneProgram, sample: Tensor, count: int, threads: int) -> int:
-    """Returns workspace bytes for ``count`` images: two or three copies of their statistics, and the threads' buffers."""
+    """Returns workspace bytes for ``count`` images: two or three copies of their statistics, and the threads'
+    buffers."""
     work = Work.of(programme, measure(programme, sample[:1]), np.float64)
     copies = 3 if work.runner.flat else 2
     room = sum(a.nbytes for a in work.runner.room().values())

@@ -1,4 +1,4 @@
-"""Computes covariances between position p of one image and p + d of the other, for one displacement d at a time.
+"""Computes covariances between position p of one image and p + d of the other, one displacement d after another.
 
 A convolution moves both positions by the same amount, so it acts on each plane separately, as a box filter; so does
 everything else
@@ -251,7 +251,8 @@ def _series(e, t, x, y, grid, numbers, regs):
 
 @njit(**INNER)
 def _data(runs, x, y, st, channels, grid, e, t):
-    """Computes half squared distances of two images, equation (1); their features are scaled by 1 / sqrt(2 C) already."""
+    """Computes half squared distances of two images, equation (1); their features are scaled by 1 / sqrt(2 C)
+    already."""
     _zero(t)
     if channels != 3:
         _zero(e)

@@ -89,7 +89,7 @@ def _expand(
 def _rule(count: int, powers: int) -> tuple[Tensor, Tensor]:
     """Returns quadrature nodes for the normal density, and weights times Hermite polynomials.
 
-    Up to half as many powers as nodes, those of Gauss; for more, nodes of one distance, whose error for functions that
+    Up to half as many powers as nodes, the nodes of Gauss; for more, equidistant nodes, whose error for functions that
     are analytic within y of the real line is exp(-2 pi y / distance).
     """
     if 2 * powers <= count:

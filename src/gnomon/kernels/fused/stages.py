@@ -102,7 +102,7 @@ def displacements(stages: Stages, *, alone: bool) -> list[np.ndarray]:
 
 
 def places(stage: Stage, planes: np.ndarray, lanes: int, *, wraps: bool) -> tuple[np.ndarray, int]:
-    """Returns where each plane that enters a stage is stored, by (store, displacement), and the size of the storage."""
+    """Returns the place of each plane that enters a stage, by (store, displacement), and the size of the storage."""
     width = max((2 * h - 1) * (2 * w - 1) for h, w in stage.stores)
     at, size = np.full((len(stage.stores), width), -1, np.int64), 0
     for b, (h, w) in enumerate(stage.stores):

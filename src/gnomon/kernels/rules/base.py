@@ -53,7 +53,8 @@ class AbstractRule(ABC):
     """The interface of kernel rules: each computes covariances after one step from covariances before it."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns for each input whether it must hold all pairs of positions, given whether the output does (``full``)."""
+        """Returns for each input whether it must hold all pairs of positions, given whether the output does
+        (``full``)."""
         return (full,)
 
     def watches(self) -> tuple[bool | None, ...]:

@@ -7,7 +7,7 @@ With K_q, K_k, K_v the covariances of queries, keys and values, the logits of on
     T'[p, q] = sum_{s, t} E[Z Z'] T_v[s, t] + sum_{s, t, a, b} E[dZ[p, s]/dG[p, a] dZ'[q, t]/dG'[q, b]] K_v[s, t]
                                                 * (K_q[p, q] T_k[a, b] + T_q[p, q] K_k[a, b])             (3)
 
-There is no closed form for softmax: (2) and (3) are averages over ``LOGIT_DRAWS`` pairs of opposite logits, the same
+Softmax has no closed form: (2) and (3) are averages over ``LOGIT_DRAWS`` pairs of opposite logits, the same
 for all
 pairs of inputs. Their relative error is about std(G) / sqrt(DRAWS). The mask may be data: each input then has its own.
 Hypotheses: independent maps to queries, keys and values; heads and their size d_k both grow.
@@ -50,7 +50,7 @@ class HeadsRule(AbstractRule):
         return torch.cat([q.flatten(1), k.flatten(1)], 1)
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns what a padding mask adds to the logits of each key; None if there is no such input."""
+        """Returns what a padding mask adds to the logits of each key; None without a padding mask."""
         if not self.padded:
             return None
         assert data[3] is not None  # with padding, the fourth input is the padding mask

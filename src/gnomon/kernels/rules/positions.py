@@ -27,7 +27,8 @@ class MixRule(AbstractRule):
     op: FixedPositionMap
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns whether the rule needs all pairs of positions, which holds if positions are summed, not only copied."""
+        """Returns whether the rule needs all pairs of positions, which holds if positions are summed, not only
+        copied."""
         return (full or self._sums,)
 
     @property
@@ -87,7 +88,8 @@ class AttendRule(AbstractRule):
     weight: float
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns which inputs need all pairs of positions: the values, but not the logits, which enter as statistics."""
+        """Returns which inputs need all pairs of positions: the values, but not the logits, which enter as
+        statistics."""
         return True, False
 
     def watches(self) -> tuple[bool | None, ...]:

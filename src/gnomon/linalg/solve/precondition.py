@@ -147,7 +147,8 @@ def diagonal(system: KernelSystem, memory: int | None) -> Float[Tensor, " n"]:
 
 
 def columns(rank: int, n: int, memory: int | None) -> int:
-    """Returns the number of columns of the factor: at most ``rank``, the number of points, and a quarter of the memory."""
+    """Returns the number of columns of the factor: at most ``rank``, the number of points, and a quarter of the
+    memory."""
     return max(1, min(rank, n, memory_budget(memory) // (4 * BYTES_PER_FLOAT64 * n)))
 
 

@@ -109,7 +109,8 @@ class Tiles(AbstractSolver):
 
     @names_call("linalg.solve.Tiles(path).solve(kernel, y)")
     def write_kernel(self, system: KernelSystem) -> tuple[Any, int]:
-        """Computes missing tiles of the lower triangle, and returns the array on disk with all tiles, and their side."""
+        """Computes missing tiles of the lower triangle, and returns the array on disk with all tiles, and their
+        side."""
         n, word = len(system.y), str(self.dtype).removeprefix("torch.")
         probe = _probe(system, self.memory)
         fingerprint = f"{VERSION}: {n} points in {word}"

@@ -29,7 +29,8 @@ __all__ = ["RegimeMap", "regime_map"]
 
 @dataclass(frozen=True, slots=True)
 class RegimeMap(Result):
-    """The relative change (1) of the kernel for each width (rows) and alpha, and the level that separates the regimes."""
+    """The relative change (1) of the kernel for each width (rows) and alpha, and the level that separates the
+    regimes."""
 
     widths: tuple[int, ...]
     alphas: tuple[float, ...]
