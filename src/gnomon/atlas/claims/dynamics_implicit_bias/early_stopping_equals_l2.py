@@ -1,4 +1,4 @@
-"""Stopping gradient descent after t steps of size r acts like an L2 penalty 1 / (r t); weights differ by at most 0.2036.
+"""Stopping gradient descent after t steps of size r acts like an L2 penalty 1 / (r t), to within 0.2036 per weight.
 
 From zero, the mode of least squares with eigenvalue l is scaled by 1 - (1 - r l)^t = 1 - e^{-s} + O(1/t), s = l r t.
 The penalty a = 1 / (r t) scales it by l / (l + a) = s / (s + 1). The two differ by
