@@ -44,7 +44,7 @@ def compare(
 
     from rich.console import Console
 
-    from gnomon.cli import sources
+    from gnomon.cli import sources, training
     from gnomon.examination import compare as compare_networks
 
     console = Console(stderr=as_json)
@@ -58,7 +58,7 @@ def compare(
     networks = {name: sources.model(spec) for name, spec in zip(names, specs, strict=True)}
     with console.status("reading") as status:
         compared = compare_networks(
-            networks, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay),
+            networks, given.train, given.test, optimizer=training.optimizer(optimizer, lr, momentum, decay),
             batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.notes,
             command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),

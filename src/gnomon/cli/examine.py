@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from torch import nn
 
+    from gnomon.cli.setup import CommandSetup
     from gnomon.examination import Examination
     from gnomon.report import Page, Section
 
@@ -25,16 +26,17 @@ MARKS = {
     "skipped": "[dim]–[/]",
     "failed": "[red]×[/]",
 }
+MODEL_HELP = (
+    "file.py:name of a module or of a function that builds it, or a file such as train.py that has model, data, loss "
+    "and optimizer."
+)
+DATA_HELP = "data.npz, data.csv, data.parquet, folder/ of images, file.py:function, or digits."
 LEVELS = ("problem", "warning", "note")
 
 
 def examine(
-    network: Annotated[
-        str | None, typer.Argument(help="file.py:name of a module or of a function that builds it.", metavar="MODEL")
-    ] = None,
-    data: Annotated[
-        str, typer.Option(help="data.npz, data.csv, data.parquet, folder/ of images, file.py:function, or digits.")
-    ] = "digits",
+    network: Annotated[str | None, typer.Argument(help=MODEL_HELP, metavar="MODEL")] = None,
+    data: Annotated[str | None, typer.Option(help=DATA_HELP, show_default="digits, or the data of train.py")] = None,
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File with weights to load (a state dict).")] = None,
     fit: Annotated[
@@ -43,7 +45,11 @@ def examine(
             "--fit/--no-fit", help="Train a copy; by default if MODEL is a function and no checkpoint is given."
         ),
     ] = None,
-    optimizer: Annotated[str | None, typer.Option(help="sgd, adam or adamw; by default adam.")] = None,
+    optimizer: Annotated[
+        str | None, typer.Option(help="sgd, adam, adamw, or file.py:function of the parameters; by default adam.")
+    ] = None,
+    loss: Annotated[str | None, typer.Option(help="file.py:function of outputs and targets.")] = None,
+    schedule: Annotated[str | None, typer.Option(help="file.py:function of an optimizer, returns a scheduler.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate; by default torch's for the optimizer.")] = None,
     momentum: Annotated[float, typer.Option(help="Momentum (sgd only).")] = 0.0,
     decay: Annotated[float, typer.Option(help="Weight decay.")] = 0.0,
@@ -66,48 +72,68 @@ def examine(
     device: Annotated[str, typer.Option(help="Device to compute on, such as cpu or cuda.")] = "cpu",
 ) -> None:
     """Examine a network on its data and write a report; without arguments, a small CNN on scikit-learn's digits."""
-    import json
-
     from rich.console import Console
     from torch import nn
 
-    from gnomon.cli import sources
+    from gnomon.cli import sources, training
     from gnomon.examination import examine as examine_network
     from gnomon.findings import check_finding_kinds
 
     console, seconds = Console(stderr=as_json or markdown), sources.seconds(budget)
     words = [word.strip() for word in fail_on.split(",") if word.strip()] + (["problem"] if strict else [])
     kinds = check_finding_kinds(words)
-    given = sources.data(data, target, seed)
-    for note in given.notes:
+    given = read_setup(network, data, target, seed)
+    for note in given.data.notes:
         console.print(f"Note: {note}.", markup=False, highlight=False)
-    built = small_cnn if network is None else sources.model(network)
+    built, label = given.model, name_of(network, data)
+    fit = given.fit if fit is None and checkpoint is None else fit
     if checkpoint is not None:
         net = built if isinstance(built, nn.Module) else built()
         built, fit = sources.checkpoint(checkpoint, net), bool(fit)
     built = _place(built, device)
-    console.print(f"Examining {name_of(network, data)}, at most {seconds:g} s …", markup=False, highlight=False)
+    console.print(f"Examining {label}, at most {seconds:g} s …", markup=False, highlight=False)
     with console.status("reading model and data") as status:
         result = examine_network(
-            built, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay),
-            batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.notes, columns=given.columns,
-            name=name_of(network, data), command=" ".join(sys.argv[1:]), class_names=given.class_names,
+            built, given.data.train, given.data.test, lr=lr if optimizer is not None and ":" in optimizer else None,
+            optimizer=training.optimizer(optimizer, lr, momentum, decay) or given.optimizer,
+            loss=training.function("--loss", loss) or given.loss,
+            schedule=training.function("--schedule", schedule) or given.schedule,
+            batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.data.notes,
+            columns=given.data.columns, name=label, command=" ".join(sys.argv[1:]), class_names=given.data.class_names,
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
             step_ended=lambda section, i, n: console.out(step_line(section, i, n, verbose=verbose), highlight=False),
         )  # fmt: skip
+    _write(result, console, out, as_json=as_json, markdown=markdown, verbose=verbose, budget=seconds)
+    if why := failed_gate(result, kinds):
+        Console(stderr=True).print(f"Failed for: {why}", markup=False)
+        raise typer.Exit(1)
+
+
+def _write(
+    result: "Examination", console: "Console", out: Path, *, as_json: bool, markdown: bool, verbose: bool, budget: float
+) -> None:
+    """Prints the result and writes the report, in this order, so that a full disk does not lose the results."""
+    import json
+
     if as_json:
         print(json.dumps(result.to_dict(), allow_nan=False))
     elif markdown:
         print(result.to_markdown())
     else:
         show(result, console, verbose=verbose)
-    # write after printing, so that results are visible even if the disk is full
     path = result.save(out)
     if not as_json and not markdown:
-        console.print(f"\nReport: [bold]{path}[/bold]{_time(result, seconds)}", highlight=False, soft_wrap=True)
-    if why := failed_gate(result, kinds):
-        Console(stderr=True).print(f"Failed for: {why}", markup=False)
-        raise typer.Exit(1)
+        console.print(f"\nReport: [bold]{path}[/bold]{_time(result, budget)}", highlight=False, soft_wrap=True)
+
+
+def read_setup(network: str | None, data: str | None, target: str | None, seed: int) -> "CommandSetup":
+    """The model and the data that the command names, and the training that its file sets up."""
+    from gnomon.cli import setup, sources
+
+    if network is not None and network.endswith(".py"):
+        return setup.from_file(network, data, target, seed)
+    built = small_cnn if network is None else sources.model(network)
+    return setup.CommandSetup(built, sources.data(data or "digits", target, seed))
 
 
 def _time(result: "Examination", budget: float) -> str:
@@ -140,14 +166,17 @@ def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
     return "the network performs like random guessing" if any(kind in LEVELS for kind in kinds) else ""
 
 
-def name_of(network: str | None, data: str) -> str:
+def name_of(network: str | None, data: str | None) -> str:
     """Returns the name of what is examined: the file and name of the model, and the data.
 
     >>> name_of("models/cnn.py:build", "data/mnist.npz"), name_of(None, "digits")
     ('cnn.py:build on mnist.npz', 'small CNN on digits')
     """
     if network is None:
-        return f"small CNN on {Path(data).name}"
+        return f"small CNN on {Path(data or 'digits').name}"
+    if network.endswith(".py"):
+        return Path(network).name if data is None else f"{Path(network).name} on {Path(data).name}"
+    data = data or "digits"
     place, _, name = network.rpartition(":")
     file, _, function = data.rpartition(":")
     shown = f"{Path(file).name}:{function}" if file else Path(data).name

@@ -17,14 +17,12 @@ from torch.utils.data import DataLoader, Dataset
 from gnomon.cli import tables
 from gnomon.cli.archives import check_unpacked_size
 from gnomon.cli.encoding import list_classes
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arrays import Array, as_array, as_tensor
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.results.record import Record
 from gnomon.data import digits, image_folder
-from gnomon.training import SGD, Adam
-from gnomon.training.optimizers import AbstractOptimizer
 
 PAIRS = (
     ("x_train", "y_train", "x_test", "y_test"),
@@ -68,7 +66,7 @@ def load_named_object(spec: str) -> Any:
     place, colon, name = spec.rpartition(":")
     if not colon or not place or not name:
         raise InputError(f"'{spec}' has no ':'", accepted="file.py:name", fix="Write for example my_model.py:build")
-    module = _file(Path(place)) if place.endswith(".py") else _package(place)
+    module = load_file(place) if place.endswith(".py") else _package(place)
     if not hasattr(module, name):
         there = ", ".join(n for n in vars(module) if not n.startswith("_"))[:200]
         raise InputError(f"{place} has no '{name}'", accepted="a name in that file", fix=f"It has: {there}")
@@ -114,26 +112,10 @@ def data(spec: str, target: str | None, seed: int) -> CommandData:
     if path.is_dir():
         return _pictures(path, seed)
     if ":" in spec:
-        return _make(_call(spec), seed)
+        return as_command_data(call(spec, load_named_object(spec)), seed)
     raise InputError(
         f"'{spec}' is not a known kind of data", accepted="a file, a folder, a function or digits", fix=f"Pass {KINDS}"
     )
-
-
-def optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> AbstractOptimizer | None:
-    """Builds the optimizer from the command's options; None if they name none.
-
-    >>> optimizer(None, 0.1, 0.9, 0.0), optimizer(None, None, 0.0, 0.0)
-    (SGD(lr=0.1, momentum=0.9, decay=0.0), None)
-    """
-    if name is None and lr is None and not momentum and not decay:
-        return None
-    name = name or ("sgd" if momentum else "adam")
-    if name not in ("sgd", "adam", "adamw"):
-        raise out_of_range("--optimizer", "sgd, adam or adamw", name)
-    if name == "sgd":
-        return SGD(1e-3 if lr is None else lr, momentum=momentum, decay=decay)
-    return Adam(1e-3 if lr is None else lr, decay=decay or (0.01 if name == "adamw" else 0.0))
 
 
 def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandData:
@@ -175,13 +157,16 @@ def seconds(text: str) -> float:
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
-def _file(path: Path) -> Any:
+def load_file(place: str) -> Any:
+    """Imports a Python file, with its own folder on the path of imports."""
+    path = Path(place)
     if not path.exists():
         raise InputError(f"File not found: {path}")
     spec = importlib.util.spec_from_file_location(f"gnomon_user_{path.stem}", path)
     assert spec is not None and spec.loader is not None  # a spec with a loader exists for every name that ends in .py
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # registered, so that classes of the file can be pickled and copied
+    sys.path.insert(0, str(path.parent.absolute()))
     try:
         spec.loader.exec_module(module)
     except Exception as reason:  # the user's file may raise anything
@@ -189,6 +174,8 @@ def _file(path: Path) -> Any:
         raise InputError(
             words, accepted="a file that can be imported", fix=("Run the file with python to see the error")
         ) from reason
+    finally:
+        sys.path.remove(str(path.parent.absolute()))
     return module
 
 
@@ -313,9 +300,10 @@ def _one_hot(y: np.ndarray) -> bool:
     return y.ndim == 2 and y.shape[1] > 1 and len(y) > 0 and bool(np.isin(y, (0, 1)).all() and (y.sum(1) == 1).all())
 
 
-def _call(spec: str) -> Any:
+def call(spec: str, function: Callable[[], Any]) -> Any:
+    """Calls a function of the user; an error in it is reported with the name of the function."""
     try:
-        return load_named_object(spec)()
+        return function()
     except InputError:
         raise
     except Exception as reason:  # the user's function may raise anything
@@ -325,7 +313,7 @@ def _call(spec: str) -> Any:
         ) from reason
 
 
-def _make(value: Any, seed: int) -> CommandData:
+def as_command_data(value: Any, seed: int) -> CommandData:
     """Converts the result of a function: (x, y), ((x, y), (x_test, y_test)), four arrays, or any data for `examine`.
 
     A dict with "train", as Hugging Face has it, gives training data and, under "test" or "validation", test data.

@@ -42,6 +42,7 @@ from gnomon.examination.step import (
 )
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import Subject, subject
+from gnomon.examination.trainers import training_setup
 from gnomon.program import read
 from gnomon.report import Content, Section
 from gnomon.report.page import State
@@ -61,7 +62,7 @@ StepEnded = Callable[[Section, int, int], None]
 @names_call
 def examine(
     module: Any,
-    train: Any,
+    train: Any = None,
     test: Any = None,
     *,
     optimizer: OptimizerChoice | None = None,
@@ -91,10 +92,10 @@ def examine(
 
     A step that is skipped or fails says why. Ctrl-C returns the results so far.
     Args:
-        module: the network, or a function that builds it; it is never changed.
+        module: the network, a function that builds it, a LightningModule, or a trainer with its loaders, loss and
+            optimizer; it is never changed.
         train: inputs and targets (integers are classes): a pair, a dict with "labels", a ``Dataset``, a ``DataLoader``,
-            or batches that are pairs or dicts; inputs are a tensor, a tuple or a dict of tensors.
-        test: the same, never trained on.
+            or batches of these; inputs are a tensor, a tuple or a dict. ``test`` is the same, never trained on.
         optimizer: an instance, class or factory from torch.optim, ``SGD(lr)``, ``Adam(lr)``, or a name; default Adam.
         lr: the learning rate if ``optimizer`` is a name or a class, or is not given.
         batch: batch size; by default the batch size of the ``DataLoader``, or a size chosen by the cost of a step.
@@ -106,9 +107,8 @@ def examine(
         augment: a function that changes the inputs of each training batch.
         fit: whether to train a copy; by default only if ``module`` is a function that builds the network.
         budget: time limit in seconds.
-        seed: random seed; ``clock`` measures ``budget``.
-        name: name of the network in the report; ``command`` is the command line, for the record.
-        notes: sentences about earlier preprocessing; the report repeats them.
+        seed: random seed; ``clock`` measures ``budget``, and ``command`` is the command line, for the record.
+        notes: sentences about earlier preprocessing; the report repeats them. ``name`` is the network's name there.
         columns: names of the columns of a table; ``class_names`` and ``vocabulary`` are names of classes and tokens.
         examination_steps: the steps to run, by default `gnomon.examination.STEPS`.
         progress: called before each step, ``step_ended`` after it; by default lines on a terminal or in a notebook.
@@ -122,19 +122,20 @@ def examine(
     8
     """
     budget, called = _announce(number("budget", budget, above=0), shown=progress is None), perf_counter()
-    plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data reports this warning
         start = _begin(clock)
         with with_one_thread() as threads:
-            network = subject(module, train, test, optimizer=optimizer, seed=seed, plan=plan, name=name, notes=notes,
-                              columns=columns, class_names=class_names, vocabulary=vocabulary, reading=task,
-                              output=output)  # fmt: skip
+            setup = training_setup(module, train, test).with_given(optimizer, loss, schedule, notes)
+            plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=setup.schedule,
+                                     loss=setup.loss, augment=augment)  # fmt: skip
+            network = subject(setup.module, setup.train, setup.test, optimizer=setup.optimizer, seed=seed, plan=plan,
+                              name=name or setup.name, notes=setup.notes, columns=columns, class_names=class_names,
+                              vocabulary=vocabulary, reading=task, output=output)  # fmt: skip
             torch.set_num_threads(choose_threads(network, clock, budget, threads))
             sections, products, partial = run_steps(
                 STEPS if examination_steps is None else examination_steps, network, end=start + budget, seed=seed,
-                progress=progress, step_ended=step_ended, clock=clock,
-                fit=not isinstance(module, nn.Module) if fit is None else fit,
+                progress=progress, step_ended=step_ended, clock=clock, fit=setup.fit if fit is None else fit,
             )  # fmt: skip
             made = manifest(network, seed, budget, command, clock() - start)
     took = {"wall time": f"{perf_counter() - called:.1f} s, with imports and compilation"}

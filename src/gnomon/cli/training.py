@@ -1,0 +1,39 @@
+"""Optimizer, loss and schedule from the options of a command: names, or functions in the user's files."""
+
+from typing import Any
+
+from torch import nn
+
+from gnomon.cli.sources import load_named_object
+from gnomon.core.errors import InputError, out_of_range
+from gnomon.training import SGD, Adam
+from gnomon.training.native import OptimizerChoice
+
+
+def optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> OptimizerChoice | None:
+    """Builds the optimizer from the command's options; None if they name none.
+
+    >>> optimizer(None, 0.1, 0.9, 0.0), optimizer(None, None, 0.0, 0.0)
+    (SGD(lr=0.1, momentum=0.9, decay=0.0), None)
+    """
+    if name is None and lr is None and not momentum and not decay:
+        return None
+    if name is not None and ":" in name:
+        return function("--optimizer", name)
+    name = name or ("sgd" if momentum else "adam")
+    if name not in ("sgd", "adam", "adamw"):
+        raise out_of_range("--optimizer", "sgd, adam, adamw or file.py:function", name)
+    if name == "sgd":
+        return SGD(1e-3 if lr is None else lr, momentum=momentum, decay=decay)
+    return Adam(1e-3 if lr is None else lr, decay=decay or (0.01 if name == "adamw" else 0.0))
+
+
+def function(option: str, spec: str | None) -> Any:
+    """The function that an option names as ``file.py:name``; None if the option was not given."""
+    if spec is None:
+        return None
+    value = load_named_object(spec)
+    if not callable(value):
+        what = f"{option} is {spec}, which is a {type(value).__name__}"
+        raise InputError(what, accepted="a function", fix="Name a function")
+    return value() if isinstance(value, type) and issubclass(value, nn.Module) else value
