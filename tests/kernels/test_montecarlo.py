@@ -1,6 +1,7 @@
 """Monte-Carlo limits: they agree with the exact one, their errors are honest, and they take what has no limit."""
 
 import copy
+from functools import partial
 
 import pytest
 import torch
@@ -202,3 +203,55 @@ def test_layers_with_hooks_or_parametrizations_are_not_replaced_by_wider_ones():
 def test_frozen_networks_have_an_nngp_and_a_zero_ntk():
     found = gnomon.sampled_limit(mlp(8).requires_grad_(False), draws=2)(X)
     assert bool((found.nngp.diagonal() > 0).all()) and not bool(found.ntk.any())
+
+
+class Named(nn.Module):
+    """Takes named arguments, returns a tuple, has many outputs and a parameter without ``reset_parameters``."""
+
+    def __init__(self, width=4, outputs=3):
+        super().__init__()
+        self.fc, self.scale = nn.Linear(3, width), nn.Parameter(torch.randn(width))
+        self.out = nn.Linear(width, outputs)
+
+    def forward(self, first, second=None):
+        h = self.fc(first) * self.scale
+        return self.out(h if second is None else h * second), h
+
+
+@pytest.mark.parametrize("outputs", [3, 80])
+def test_a_function_builds_the_networks_whatever_they_take_and_return(outputs):
+    x = {"first": torch.randn(3, 3, generator=torch.Generator().manual_seed(0)), "second": torch.ones(3, 4) * 2}
+    draws = 4 if outputs == 3 else 40
+
+    def by_hand(seed):
+        torch.manual_seed(seed)
+        net = Named(outputs=outputs)
+        f = net(**x)[0]
+        rows = [
+            [torch.cat([g.flatten() for g in torch.autograd.grad(v, list(net.parameters()), retain_graph=True)[:]])
+             for v in row] for row in f[:, :3]
+        ]  # fmt: skip
+        jacobian = torch.stack([torch.stack(row) for row in rows]).double()
+        return torch.einsum("ikp,jkp->ij", jacobian, jacobian) / 3, (f @ f.T).double() / outputs
+
+    k = gnomon.sampled_limit(lambda: Named(outputs=outputs), draws=draws)(x)
+    ntk, nngp = (torch.stack(part) for part in zip(*map(by_hand, range(draws)), strict=True))
+    assert torch.allclose(k.nngp, nngp.detach().mean(0), rtol=1e-5)
+    if outputs == 3:
+        assert torch.allclose(k.ntk, ntk.mean(0), rtol=1e-5)  # the same draws
+    else:  # random combinations of the outputs: the same mean, within five standard errors
+        error = (k.ntk_error.square() + ntk.var(0) / draws).sqrt()
+        assert bool(((k.ntk - ntk.mean(0)).abs() < 5 * error).all())
+
+
+def test_two_sets_of_named_inputs_give_the_rows_and_columns_of_the_whole():
+    x = torch.randn(5, 3, generator=torch.Generator().manual_seed(0))
+    build = partial(Named, 4, 3)
+    whole = gnomon.sampled_limit(build, draws=2)({"first": x})
+    part = gnomon.sampled_limit(build, draws=2)({"first": x[:2]}, {"first": x[2:]})
+    assert torch.allclose(part.ntk, whole.ntk[:2, 2:], rtol=1e-5)
+
+
+def test_a_function_has_its_own_initialization():
+    with pytest.raises(InputError, match="with a function that builds the module"):
+        gnomon.sampled_limit(Named, init=gnomon.Law(1.0))

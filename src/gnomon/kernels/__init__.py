@@ -3,7 +3,7 @@
 Contains: exact NNGP and NTK: ``rules`` (one layer family per file), ``duals`` (one activation per file), the plan and
 its engines, Monte Carlo limits.
 Does not contain: kernels of finite networks (`gnomon.tangent`).
-May import: core, expectations, linalg, program.
+May import: adapter, core, expectations, linalg, program.
 """
 
 from gnomon.kernels.cost import KernelCost

@@ -3,9 +3,16 @@
     NNGP ~ mean over copies of f(x) f(x')              NTK ~ mean over copies of grad f(x) . grad f(x')        (1)
     standard error = standard deviation over copies / sqrt(draws)                                            (2)
 
-Both are averaged over the outputs. This needs no limit to exist: it takes MaxPool, BatchNorm, softmax, recurrence.
+Both are averaged over the outputs: the NTK over all of them, or if there are many over one random combination of
+outputs for each copy, whose mean is the same,
+
+    NTK ~ mean over copies of grad (s . f(x)) . grad (s . f(x')) / k,    s = +-1 at random                    (3)
+
+This needs no limit to exist: it takes MaxPool, BatchNorm, softmax, recurrence.
+Reference of (3): [mohamadi2023fast].
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -13,10 +20,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.adapter.adapt import adapt_inputs
+from gnomon.adapter.graphs import graph_list
 from gnomon.core.errors import InputError, NotFiniteError, names_call
+from gnomon.core.inputs.arguments import Inputs, count, take, tensors
+from gnomon.core.inputs.batch import join_batches
 from gnomon.core.inputs.checks import check_readable, check_seed, integer
+from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
+from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.run import run
 from gnomon.core.results.record import Record
 from gnomon.kernels.inputs import points, second, takes_tokens
@@ -26,10 +39,16 @@ from gnomon.kernels.widen import widen_layers
 from gnomon.program.laws import Init, Law, torch_law
 from gnomon.program.trace import RECOMPUTED
 
+MAX_OUTPUTS_ONE_BY_ONE = 64
+"""Outputs whose gradients are computed one by one; more outputs are combined at random, equation (3)."""
+
+Build = Callable[[], nn.Module]
+"""A function that builds a module with random weights."""
+
 
 @names_call
 def sampled_limit(
-    module: nn.Module,
+    module: nn.Module | Build,
     *,
     init: Init = "torch",
     parametrization: Parametrization = "standard",
@@ -41,7 +60,8 @@ def sampled_limit(
     """Returns an object that estimates kernels of any module, by averaging over newly initialized copies.
 
     Args:
-        module: the module; it is neither run nor changed, copies of it are.
+        module: the module; it is neither run nor changed, copies of it are. Or a function that builds a module: each
+            draw is what it builds, in eval mode, with the initialization of its own. This takes any module.
         init: as for ``limit``.
         parametrization: as for ``limit``.
         dtype: of the result.
@@ -51,7 +71,8 @@ def sampled_limit(
 
     Hypotheses: as for `SampledLimit`.
     Reference: [novak2019bayesian].
-    Cost: for each copy one forward and one backward pass per input and output.
+    Cost: for each copy one forward pass, and one backward pass per input and output (at most 64 outputs; of more, one
+    random combination).
 
     >>> net = nn.Sequential(nn.Linear(2, 64), nn.MaxPool1d(2), nn.Linear(32, 1))
     >>> sampled_limit(net, draws=4).ntk(torch.eye(2)).shape
@@ -66,8 +87,9 @@ class SampledLimit(Record):
     """Kernels estimated by averaging over ``draws`` newly initialized copies of a module; made by
     ``gnomon.sampled_limit``.
 
+    Inputs are a tensor, a tuple of arguments, a dict of named arguments, or graphs.
     Hypotheses: the module has ``reset_parameters`` wherever it has parameters (all layers of torch.nn do), or a law is
-    given for its Linear and Conv layers.
+    given for its Linear and Conv layers, or it is a function that builds modules.
     Cost: for each copy one forward pass and one backward pass per input and output; the memory of one Jacobian of one
     output, (n1 + n2) x parameters.
 
@@ -77,7 +99,7 @@ class SampledLimit(Record):
     True
     """
 
-    module: nn.Module
+    module: nn.Module | Build
     init: Init = "torch"
     standard: bool = True
     dtype: torch.dtype = torch.float64
@@ -86,13 +108,23 @@ class SampledLimit(Record):
     seed: int = 0
 
     def __post_init__(self) -> None:
+<<<<<<< HEAD
         """Raises an error if a setting has the wrong type or range."""
         check_readable(self.module)
         draws = integer("draws", self.draws, least=2)  # a standard error needs at least two draws
+=======
+        """Raises an error for settings that cannot be averaged."""
+        if isinstance(self.module, nn.Module) or not callable(self.module):
+            check_readable(self.module)
+        elif self.init != "torch" or not self.standard or self.width is not None:
+            found = "init, parametrization or width is given with a function that builds the module"
+            raise InputError(found, accepted="the function alone", fix="Build the module inside as you want it")
+        draws = integer("draws", self.draws, least=2)  # a standard error needs two draws
+>>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
         width = None if self.width is None else integer("width", self.width)
         for name, value in (("draws", draws), ("width", width), ("seed", check_seed(self.seed))):
             object.__setattr__(self, name, value)
-        if any(p.is_meta for p in self.module.parameters()):
+        if isinstance(self.module, nn.Module) and any(p.is_meta for p in self.module.parameters()):
             fix = "Build the module on a real device"
             raise InputError("the parameters have no values (device 'meta')", accepted="a module with values", fix=fix)
 
@@ -111,6 +143,7 @@ class SampledLimit(Record):
     @names_call("sampled_limit(module)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
         """Returns both kernels with their standard errors, equations (1) and (2)."""
+<<<<<<< HEAD
         x = points(x1, "x1", tokens=takes_tokens(self.module)).detach()
         y = x if x2 is None else second(x, x2).detach()
         batch = x if x2 is None else torch.cat([x, y])
@@ -121,14 +154,36 @@ class SampledLimit(Record):
         if self.width is not None:
             net = widen_layers(net, batch[:2], self.width)
         columns = slice(0, None) if x2 is None else slice(len(x), None)
+=======
+        module = self.module if isinstance(self.module, nn.Module) else self.module()
+        inputs, batch = _join(module, x1, x2)
+        first = next(tensors(batch))
+        real = next((t for t in tensors(batch) if t.is_floating_point()), first.new_zeros((), dtype=torch.float64))
+        prepared = None if module is not self.module else copy_module(module).to(real)
+        # measured once, because copies overwrite the same tensors
+        laws = _measure(prepared) if self.init == "measured" and prepared is not None else self.init
+        if self.width is not None and prepared is not None:
+            prepared = widen_layers(prepared, take(batch, slice(0, 2)), self.width)
+        columns = slice(0, None) if x2 is None else slice(inputs, None)
+>>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
         mean, spread = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
-        devices = [batch.device] if batch.device.type == "cuda" else []
+        devices = [first.device] if first.device.type == "cuda" else []
         with torch.random.fork_rng(devices=devices), torch.enable_grad():
             for i in range(self.draws):
                 torch.manual_seed(self.seed + i)
+<<<<<<< HEAD
                 scales = _initialize(net, laws, standard=self.standard, keep=self.init == "measured")
                 draw = _kernels(net, batch, scales)[:, : len(x), columns]
                 delta = draw - mean  # Welford's update: mean and squared spread in one pass, without storing all draws
+=======
+                if prepared is None:
+                    net, scales = self.module().to(real).eval(), {}
+                else:
+                    net = prepared
+                    scales = _initialize(net, laws, standard=self.standard, keep=self.init == "measured")
+                draw = _kernels(_adapted(net, x1), batch, scales)[:, :inputs, columns]
+                delta = draw - mean  # Welford's update: mean and squared spread in one pass
+>>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
                 mean = mean + delta / (i + 1)
                 spread = spread + delta * (draw - mean)
         error = (spread / (self.draws - 1)).sqrt() / sqrt(self.draws)  # (2)
@@ -177,7 +232,7 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> di
             raise InputError(
                 f"{type(module).__name__} has parameters {names} and no reset_parameters()",
                 accepted="a law for every parameter",
-                fix="Give the class a reset_parameters() method",
+                fix="Pass a function that builds the module, or give the class a reset_parameters() method",
             )
         for name, tensor in own.items():
             scale = 1.0 if standard else _ntk_scale(path, module, name, init)
@@ -217,26 +272,61 @@ def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
     return law.weight_std**2 / module.weight[0].numel() if name == "weight" else law.bias_std**2
 
 
+<<<<<<< HEAD
 def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
     """Returns NNGP and NTK of one network (2, n, n), averaged over its outputs; keeps one Jacobian in memory at a
     time."""
+=======
+def _join(module: nn.Module, x1: Any, x2: Any) -> tuple[int, Inputs]:
+    """The number of inputs in the first set, and both sets as one batch."""
+    if not _is_structured(x1):
+        x = points(x1, "x1", tokens=takes_tokens(module)).detach()
+        return len(x), x if x2 is None else torch.cat([x, second(x, x2).detach()])
+    adapted = [adapt_inputs(module, x) for x in (x1, x2) if x is not None]
+    parts = [as_input_source(x, view).whole() for view, x in adapted]
+    return len(parts[0]), join_batches(parts).x
+
+
+def _is_structured(x: Any) -> bool:
+    """Whether inputs are named or several arguments, or graphs, and not one table of numbers."""
+    several = isinstance(x, tuple) and any(isinstance(t, Tensor) and t.dim() for t in x)
+    return isinstance(x, Mapping) or several or graph_list(x) is not None
+
+
+def _adapted(net: nn.Module, x: Any) -> nn.Module:
+    """The module as it takes the joined inputs."""
+    return adapt_inputs(net, x)[0] if _is_structured(x) else net
+
+
+def _kernels(net: nn.Module, x: Inputs, scales: dict[str, float]) -> Tensor:
+    """Returns NNGP and NTK of one network (2, n, n), averaged over outputs, with one Jacobian in memory at a time."""
+    n = count(x)
+>>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
     out = run(net, x)
-    if not isinstance(out, Tensor) or out.shape[:1] != x.shape[:1]:
-        raise InputError(
-            f"forward returns {type(out).__name__}",
-            accepted="a forward that returns one tensor (n, ...)",
-            fix="Wrap the module so that it returns one tensor",
-        )
-    flat = out.reshape(len(x), -1)
-    nngp = flat.detach() @ flat.detach().T / flat.shape[1]
-    named = [(n, p) for n, p in net.named_parameters() if p.requires_grad and scales.get(n, 1.0) > 0]
+    out = out if isinstance(out, Tensor) else output_tensor(out)
+    if out.shape[:1] != (n,):
+        found = f"forward returns a tensor of shape {tuple(out.shape)} for {n} inputs"
+        fix = "Wrap the module so that it returns one row for each input"
+        raise InputError(found, accepted="a forward that returns (n, ...)", fix=fix)
+    flat = out.reshape(n, -1)
+    nngp = (flat.detach() @ flat.detach().T / flat.shape[1]).double()
+    named = [(name, p) for name, p in net.named_parameters() if p.requires_grad and scales.get(name, 1.0) > 0]
     ntk = torch.zeros_like(nngp)
+<<<<<<< HEAD
     for k in range(flat.shape[1] if named else 0):  # without trained parameters the NTK is zero
+=======
+    if flat.shape[1] > MAX_OUTPUTS_ONE_BY_ONE:
+        signs = torch.randint(0, 2, flat.shape[1:], device=flat.device).to(flat) * 2 - 1
+        seen = (flat @ signs / sqrt(flat.shape[1]))[:, None]  # (3)
+    else:
+        seen = flat / sqrt(flat.shape[1])
+    for k in range(seen.shape[1] if named else 0):  # the NTK is zero if no parameter is trained
+>>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
         rows = [
-            torch.autograd.grad(flat[i, k], [p for _, p in named], retain_graph=True, allow_unused=True)
-            for i in range(len(x))
+            torch.autograd.grad(seen[i, k], [p for _, p in named], retain_graph=True, allow_unused=True)
+            for i in range(n)
         ]
         for j, (name, p) in enumerate(named):
             jacobian = torch.stack([(torch.zeros_like(p) if r[j] is None else r[j]).reshape(-1) for r in rows])
-            ntk += scales.get(name, 1.0) * jacobian @ jacobian.T / flat.shape[1]  # (1)
+            ntk += scales.get(name, 1.0) * (jacobian @ jacobian.T).double()  # (1)
     return torch.stack([nngp, ntk])
