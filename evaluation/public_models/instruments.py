@@ -24,10 +24,12 @@ from torch import Tensor, nn
 import gnomon
 from evaluation.public_models.cases.language import gpt2
 from evaluation.public_models.references import (
+    fixed_noise,
     gradient_square,
     largest_eigenvalue,
     mean_squares,
     softmax_layer_trace,
+    squared_loss_layer_trace,
     sum_kernel,
 )
 from evaluation.public_models.registry import CASES
@@ -40,6 +42,8 @@ LAST_LAYERS = {
     "tabm": "output.*", "vae": "fc4.*", "gin": "mlp.3.*",
 }  # fmt: skip
 """Names of the parameters of each last layer."""
+DIAGONAL = ("gpt2", "vae", "unet")
+"""Models whose last layer has many outputs: only the diagonal of its matrix is computed."""
 EXAMPLES = 4
 
 
@@ -65,6 +69,11 @@ class Examples:
         return {} if loss is None else {"loss": loss}
 
     @property
+    def squared(self) -> Any:
+        """The batch; for the VAE with reconstructions as numbers, so that the usual squared loss fits."""
+        return (self.batch[0], self.batch[1].flatten(1)) if self.id == "vae" else self.batch
+
+    @property
     def parameters(self) -> list[Tensor]:
         """What is trained."""
         return [p for p in self.model.parameters() if p.requires_grad]
@@ -74,14 +83,19 @@ class Examples:
         if isinstance(self.batch, dict):
             return self.model(**self.inputs).logits
         if isinstance(self.batch, tuple):
-            out = self.model(self.inputs)
+            with fixed_noise():
+                out = self.model(self.inputs)
             return out[0] if isinstance(out, tuple) else out
         return self.model(self.batch.x, self.batch.edge_index, self.batch.batch)
 
     def loss(self) -> Tensor:
-        """What a plain loop minimizes, in eval mode; random networks draw the same numbers at each call."""
-        torch.manual_seed(0)
-        return CASES[self.id].batch_loss(self.model, self.batch)
+        """What a plain loop minimizes, in eval mode; the VAE has one fixed draw of noise, the same for all examples."""
+        with fixed_noise():
+            return CASES[self.id].batch_loss(self.model, self.batch)
+
+    def squared_loss(self) -> Tensor:
+        """Half of the squared error of reconstructions, for instruments that do not know the loss of the VAE."""
+        return (self.outputs() - self.batch[1].flatten(1)).square().sum(1).mean() / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +143,8 @@ def watch(given: Examples) -> Measured:
         loss = given.loss()
         loss.backward()
         optimizer.step()
-        watching.step(loss)
+        with fixed_noise():  # the loss of the probe is that of one draw
+            watching.step(loss)
     if watching.missing:
         raise RuntimeError(f"not measured: {watching.missing[0]}")
     return watching.rows[-1]["probe loss"], lambda: float(given.loss())
@@ -137,9 +152,9 @@ def watch(given: Examples) -> Measured:
 
 def signal(given: Examples) -> Measured:
     """Sum over layers of the mean squares of their outputs, against hooks."""
-    data = given.batch if isinstance(given.batch, tuple) else (given.batch,)
-    measured = checks.signal(given.model, data, **given.options)
-    torch.manual_seed(0)
+    data = (given.batch,) if isinstance(given.batch, dict) else given.batch
+    with fixed_noise():
+        measured = checks.signal(given.model, data, **given.options)
     plain = mean_squares(given.model, given.outputs)
     pairs = [(layer.activation, plain[layer.name]) for layer in measured.layers if layer.name in plain]
     single = [(a, b[0]) for a, b in pairs if a is not None and len(b) == 1]
@@ -153,20 +168,31 @@ def sharpness(given: Examples) -> Measured:
 
 
 def laplace(given: Examples) -> Measured:
-    """Trace of the last layer's Gauss-Newton matrix against its closed form."""
+    """Trace of the last layer's Gauss-Newton matrix against its closed form; large layers by its diagonal alone."""
     measured = bayes.laplace(
-        given.model, given.batch, parameters=LAST_LAYERS[given.id], prior_precision=1.0, **given.options
-    )
+        given.model, given.squared, parameters=LAST_LAYERS[given.id], prior_precision=1.0,
+        structure="diagonal" if given.id in DIAGONAL else "full",
+    )  # fmt: skip
     return float(measured.eigenvalues.sum()), lambda: _last_layer_trace(given)
 
 
 def predict(given: Examples) -> Measured:
-    """How fast the loss falls at first, against the squared gradient."""
-    slope = gradient_square(given.loss, given.parameters)
-    start = float(given.loss())
+    """How fast the loss falls at first, against the squared gradient; on smaller examples if outputs are many."""
+    given = Examples(given.id, given.model, smaller(given.id, given.batch))
+    loss = given.squared_loss if given.id == "vae" else given.loss
+    slope, start = gradient_square(loss, given.parameters), float(loss())
     short = 1e-3 * start / slope
-    run = gnomon.predict(given.model, given.batch, times=[0.0, short], **given.options)
+    run = gnomon.predict(given.model, given.squared, times=[0.0, short])
     return float(run.loss[0] - run.loss[-1]) / short, lambda: slope
+
+
+def smaller(id: str, batch: Any) -> Any:
+    """Fewer tokens, pixels or examples: the coupled kernel of all outputs has at most 3,000 rows."""
+    if id == "gpt2":
+        return {name: t[:, :7] for name, t in batch.items()}
+    if id == "unet":
+        return tuple(t[:3, ..., :16, :16] for t in batch)
+    return tuple(t[:3] for t in batch) if id == "vae" else batch
 
 
 INSTRUMENTS: dict[str, Callable[[Examples], Measured]] = {
@@ -184,6 +210,8 @@ def _last_layer_trace(given: Examples) -> float:
         logits = given.outputs()
     handle.remove()
     features = seen[0]
+    if given.id == "vae":
+        return squared_loss_layer_trace(features, logits)
     if isinstance(layer, nn.Conv2d):
         features, logits = features.movedim(1, -1), logits.movedim(1, -1)
     if given.id == "gpt2":  # the last position has no label

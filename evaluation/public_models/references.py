@@ -1,10 +1,27 @@
 """Reference numbers by autograd, plain hooks and closed forms; nothing here imports gnomon."""
 
 from collections.abc import Callable, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+
+
+@contextmanager
+def fixed_noise():
+    """Replaces ``torch.randn_like`` by one draw of noise that all examples share, the same at each call."""
+    original = torch.randn_like
+
+    def same(like: Tensor, **options: object) -> Tensor:
+        row = torch.randn(like.shape[1:], generator=torch.Generator().manual_seed(0))
+        return row.to(like).expand(like.shape).clone()
+
+    torch.randn_like = same
+    try:
+        yield
+    finally:
+        torch.randn_like = original
 
 
 def sum_kernel(outputs: Callable[[], Tensor], parameters: Sequence[Tensor]) -> Tensor:
@@ -89,3 +106,9 @@ def softmax_layer_trace(features: Tensor, logits: Tensor, *, bias: bool) -> floa
 
 def _flat(gradient: Tensor | None, parameter: Tensor) -> Tensor:
     return torch.zeros_like(parameter).flatten() if gradient is None else gradient.flatten()
+
+
+def squared_loss_layer_trace(features: Tensor, outputs: Tensor) -> float:
+    """Trace of the Gauss-Newton matrix of squared error for a linear layer followed by a sigmoid."""
+    slopes = outputs * (1 - outputs)
+    return float((slopes.double().square().sum(1) * (features.double().square().sum(1) + 1)).sum())

@@ -12,11 +12,13 @@ from gnomon.adapter.adapt import adapt, adapt_inputs
 from gnomon.adapter.graph_view import adapt_graphs
 from gnomon.adapter.graphs import attribute_roles, join_graphs, pad_graphs
 from gnomon.adapter.view import original
+from gnomon.bayes import laplace
 from gnomon.checks.network.signal import signal
 from gnomon.core.modules.outputs import outputs
 from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.training import TrainingStep
 from gnomon.examination.subject import subject
+from gnomon.landscape import sharpness
 from gnomon.training import Run
 
 
@@ -162,9 +164,27 @@ def test_the_tangent_kernel_and_signal_of_graphs_agree_with_autograd():
     assert [layer.name for layer in signal(net, graphs).layers] == ["first", "norm", "second"]
 
 
+<<<<<<< HEAD
 def test_one_graph_alone_gives_its_nodes_for_training_and_for_test():
     known = torch.tensor([True, True, False])
     graph = Graph(x=torch.eye(3)[:, :2], edge_index=torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 1]),
                   train_mask=known, test_mask=~known)  # fmt: skip
     _, train, test = adapt_graphs(Gin(pool=False), graph)
     assert (train[1].tolist(), test[1].tolist()) == ([0, 1], [1])
+=======
+def test_instruments_take_graphs_as_they_come():
+    graphs, net = some_graphs(4), Gin().eval()
+    loss = F.cross_entropy(net(*joined_by_hand(graphs)), torch.cat([g.parts["y"] for g in graphs]))
+    slope = sum(g.square().sum().item() for g in torch.autograd.grad(loss, list(net.parameters()), create_graph=True))
+    short = 1e-3 * loss.item() / slope
+    run = gnomon.predict(net, graphs, times=[0.0, short])
+    assert float(run.loss[0] - run.loss[1]) / short == pytest.approx(slope, rel=5e-3)
+    found = sharpness(net, Joined(graphs))
+    direction = torch.autograd.grad(loss, list(net.parameters()), create_graph=True)
+    product = torch.autograd.grad(sum((g * g.detach()).sum() for g in direction), list(net.parameters()))
+    quotient = sum((p * g).sum().item() for p, g in zip(product, direction, strict=True)) / slope
+    assert quotient <= found.value * (1 + 1e-4)
+    posterior = laplace(net, graphs, parameters="second.*", prior_precision=1.0)
+    assert len(posterior.center) == 27 and float(posterior.eigenvalues.sum()) > 0
+    assert {layer.name for layer in signal(net, graphs).layers} == {"first", "norm", "second"}
+>>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)

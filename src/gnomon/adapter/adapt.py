@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from gnomon.adapter.complex_parameters import real_parameters
+from gnomon.adapter.fixed_noise import with_fixed_noise
 from gnomon.adapter.graph_view import adapt_graphs
 from gnomon.adapter.model_loss import adapt_model_loss, model_loss, takes_targets
 from gnomon.adapter.read import read_output_meaning
@@ -28,7 +29,7 @@ from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
-__all__ = ["Adapted", "adapt", "adapt_inputs"]
+__all__ = ["Adapted", "adapt", "adapt_examples", "adapt_inputs"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +77,27 @@ def adapt(
         if found is not None:
             return Adapted(*found, loss=model_loss, batch=size)
     return Adapted(select_output(module, fitting_output(module, train)), train, test)
+
+
+def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
+    """The module and data with targets in the form that instruments take: graphs, texts in columns, first states.
+
+    A module that samples gets one fixed draw of noise, so that its outputs are a function of its inputs. Losses that
+    the module computes itself are left to the caller.
+    Cost: one forward pass on two examples; more for graphs, columns and modules that sample.
+
+    >>> import torch
+    >>> adapt_examples(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3, 1)))[0]
+    Linear(in_features=2, out_features=1, bias=True)
+    """
+    module = real_parameters(module)
+    found = adapt_graphs(module, data) or adapt_columns(module, data)
+    module, data = (found[0], found[1]) if found is not None else (_with_state(module, data), data)
+    try:
+        few = source(data, module=module).first(2)
+    except InputError:
+        return module, data  # whoever uses the data reports this
+    return with_fixed_noise(module, few.x), data
 
 
 def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:

@@ -44,7 +44,7 @@ class GraphView(ModuleView):
     def forward(self, **padded: Tensor) -> Tensor:
         """Returns outputs (graphs, ...) for whole graphs, or (graphs, most nodes, ...) for nodes."""
         counts = padded[NODE_COUNT]
-        found = output_tensor(_call(self.module, join_graphs(padded, self.roles)))
+        found = output_tensor(_call(self.module_of_view, join_graphs(padded, self.roles)))
         if len(found) == len(counts):
             return found
         mask = node_mask(counts, _most_nodes(padded, self.roles))
@@ -68,7 +68,7 @@ class NodeView(ModuleView):
         graph = GraphBatch(vars(self)["graph"])
         if x is not None:
             graph[FEATURES] = graph[FEATURES].to(x).index_put((node,), x)
-        return output_tensor(_call(self.module, graph))[node]
+        return output_tensor(_call(self.module_of_view, graph))[node]
 
 
 def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:

@@ -42,8 +42,13 @@ class StateView(ModuleView):
         self.axis = axis
 
     def forward(self, *args: Any) -> Any:
+<<<<<<< HEAD
         """Returns the outputs of the module and its last state."""
         module = self.module
+=======
+        """The outputs of the module, and its last state."""
+        module = self.module_of_view
+>>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
         method = next((name for name in STATE_METHODS if hasattr(module, name)), None)
         first = None if method is None else getattr(module, method)(args[0].shape[self.axis])
         return module(*args, first)
@@ -62,7 +67,7 @@ class ColumnsView(ModuleView):
     def forward(self, x: Tensor) -> Tensor:
         """Returns outputs (n, positions, ...) for inputs with one text per row."""
         given = x.transpose(0, 1) if self.axis else x
-        found = output_tensor(self.module(given))
+        found = output_tensor(self.module_of_view(given))
         rows = found.reshape(given.shape[0], given.shape[1], -1)
         return rows.transpose(0, 1) if self.axis else rows
 

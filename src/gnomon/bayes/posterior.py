@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.adapter.adapt import adapt_examples
 from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs
@@ -151,6 +152,8 @@ def module_posterior(
     >>> round(float(posterior(w)), 4)                                    # -4 (1 - 0.5)^2 / 2 - 0.5^2 / 2
     -0.625
     """
+    if isinstance(module, nn.Module):
+        module, data = adapt_examples(module, data)
     check_readable(module)
     prior_std = number("prior_std", prior_std, above=0)
     noise = number("noise", noise, above=0)

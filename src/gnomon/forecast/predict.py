@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.adapter import read_output_meaning
+from gnomon.adapter.adapt import adapt_examples
 from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, take
@@ -110,6 +111,8 @@ def predict(
     if isinstance(module, Array):
         fix = "Call gnomon.dynamics.predict_from_kernel(K, y, test=K_test)"
         raise InputError("a Gram matrix was passed", accepted="a module, a limit or a kernel function", fix=fix)
+    if isinstance(module, nn.Module):
+        module, data = adapt_examples(module, data)
     points, labels = source(data).pair()
     points = _complete(points, labels, module) if isinstance(module, nn.Module) else points
     parts = _kernels(module, points, test, kernel, outputs)

@@ -3,7 +3,7 @@
 Contains: Hessian, Gauss-Newton and Fisher matrices as operators, sharpness, edge of stability, gradient noise, loss
 on lines and planes and between models.
 Does not contain: the kernel in function space (`gnomon.tangent`).
-May import: core, findings, linalg, program, training.
+May import: adapter, core, findings, linalg, program, training.
 """
 
 from gnomon.landscape.batchnorm import normalization_smoothing

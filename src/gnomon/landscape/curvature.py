@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.adapter.adapt import adapt_examples
 from gnomon.core.errors import NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_readable, integer
@@ -52,6 +53,8 @@ class Setup:
     @classmethod
     def of(cls, module: Any, data: Any, loss: Loss | None, parameters: Names, tile: int | None) -> "Setup":
         """Checks the arguments of `hessian` and similar functions."""
+        if isinstance(module, nn.Module):
+            module, data = adapt_examples(module, data)
         check_readable(module)
         with preserve(module, mode=None):
             objective = Objective.of(data, module, loss)

@@ -20,6 +20,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.adapter.adapt import adapt_inputs
+from gnomon.adapter.fixed_noise import with_fixed_noise
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, count, with_channels_last
 from gnomon.core.inputs.checks import check_readable, check_type, integer
@@ -64,6 +65,7 @@ def ntk(
     module is left unchanged, also when an error is raised.
 
     Hypotheses: the output for one example is not random and does not depend on the other examples (else `InputError`).
+    A module that samples Gaussian noise (a variational autoencoder) is measured for one fixed draw of the noise.
     Reference: [jacot2018neural]; "pseudo" is k times the pNTK of [mohamadi2023fast].
     Cost: one forward and k backward passes without weight gradients, and per layer the cheaper of n m T^2 (d + k o)
     and k d o (n T + n m) multiply-adds, for T positions, d inputs and o units.
@@ -137,6 +139,8 @@ def _shares(
         check_eval_mode(module)
         larger = first if second is None or n >= m else second
         probe, channels_last = _probe(f, larger)
+        if probe.drew and (fixed := with_fixed_noise(module, larger)) is not module:
+            return _shares(fixed, first, second, outputs, parameters, memory, progress, grouped)
         check_outputs(probe)
         check_stable_buffers(f, larger)
         plan = make_plan(probe)
