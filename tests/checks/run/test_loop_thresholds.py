@@ -1,0 +1,267 @@
+"""Judgments about a training loop: each threshold with a case on both sides, from facts written by hand."""
+
+from math import inf, nan
+
+import pytest
+
+from gnomon.checks.run.loop.batches import judge_batches
+from gnomon.checks.run.loop.facts import (
+    ClipFacts,
+    FirstNotFinite,
+    LoaderFacts,
+    LoopFacts,
+    ModelFacts,
+    OptimizerFacts,
+    ParameterFacts,
+    SchedulerFacts,
+)
+from gnomon.checks.run.loop.gradients import judge_gradients
+from gnomon.checks.run.loop.modes import judge_modes
+from gnomon.checks.run.loop.parameters import judge_parameters
+from gnomon.checks.run.loop.schedules import judge_schedules
+from gnomon.checks.run.loop.values import judge_values
+from gnomon.findings import loop as kinds
+
+
+def rows(judge, **facts):
+    """The rows of the table that a judgment states."""
+    return [finding.row for finding in judge(LoopFacts(**facts))]
+
+
+@pytest.mark.parametrize(
+    ("steps", "seeds", "found"), [(10, 5, True), (10, 4, False), (20, 10, True), (20, 9, False), (0, 9, False)]
+)
+def test_seeds_are_set_in_half_of_the_steps(steps, seeds, found):
+    assert (kinds.SEED_RESET in rows(judge_batches, steps=steps, seeds=seeds)) is found
+
+
+@pytest.mark.parametrize(
+    ("compared", "equal", "length", "found"), [(5, 3, 9, True), (4, 4, 9, False), (6, 3, 9, False), (6, 4, 1, False),
+                                               (6, 4, None, True)]
+)  # fmt: skip
+def test_most_neighboring_batches_are_equal(compared, equal, length, found):
+    loader = LoaderFacts(9, length, backwards=9, compared=compared, equal=equal)
+    assert (kinds.SAME_BATCH in rows(judge_batches, loaders=(loader,))) is found
+    if length == 9:
+        assert (kinds.SAME_BATCH in rows(judge_batches, compared_inputs=compared, repeated_inputs=equal)) is found
+
+
+@pytest.mark.parametrize(
+    ("size", "kinds_in_batch", "classes", "found"),
+    # of 4 classes a batch of 2 should hold 4 (1 - (3/4)^2) = 1.75, of 10 one of 8 should hold 10 (1 - 0.9^8) = 5.695
+    [(8, 2, 10, True), (8, 3, 10, False), (2, 1, 4, False), (1, 1, 10, False), (2, 0, 4, True), (2, 0, 2, True), (1, 0, 2, False)],
+)
+def test_sorted_data_show_half_of_the_expected_classes(size, kinds_in_batch, classes, found):
+    loader = LoaderFacts(9, 9, backwards=9, labels=((size, kinds_in_batch),) * 5, classes=classes)
+    assert (kinds.SORTED_DATA in rows(judge_batches, loaders=(loader,))) is found
+    few = LoaderFacts(9, 9, backwards=9, labels=((size, kinds_in_batch),) * 4, classes=classes)
+    assert kinds.SORTED_DATA not in rows(judge_batches, loaders=(few,))
+
+
+def test_the_expected_number_of_classes_is_a_mean_over_batches():
+    loader = LoaderFacts(9, 9, backwards=9, labels=((8, 1),) * 3 + ((4, 3),) * 3, classes=10)
+    assert rows(judge_batches, loaders=(loader,)) == [kinds.SORTED_DATA]
+    (finding,) = judge_batches(LoopFacts(loaders=(loader,)))
+    assert finding.values["expected"] == pytest.approx(10 * (1 - (0.9**8 + 0.9**4) / 2)) and finding.values["each"] == 2
+
+
+@pytest.mark.parametrize(("forwards", "found"), [(80, True), (79, False)])
+def test_eight_batches_for_each_backward_pass_are_too_many(forwards, found):
+    loader = LoaderFacts(99, 99, backwards=10, forwards=forwards)
+    assert (kinds.BATCHES_UNUSED in rows(judge_batches, loaders=(loader,))) is found
+
+
+@pytest.mark.parametrize(("backwards", "passes", "found"), [(24, 3, True), (23, 3, False), (24, 2, False)])
+def test_a_step_for_each_pass_is_outside_of_the_loop(backwards, passes, found):
+    loader = LoaderFacts(99, 99, passes=passes, backwards=backwards)
+    optimizers = (OptimizerFacts("Adam", steps=3), OptimizerFacts("SGD"))
+    assert (kinds.STEP_OUTSIDE_LOOP in rows(judge_batches, loaders=(loader,), optimizers=optimizers)) is found
+
+
+def scheduled(calls, steps, *, name="StepLR", initial=1.0, **more):
+    return SchedulerFacts(name, calls, optimizer_steps=steps, initial=initial, **more)
+
+
+@pytest.mark.parametrize(("steps", "found"), [(10, True), (9, False)])
+def test_a_scheduler_is_judged_after_ten_steps(steps, found):
+    assert bool(rows(judge_schedules, schedulers=(scheduled(0, steps),))) is found
+
+
+@pytest.mark.parametrize(("finished", "passes", "found"), [(True, 1, True), (False, 1, False), (False, 2, True)])
+def test_a_scheduler_was_never_stepped_after_a_pass(finished, passes, found):
+    loaders = (LoaderFacts(9, passes=passes, backwards=9), LoaderFacts(9, passes=9))
+    facts = {"schedulers": (scheduled(0, 50),), "loaders": loaders, "finished": finished}
+    assert rows(judge_schedules, **facts) == ([kinds.SCHEDULER_NEVER] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("calls", "at", "lr", "found"),
+    [(90, 50, 0.9e-3, True), (89, 50, 0.9e-3, False), (90, 51, 0.9e-3, False), (90, 50, 1.1e-3, False)],
+)
+def test_a_scheduler_is_too_fast_if_the_rate_is_gone_in_half_of_the_steps(calls, at, lr, found):
+    one = scheduled(calls, 100, rates=((1, 1.0), (at, lr)))
+    assert rows(judge_schedules, schedulers=(one,)) == ([kinds.SCHEDULER_TOO_FAST] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "calls", "found"),
+    [("CosineAnnealingLR", 101, True), ("CosineAnnealingLR", 100, False), ("OneCycleLR", 101, False)],
+)
+def test_a_cosine_that_runs_twice_its_length_rises_again(name, calls, found):
+    one = scheduled(calls, 100, name=name, length=50)
+    assert rows(judge_schedules, schedulers=(one,)) == ([kinds.SCHEDULER_WRAPPED] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("calls", "steps", "finished", "found"),
+    [(49, 50, True, True), (50, 100, True, False), (44, 49, True, False), (49, 60, False, False)],
+)
+def test_a_schedule_should_reach_half_of_its_length(calls, steps, finished, found):
+    one = scheduled(calls if steps > 55 else 40, steps, length=100)
+    expected = [kinds.SCHEDULER_TOO_SLOW] if found else []
+    assert rows(judge_schedules, schedulers=(one,), finished=finished) == expected
+
+
+def test_a_scheduler_stepped_before_the_optimizer_changes_the_first_rate():
+    one = scheduled(20, 100, before=1, at_first_step=0.5)
+    assert rows(judge_schedules, schedulers=(one,)) == [kinds.SCHEDULER_FIRST]
+    assert rows(judge_schedules, schedulers=(scheduled(20, 100, before=1, at_first_step=1.0),)) == []
+
+
+def series(values):
+    return tuple(enumerate(values, 1))
+
+
+@pytest.mark.parametrize(
+    ("norms", "found"),
+    [([2.0] * 9 + [2001.0], True), ([2.0] * 9 + [1999.0], False), ([2.0] * 8 + [2001.0], False),
+     ([1.0, 2.0, 2.0, 3.0, 9.0] + [1.0] * 4 + [inf], True), ([0.0] * 9 + [1.0], False)],
+)  # fmt: skip
+def test_a_gradient_a_thousand_times_the_usual_one_has_exploded(norms, found):
+    assert rows(judge_values, norms=series(norms)) == ([kinds.GRADIENTS_EXPLODED] if found else [])
+    if inf in norms:
+        (finding,) = judge_values(LoopFacts(norms=series(norms)))
+        assert finding.values["usual"] == 2.0 and finding.values["step"] == 10
+
+
+def falling(by, spread):
+    """A hundred losses whose last tenth is lower by some amount; the first and the last tenth alternate."""
+    wave = [spread, -spread] * 5
+    return [9.0 + w for w in wave] + [9.0 - by / 2] * 80 + [9.0 - by + w for w in wave]
+
+
+@pytest.mark.parametrize(("by", "found"), [(0.9, True), (1.0, False)])
+def test_a_loss_falls_by_two_standard_errors(by, found):
+    """Both tenths have the variance 10 / 9, so the error of their difference is (2 / 9)^(1/2) = 0.471; the largest of
+    the first three losses on average is 9 + 1/3."""
+    losses = series(falling(by - 1 / 3, 1.0))
+    assert rows(judge_values, losses=losses, steps=100) == ([kinds.LOSS_NOT_FALLING] if found else [])
+    assert rows(judge_values, losses=losses[:-1], steps=100) == []
+    several = (OptimizerFacts("Adam", steps=1), OptimizerFacts("Adam", steps=1))
+    assert rows(judge_values, losses=losses, steps=100, optimizers=several) == []
+
+
+@pytest.mark.parametrize(("last", "row"), [(3.1, kinds.LOSS_ROSE), (2.9, kinds.LOSS_NOT_FALLING)])
+def test_a_loss_three_times_as_large_rose(last, row):
+    assert rows(judge_values, losses=series([1.0] * 90 + [last] * 10), steps=100) == [row]
+    assert rows(judge_values, losses=series([-1.0] * 50 + [last] * 50), steps=100) == []
+
+
+@pytest.mark.parametrize("place", ["module", "weights", "inputs", "loss", ""])
+def test_the_place_of_the_first_nan_decides_the_row(place):
+    (finding,) = judge_values(LoopFacts(not_finite=FirstNotFinite(3, nan, place, "here", "Linear")))
+    rows_of = [kinds.NAN_IN_MODULE, kinds.NAN_IN_WEIGHTS, kinds.NAN_IN_INPUTS, kinds.NAN_IN_LOSS, kinds.NAN_SEEN_LATE]
+    assert finding.row == dict(zip(["module", "weights", "inputs", "loss", ""], rows_of, strict=True))[place]
+
+
+@pytest.mark.parametrize(
+    ("total", "discarded", "found"), [(9, 5, True), (9, 4, False), (50, 10, True), (51, 10, False)]
+)
+def test_a_fifth_of_the_gradients_is_thrown_away(total, discarded, found):
+    assert (kinds.GRADIENTS_DISCARDED in rows(judge_gradients, observed_backwards=total, discarded=discarded)) is found
+
+
+@pytest.mark.parametrize(("total", "leaves", "found"), [(9, 3, True), (9, 2, False), (50, 10, True), (51, 10, False)])
+def test_a_fifth_of_the_losses_has_no_graph(total, leaves, found):
+    assert (kinds.LEAF_LOSS in rows(judge_gradients, observed_backwards=total, leaf_losses=leaves)) is found
+
+
+@pytest.mark.parametrize(("count", "of", "found"), [(3, 14, True), (2, 3, False), (3, 15, False)])
+def test_a_fifth_of_the_steps_is_in_the_wrong_order(count, of, found):
+    stale = OptimizerFacts("Adam", steps=of, judged=of, stale=count)
+    assert (kinds.GRADIENTS_NOT_CLEARED in rows(judge_gradients, backwards=9, optimizers=(stale,))) is found
+    empty = OptimizerFacts("Adam", steps=of, sampled=of, empty=count)
+    assert (kinds.CLEARED_TOO_EARLY in rows(judge_gradients, backwards=9, optimizers=(empty,))) is found
+
+
+@pytest.mark.parametrize(("steps", "found"), [(3, True), (2, False)])
+def test_weights_stay_the_same_for_three_steps(steps, found):
+    one = OptimizerFacts("Adam", steps=steps, changed=False)
+    assert (kinds.WEIGHTS_UNCHANGED in rows(judge_gradients, backwards=9, optimizers=(one,))) is found
+
+
+@pytest.mark.parametrize(("backwards", "found"), [(3, True), (2, False)])
+def test_a_step_is_missing_after_three_backward_passes(backwards, found):
+    one = OptimizerFacts("Adam", changed=False)
+    assert (kinds.STEP_MISSING in rows(judge_gradients, backwards=backwards, optimizers=(one,))) is found
+    assert rows(judge_gradients, backwards=9, optimizers=(one,), finished=False) == []
+
+
+@pytest.mark.parametrize(
+    ("calls", "misplaced", "norms", "row"),
+    [(5, 3, (), kinds.CLIP_WITHOUT_EFFECT), (6, 3, (), None), (3, 2, (), None), (9, 0, (1.1e3,) * 3, kinds.CLIPPED_TO_NOTHING),
+     (9, 0, (0.9e3,) * 3, None), (9, 0, (1.1e3,) * 2, None), (9, 0, (1.0, 1.1e3, 1.2e3), kinds.CLIPPED_TO_NOTHING)],
+)  # fmt: skip
+def test_clipping_is_misplaced_or_leaves_a_thousandth(calls, misplaced, norms, row):
+    found = rows(judge_gradients, clips=ClipFacts(calls, misplaced, 1.0, norms))
+    assert found == ([] if row is None else [row])
+
+
+@pytest.mark.parametrize(("size", "row"), [(3, kinds.NO_GRADIENT), (2, kinds.UNUSED_PART)])
+def test_two_percent_without_gradients_are_a_note(size, row):
+    parts = (ParameterFacts("a", 100 - size, 9), ParameterFacts("b", size, 9, missing=9))
+    assert rows(judge_parameters, steps=9, optimizers=(OptimizerFacts("Adam", steps=9, parameters=parts),)) == [row]
+    seen = (parts[0], ParameterFacts("b", size, 9, missing=8))
+    assert rows(judge_parameters, steps=9, optimizers=(OptimizerFacts("Adam", steps=9, parameters=seen),)) == []
+
+
+@pytest.mark.parametrize(("size", "found"), [(6, True), (5, False)])
+def test_five_percent_with_gradients_of_zero_are_reported(size, found):
+    parts = (ParameterFacts("a", 100 - size, 9), ParameterFacts("b", size, 9, missing=2, zero=9))
+    one = OptimizerFacts("Adam", steps=9, parameters=parts)
+    assert rows(judge_parameters, steps=9, optimizers=(one,)) == ([kinds.ZERO_GRADIENT] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("rebuilt", "steps", "name", "found"),
+    [(3, 6, "Adam", True), (2, 4, "Adam", False), (3, 7, "Adam", False), (3, 0, "Adam", False), (3, 6, "SGD", False)],
+)
+def test_an_optimizer_is_built_again_every_other_step(rebuilt, steps, name, found):
+    one = OptimizerFacts(name, steps=steps, rebuilt=rebuilt)
+    assert (kinds.OPTIMIZER_REBUILT in rows(judge_parameters, steps=9, optimizers=(one,))) is found
+
+
+def test_parameters_outside_of_the_optimizer_are_counted_by_numbers():
+    missing = (("a", 10), ("b", 20), ("c", 3), ("d", 4))
+    (finding,) = judge_parameters(LoopFacts(steps=9, models=(ModelFacts("Net", trained=9, missing=missing),)))
+    assert finding.row == kinds.MISSING_PARAMETERS and finding.values["size"] == 37
+    assert finding.values["names"] == "a, b, c and 1 more"
+    parts = (ParameterFacts("x", 7, 9, missing=9), ParameterFacts("y", 8, 9, missing=9))
+    other = OptimizerFacts("Adam", steps=9, parameters=parts)
+    facts = LoopFacts(steps=9, optimizers=(other,), models=(ModelFacts("Net", trained_in_eval=9, missing=missing),))
+    assert [(f.row, f.values["held"]) for f in judge_parameters(facts)] == [(kinds.OTHER_MODEL, 15)]
+
+
+@pytest.mark.parametrize(("count", "found"), [(3, True), (2, False)])
+def test_three_calls_in_the_wrong_mode_are_a_mistake(count, found):
+    def kinds_of(**more):
+        return rows(judge_modes, models=(ModelFacts("Net", **{"layers": "Dropout", **more}),))
+
+    assert (kinds.EVAL_MISSING in kinds_of(trained=9, validated=9, in_training=count)) is found
+    assert (kinds.TRAIN_MISSING in kinds_of(trained=9, trained_in_eval=count)) is found
+    assert (kinds.TRAIN_NEVER in kinds_of(trained_in_eval=count)) is found
+    assert (kinds.VALIDATION_WITH_GRADIENTS in kinds_of(trained=9, with_graph=count)) is found
+    assert kinds_of(trained=9, in_training=9, layers="") == []
+    unused = (LoaderFacts(9, forwards=count), LoaderFacts(9, forwards=9, backwards=9))
+    model = ModelFacts("Net", layers="Dropout", trained=9)
+    assert rows(judge_modes, models=(model,), loaders=unused) == ([kinds.EVAL_MISSING] if found else [])
