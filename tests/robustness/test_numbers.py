@@ -228,3 +228,8 @@ def test_an_inverse_of_zeros_has_no_error():
     with torch.no_grad():
         net.weight.copy_(2 * torch.eye(2))
     assert invertibility(net, torch.zeros(3, 2).double()).error == 0.0
+
+
+def test_the_largest_difference_of_several_outputs_counts():
+    found = supremum_distance(lambda x: torch.cat([0 * x, 3 * x], 1), lambda x: 0 * x, [(-1.0, 2.0)], points=7)
+    assert found.low == 6.0 and found.place == (2.0,)
