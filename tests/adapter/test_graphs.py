@@ -164,14 +164,14 @@ def test_the_tangent_kernel_and_signal_of_graphs_agree_with_autograd():
     assert [layer.name for layer in signal(net, graphs).layers] == ["first", "norm", "second"]
 
 
-<<<<<<< HEAD
 def test_one_graph_alone_gives_its_nodes_for_training_and_for_test():
     known = torch.tensor([True, True, False])
     graph = Graph(x=torch.eye(3)[:, :2], edge_index=torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 1]),
                   train_mask=known, test_mask=~known)  # fmt: skip
     _, train, test = adapt_graphs(Gin(pool=False), graph)
     assert (train[1].tolist(), test[1].tolist()) == ([0, 1], [1])
-=======
+
+
 def test_instruments_take_graphs_as_they_come():
     graphs, net = some_graphs(4), Gin().eval()
     loss = F.cross_entropy(net(*joined_by_hand(graphs)), torch.cat([g.parts["y"] for g in graphs]))
@@ -187,4 +187,3 @@ def test_instruments_take_graphs_as_they_come():
     posterior = laplace(net, graphs, parameters="second.*", prior_precision=1.0)
     assert len(posterior.center) == 27 and float(posterior.eigenvalues.sum()) > 0
     assert {layer.name for layer in signal(net, graphs).layers} == {"first", "norm", "second"}
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)

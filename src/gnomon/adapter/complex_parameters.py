@@ -33,13 +33,8 @@ class ComplexView(ModuleView):
     takes_same_inputs = True
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-<<<<<<< HEAD
         """Returns what the module returns, after joining the parts of its complex parameters."""
-        module = self.module
-=======
-        """What the module returns."""
         module = self.module_of_view
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
         joined = []
         for part in module.modules():
             for name in vars(part).get("split_parameters", ()):

@@ -52,13 +52,8 @@ class LossView(ModuleView):
     """
 
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
-<<<<<<< HEAD
         """Returns predictions with one row per example, and the mean loss."""
-        module, x = self.module, kwargs or args
-=======
-        """Predictions with a row per example, and the mean loss."""
         module, x = self.module_of_view, kwargs or args
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
         returned = module(*args, **kwargs)
         loss = find_loss(returned)
         if loss is None:

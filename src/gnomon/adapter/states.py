@@ -42,13 +42,8 @@ class StateView(ModuleView):
         self.axis = axis
 
     def forward(self, *args: Any) -> Any:
-<<<<<<< HEAD
         """Returns the outputs of the module and its last state."""
-        module = self.module
-=======
-        """The outputs of the module, and its last state."""
         module = self.module_of_view
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
         method = next((name for name in STATE_METHODS if hasattr(module, name)), None)
         first = None if method is None else getattr(module, method)(args[0].shape[self.axis])
         return module(*args, first)

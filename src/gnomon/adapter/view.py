@@ -40,13 +40,8 @@ class ModuleView(nn.Module):
             vars(self)[name] = vars(module)[name]
 
     @property
-<<<<<<< HEAD
-    def module(self) -> nn.Module:
-        """The module that is viewed, set to train or eval mode like the view."""
-=======
     def module_of_view(self) -> nn.Module:
-        """The viewed module, in the mode of the view. The name is long so that no layer has it."""
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
+        """The viewed module, set to the mode of the view. The name is long so that no layer has it."""
         (module,) = vars(self)["viewed"]
         module.training = self.training
         return module
@@ -60,13 +55,8 @@ class OutputView(ModuleView):
         self.output = output
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-<<<<<<< HEAD
         """Returns the chosen part of what the module returns."""
-        return _choose_output(self.module(*args, **kwargs), self.output)
-=======
-        """The chosen part of what the module returns."""
         return _choose_output(self.module_of_view(*args, **kwargs), self.output)
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
 
 
 def original(module: nn.Module) -> nn.Module:

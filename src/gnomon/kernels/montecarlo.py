@@ -108,19 +108,13 @@ class SampledLimit(Record):
     seed: int = 0
 
     def __post_init__(self) -> None:
-<<<<<<< HEAD
         """Raises an error if a setting has the wrong type or range."""
-        check_readable(self.module)
-        draws = integer("draws", self.draws, least=2)  # a standard error needs at least two draws
-=======
-        """Raises an error for settings that cannot be averaged."""
         if isinstance(self.module, nn.Module) or not callable(self.module):
             check_readable(self.module)
         elif self.init != "torch" or not self.standard or self.width is not None:
             found = "init, parametrization or width is given with a function that builds the module"
             raise InputError(found, accepted="the function alone", fix="Build the module inside as you want it")
-        draws = integer("draws", self.draws, least=2)  # a standard error needs two draws
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
+        draws = integer("draws", self.draws, least=2)  # a standard error needs at least two draws
         width = None if self.width is None else integer("width", self.width)
         for name, value in (("draws", draws), ("width", width), ("seed", check_seed(self.seed))):
             object.__setattr__(self, name, value)
@@ -143,47 +137,28 @@ class SampledLimit(Record):
     @names_call("sampled_limit(module)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
         """Returns both kernels with their standard errors, equations (1) and (2)."""
-<<<<<<< HEAD
-        x = points(x1, "x1", tokens=takes_tokens(self.module)).detach()
-        y = x if x2 is None else second(x, x2).detach()
-        batch = x if x2 is None else torch.cat([x, y])
-        real = batch if batch.is_floating_point() else torch.zeros((), dtype=torch.float64, device=batch.device)
-        net = copy_module(self.module).to(real)
-        # measured before the loop, because drawing weights overwrites these tensors
-        laws = _measure(net) if self.init == "measured" else self.init
-        if self.width is not None:
-            net = widen_layers(net, batch[:2], self.width)
-        columns = slice(0, None) if x2 is None else slice(len(x), None)
-=======
         module = self.module if isinstance(self.module, nn.Module) else self.module()
         inputs, batch = _join(module, x1, x2)
         first = next(tensors(batch))
         real = next((t for t in tensors(batch) if t.is_floating_point()), first.new_zeros((), dtype=torch.float64))
         prepared = None if module is not self.module else copy_module(module).to(real)
-        # measured once, because copies overwrite the same tensors
+        # measured before the loop, because drawing weights overwrites these tensors
         laws = _measure(prepared) if self.init == "measured" and prepared is not None else self.init
         if self.width is not None and prepared is not None:
             prepared = widen_layers(prepared, take(batch, slice(0, 2)), self.width)
         columns = slice(0, None) if x2 is None else slice(inputs, None)
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
         mean, spread = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
         devices = [first.device] if first.device.type == "cuda" else []
         with torch.random.fork_rng(devices=devices), torch.enable_grad():
             for i in range(self.draws):
                 torch.manual_seed(self.seed + i)
-<<<<<<< HEAD
-                scales = _initialize(net, laws, standard=self.standard, keep=self.init == "measured")
-                draw = _kernels(net, batch, scales)[:, : len(x), columns]
-                delta = draw - mean  # Welford's update: mean and squared spread in one pass, without storing all draws
-=======
                 if prepared is None:
                     net, scales = self.module().to(real).eval(), {}
                 else:
                     net = prepared
                     scales = _initialize(net, laws, standard=self.standard, keep=self.init == "measured")
                 draw = _kernels(_adapted(net, x1), batch, scales)[:, :inputs, columns]
-                delta = draw - mean  # Welford's update: mean and squared spread in one pass
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
+                delta = draw - mean  # Welford's update: mean and squared spread in one pass, without storing all draws
                 mean = mean + delta / (i + 1)
                 spread = spread + delta * (draw - mean)
         error = (spread / (self.draws - 1)).sqrt() / sqrt(self.draws)  # (2)
@@ -272,13 +247,8 @@ def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
     return law.weight_std**2 / module.weight[0].numel() if name == "weight" else law.bias_std**2
 
 
-<<<<<<< HEAD
-def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
-    """Returns NNGP and NTK of one network (2, n, n), averaged over its outputs; keeps one Jacobian in memory at a
-    time."""
-=======
 def _join(module: nn.Module, x1: Any, x2: Any) -> tuple[int, Inputs]:
-    """The number of inputs in the first set, and both sets as one batch."""
+    """Returns the number of inputs in the first set, and both sets as one batch."""
     if not _is_structured(x1):
         x = points(x1, "x1", tokens=takes_tokens(module)).detach()
         return len(x), x if x2 is None else torch.cat([x, second(x, x2).detach()])
@@ -288,20 +258,19 @@ def _join(module: nn.Module, x1: Any, x2: Any) -> tuple[int, Inputs]:
 
 
 def _is_structured(x: Any) -> bool:
-    """Whether inputs are named or several arguments, or graphs, and not one table of numbers."""
+    """Returns whether inputs are named or several arguments, or graphs, and not one table of numbers."""
     several = isinstance(x, tuple) and any(isinstance(t, Tensor) and t.dim() for t in x)
     return isinstance(x, Mapping) or several or graph_list(x) is not None
 
 
 def _adapted(net: nn.Module, x: Any) -> nn.Module:
-    """The module as it takes the joined inputs."""
+    """Returns the module as it takes the joined inputs."""
     return adapt_inputs(net, x)[0] if _is_structured(x) else net
 
 
 def _kernels(net: nn.Module, x: Inputs, scales: dict[str, float]) -> Tensor:
     """Returns NNGP and NTK of one network (2, n, n), averaged over outputs, with one Jacobian in memory at a time."""
     n = count(x)
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
     out = run(net, x)
     out = out if isinstance(out, Tensor) else output_tensor(out)
     if out.shape[:1] != (n,):
@@ -312,16 +281,12 @@ def _kernels(net: nn.Module, x: Inputs, scales: dict[str, float]) -> Tensor:
     nngp = (flat.detach() @ flat.detach().T / flat.shape[1]).double()
     named = [(name, p) for name, p in net.named_parameters() if p.requires_grad and scales.get(name, 1.0) > 0]
     ntk = torch.zeros_like(nngp)
-<<<<<<< HEAD
-    for k in range(flat.shape[1] if named else 0):  # without trained parameters the NTK is zero
-=======
     if flat.shape[1] > MAX_OUTPUTS_ONE_BY_ONE:
         signs = torch.randint(0, 2, flat.shape[1:], device=flat.device).to(flat) * 2 - 1
         seen = (flat @ signs / sqrt(flat.shape[1]))[:, None]  # (3)
     else:
         seen = flat / sqrt(flat.shape[1])
-    for k in range(seen.shape[1] if named else 0):  # the NTK is zero if no parameter is trained
->>>>>>> 3c71afbc (adapter, examination, cli: take trainers, training files, graphs and noise)
+    for k in range(seen.shape[1] if named else 0):  # without trained parameters the NTK is zero
         rows = [
             torch.autograd.grad(seen[i, k], [p for _, p in named], retain_graph=True, allow_unused=True)
             for i in range(n)
