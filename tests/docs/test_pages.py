@@ -107,3 +107,11 @@ def test_labels_of_the_navigation_are_titles_of_pages():
     listed = {page for _, page in leaves(nav)}
     pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     assert {page for page in pages - listed if not page.startswith("reference/")} == set()
+
+
+def test_every_column_of_a_table_has_a_name():
+    """Screen readers announce the header of each cell."""
+    empty = re.compile(r"^\|(?:[^\n]*\|)?[ \t]*\|[^\n]*\n\|[ \t]*:?-", re.MULTILINE)
+    pages = {path: path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md")}
+    assert empty.search("| | b |\n|---|---|\n") and empty.search("| a | |\n|---|---|\n")
+    assert not [str(path.relative_to(ROOT)) for path, text in pages.items() if empty.search(text)]
