@@ -9,7 +9,7 @@ other models and data into that form. It never changes the user's module: it ret
 (True, Linear(in_features=2, out_features=1, bias=True))
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ from gnomon.adapter.view import Output, select_output
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import output_tensor
-from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.modules.run import run
 
 __all__ = ["Adapted", "adapt", "adapt_examples", "adapt_inputs"]
@@ -90,14 +90,15 @@ def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
     >>> adapt_examples(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3, 1)))[0]
     Linear(in_features=2, out_features=1, bias=True)
     """
-    module = real_parameters(module)
-    found = adapt_graphs(module, data) or adapt_columns(module, data)
-    module, data = (found[0], found[1]) if found is not None else (_with_state(module, data), data)
-    try:
-        few = source(data, module=module).first(2)
-    except InputError:
-        return module, data  # whoever uses the data reports this
-    return with_fixed_noise(module, few.x), data
+    module, data = real_parameters(module), list(data) if isinstance(data, Iterator) else data
+    with random_state(0):  # loaders draw random numbers when they are read
+        found = adapt_graphs(module, data) or adapt_columns(module, data)
+        module, data = (found[0], found[1]) if found is not None else (_with_state(module, data), data)
+        try:
+            few = source(data, module=module).first(2)
+        except InputError:
+            return module, data  # whoever uses the data reports this
+        return with_fixed_noise(module, few.x), data
 
 
 def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:

@@ -120,7 +120,7 @@ def _flat_batches(data: Any) -> list[tuple[Tensor, Tensor]] | None:
     """Returns the batches (x, y) if their targets y are flat, with one target per entry of x; None otherwise."""
     if isinstance(data, tuple):
         data = [data]
-    if not isinstance(data, list | DataLoader) or not len(data):
+    if not isinstance(data, list | DataLoader) or not _has_batches(data):
         return None
     first = next(iter(data))
     if not (isinstance(first, tuple | list) and len(first) == 2 and all(isinstance(t, Tensor) for t in first)):
@@ -130,6 +130,14 @@ def _flat_batches(data: Any) -> list[tuple[Tensor, Tensor]] | None:
         return None
     flat = x.dim() == 2 and y.dim() == 1 and len(y) == x.numel() and len(y) != len(x)
     return [(a, b) for a, b in data] if flat else None
+
+
+def _has_batches(data: Any) -> bool:
+    """Whether data have a length that is not zero; loaders of streams have none."""
+    try:
+        return len(data) > 0
+    except TypeError:
+        return False
 
 
 def _rows(batches: list[tuple[Tensor, Tensor]], axis: int) -> tuple[Tensor, Tensor]:

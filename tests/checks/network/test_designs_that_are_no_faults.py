@@ -6,8 +6,10 @@ from torch import nn
 
 from gnomon.checks.data.suspects import suspect_labels
 from gnomon.checks.network.chance import randomness_findings
+from gnomon.checks.network.layer import BackwardStatistics, ForwardStatistics, LayerSignal
 from gnomon.checks.network.reach import untrained_parameter_findings
 from gnomon.checks.network.signal import signal
+from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.examination.good_results import results_are_good
 from gnomon.training import train
 
@@ -103,3 +105,18 @@ def test_results_are_good_if_most_errors_of_a_guess_are_avoided_on_test_examples
                     optimizer=lambda p: torch.optim.Adam(p, lr=0.1))  # fmt: skip
         assert results_are_good(run, labels[:300]) == good
     assert not results_are_good(run, torch.zeros(300))
+
+
+@pytest.mark.parametrize(("kind", "faulty"), [("WhisperPositionalEmbedding", False), ("Linear", True)])
+def test_a_positional_embedding_of_an_own_class_is_not_a_layer_of_the_chain(kind, faulty):
+    """Its relative gradient is small if its weights are large; those of the layers around it are not."""
+
+    def layer(name, kind, update):
+        return LayerSignal(
+            name, kind, "nonzero", 8, 8, ForwardStatistics(1.0, 0.0, 0.0), BackwardStatistics(1.0, update)
+        )
+
+    chain = [layer(str(i), "Linear", 1.0) for i in range(3)]
+    first = [layer("positions", kind, 1e-6), layer("first", "Linear", 1e-6 if faulty else 1.0)]
+    found = signal_findings((*first, *chain))
+    assert [finding.kind for finding in found] == (["vanishing-gradients"] if faulty else [])

@@ -79,13 +79,18 @@ def signal_findings(
     findings = _not_finite(layers) + _inputs(inputs)
     zero = _zero(layers)
     # Embeddings have unused rows and no layer before them, so their weights do not describe the signal.
-    weighted = [layer for layer in layers if layer.weighted and layer.finite and not layer.kind.startswith("Embedding")]
+    weighted = [layer for layer in layers if layer.weighted and layer.finite and not _is_embedding(layer)]
     if not zero:  # otherwise later layers would be blamed for the effects of the zero weights
         findings += _change(weighted, "activation", variance) + _change(weighted, "update", variance) or _narrow(
             weighted
         )
     findings += zero + _dead(layers) + _merge(layers)
     return most_serious_first(findings)
+
+
+def _is_embedding(layer: LayerSignal) -> bool:
+    """Whether a layer is an embedding, or of a class derived from one, such as a positional embedding."""
+    return "Embedding" in layer.kind
 
 
 def _not_finite(layers: tuple[LayerSignal, ...]) -> list[Finding]:
@@ -197,7 +202,7 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     for i, layer in enumerate(layers[first:], start=first):
         # An embedding of something that all examples share, such as the token type, is constant without harm.
         counted = layer.units > 1 and layer.kind != "Flatten" and not layer.zero
-        counted = counted and not layer.kind.startswith("Embedding")
+        counted = counted and not _is_embedding(layer)
         # A normalization layer with zero outputs has zero scale, as the last one of a residual branch may start with.
         counted = counted and not ("Norm" in layer.kind and layer.activation == 0)
         alike = layer.correlation is not None and layer.correlation > MAX_INPUT_CORRELATION

@@ -1,11 +1,14 @@
 """Checks columns, targets and labels before training."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from gnomon.adapter.model_loss import takes_targets
 from gnomon.adapter.users_loss import call_user_loss
+from gnomon.adapter.view import original
 from gnomon.checks import column_statistics, label_conflicts, suspect_labels
 from gnomon.checks.data.category_codes import category_code_findings
 from gnomon.checks.data.channels import channel_findings
@@ -21,6 +24,7 @@ from gnomon.checks.data.void_labels import void_label, void_label_findings
 from gnomon.checks.network.given import input_of_first_layer
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.core.inputs.arguments import take, tensors
+from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -160,8 +164,7 @@ def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tupl
     """Returns findings about targets that do not fit the loss: class indices as quantities, unbounded losses."""
     y = examples.y.reshape(len(examples), *subject.task.shape)
     if not y.is_floating_point():
-        copied = copied_target_findings(examples.x, y)
-        return copied or _void_label_findings(subject, examples)
+        return _copied_target_findings(subject, examples, y) or _void_label_findings(subject, examples)
     if subject.task.classes:
         return ()
     if subject.asks_for_targets:
@@ -172,6 +175,16 @@ def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tupl
     some = examples.some(TRACED_EXAMPLES)
     outputs = subject.outputs(some.x)
     return unbounded_loss_findings(lambda f, y: call_user_loss(loss, f, y), outputs, subject.loss_targets(some.y))
+
+
+def _copied_target_findings(subject: Subject, examples: Examples, y: Tensor) -> tuple[Finding, ...]:
+    """Returns a finding about targets that equal the inputs, unless the module takes both and shifts them itself."""
+    reading, x = subject.task.reading, examples.x
+    if reading is not None and reading.shift and takes_targets(original(subject.module)):
+        return ()
+    if isinstance(x, Mapping):  # some modules take the targets as an input of their own
+        x = {name: t for name, t in x.items() if name not in TARGET_ARGUMENT_NAMES}
+    return copied_target_findings(x, y)
 
 
 def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
