@@ -4,6 +4,7 @@
     python -m evaluation.published --verify                  scores of plain loops, without gnomon
     python -m evaluation.published --budget 15               examines all cases
     python -m evaluation.published --case softmax            cases with "softmax" in their id
+    python -m evaluation.published --draw "issue 34" --first 30   30 cases drawn at random from each kind
 
 An examination writes build/published/<kind>/<id>.txt with the complete answer. Files that exist are kept, so that a run can
 be stopped and continued. `--verify` writes build/published/verify.jsonl, leaves out cases that are there and as stated, and
@@ -23,7 +24,7 @@ from evaluation.published.verify import verify
 def main() -> None:
     """Runs what the options select."""
     options = _parser().parse_args()
-    cases = select(options.only, options.case)
+    cases = _first_drawn(select(options.only, options.case), options.draw, options.first)
     if options.list:
         for case in cases:
             print(f"{case.id}\t{case.kind}\t{case.source}")
@@ -34,13 +35,15 @@ def main() -> None:
         from evaluation.published.examine import write_answer
 
         given = {"budget": options.budget, "seed": options.seed, "cpu_time": options.cpu_time}
-        for case in sorted(cases, key=_mixed):
+        for case in cases:
             print(write_answer(case, options.out, **given), flush=True)
 
 
-def _mixed(case) -> str:
-    """A sort key that mixes kinds and sources, so that an interrupted run is a fair sample."""
-    return hashlib.sha256(case.id.encode()).hexdigest()
+def _first_drawn(cases, draw: str, first: int | None):
+    """The first cases of each kind in a random order, mixed, so that an interrupted run is a fair sample."""
+    drawn = sorted(cases, key=lambda case: hashlib.sha256((draw + case.id).encode()).hexdigest())
+    kept = {kind: [case.id for case in drawn if case.kind == kind][:first] for kind in ("faulty", "healthy")}
+    return [case for case in drawn if case.id in kept[case.kind]]
 
 
 def _verify(cases, folder: Path, seeds: int) -> int:
@@ -68,6 +71,8 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--only", choices=("faulty", "healthy"), help="one kind of case")
     add("--case", action="append", metavar="TEXT", help="part of an id; may be repeated")
+    add("--draw", default="", metavar="TEXT", help="seed of the random order of the cases")
+    add("--first", type=int, metavar="N", help="only the first N cases of each kind in that order")
     add("--list", action="store_true", help="list the selected cases and stop")
     add("--verify", action="store_true", help="train with plain loops instead of examining")
     add("--seeds", type=int, default=2, help="number of plain loops per recipe, with --verify")

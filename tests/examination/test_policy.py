@@ -72,6 +72,25 @@ def test_a_cause_suppresses_no_finding_of_a_higher_level():
     assert kinds(network.ZERO_WEIGHTS, training.NOT_LEARNING) == ["zero-weights"]
 
 
+def test_findings_that_explain_each_other_leave_one():
+    zeros = [Finding(network.ZERO_WEIGHTS, where, {"layer": "Linear"}) for where in ("fc1", "fc2", "fc3")]
+    others = [
+        Finding(network.VANISHED_OUTPUTS, "outputs"),
+        Finding(training.NOT_LEARNING),
+        Finding(training.CHANCE_LEVEL),
+    ]
+    for order in itertools.permutations([*zeros, *others]):
+        kept = reconcile(order)
+        assert [finding.kind for finding in kept] == ["zero-weights"]
+
+
+def test_what_a_consequence_causes_is_left_out_with_it():
+    last = Kind("last", Level.WARNING, "", "")
+    middle = Kind("middle", Level.PROBLEM, "", "", causes=("last",))
+    first = Kind("first", Level.PROBLEM, "", "", causes=("middle",))
+    assert kinds(last, middle, first) == ["first"]
+
+
 def test_findings_that_do_not_follow_from_each_other_are_both_reported():
     assert kinds(data.LEAKED_TEST, network.VANISHING_ACTIVATIONS) == ["leaked-test", "vanishing-activations"]
     assert kinds(data.TARGET_SCALE, data.COLUMN_SCALE) == ["target-scale", "feature-scale"]

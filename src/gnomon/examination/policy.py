@@ -100,7 +100,7 @@ def reconcile(findings: Sequence[Finding], facts: ExaminationFacts | None = None
     """
     facts = ExaminationFacts() if facts is None else facts
     left = [_adjust(finding, facts) for finding in findings if not _is_refuted(finding, facts)]
-    left = [finding for finding in left if not any(_suppresses(other, finding) for other in left)]
+    left = _without_consequences(left)
     left = [finding for finding in left if finding is most_serious_first(f for f in left if _repeats(f, finding))[0]]
     opposed: list[Finding] = []
     for finding in most_serious_first(left):
@@ -171,12 +171,26 @@ def _adjust(finding: Finding, facts: ExaminationFacts) -> Finding:
     return finding
 
 
-def _suppresses(cause: Finding, effect: Finding) -> bool:
-    """Returns whether one finding explains the other; of two that explain each other, the more serious one stays."""
-    if cause is effect or cause.level < effect.level or effect.kind not in cause.row.causes:
-        return False
-    mutual = cause.kind in effect.row.causes and effect.level == cause.level
-    return not mutual or most_serious_first((cause, effect))[0] is cause
+def _without_consequences(findings: Sequence[Finding]) -> list[Finding]:
+    """Returns findings that no other one explains, in the order given; of findings that explain each other, the most
+    serious one.
+
+    What is left out is explained, directly or through others, by a finding that stays.
+    """
+    left, kept = list(findings), list[Finding]()
+    while left:
+        roots = [one for one in left if not any(_explains(other, one) for other in left)]
+        chosen = roots or list(most_serious_first(left)[:1])
+        kept += chosen
+        while chosen:
+            left = [one for one in left if not any(one is other for other in chosen)]
+            chosen = [one for one in left if any(_explains(cause, one) for cause in chosen)]
+    return [one for one in findings if any(one is other for other in kept)]
+
+
+def _explains(cause: Finding, effect: Finding) -> bool:
+    """Returns whether one finding is a cause of another one and at least as serious."""
+    return cause is not effect and cause.level >= effect.level and effect.kind in cause.row.causes
 
 
 def _repeats(one: Finding, other: Finding) -> bool:

@@ -6,6 +6,7 @@ import platform
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
@@ -204,8 +205,8 @@ def run_steps(
             if began >= end:
                 raise OutOfTime("No time left for this step. Give a larger budget.")
             result = _run(step, steps, network, products, StepContext(seed, deadline, fit, clock, found))
-            seconds = clock() - began
-            sections.append(_section(step, result.state, result.content, seconds, time_factor=result.time_factor))
+            seconds, content = clock() - began, _with_source_lines(result.content, network)
+            sections.append(_section(step, result.state, content, seconds, time_factor=result.time_factor))
             products = products if result.product is None else products.plus(step.gives, result.product)
             known |= {name: known.get(name, False) or result.facts.get(name, False) for name in step.states}
         except StepSkipped as reason:
@@ -296,6 +297,12 @@ def _run(
             raise StepSkipped(f"Skipped: needs the result of '{giver.title}', which is missing.")
     with set_mode(network.module, "eval"), random_state(context.seed):
         return step.run(network, products.only((*step.needs, *step.uses)), context)
+
+
+def _with_source_lines(content: Content, network: Subject) -> Content:
+    """The content with the line of the user's code in each finding about a layer."""
+    located = tuple(replace(finding, source=network.source_of(finding)) for finding in content.findings)
+    return replace(content, findings=located) if located else content
 
 
 def _sentence(error: Exception) -> str:

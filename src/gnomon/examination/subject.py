@@ -29,9 +29,12 @@ from gnomon.core.inputs.source import AbstractSource, Batch, source
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
 from gnomon.core.modules.outputs import output_rows, outputs
+from gnomon.core.modules.source_lines import find_source_line
+from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
 from gnomon.examination.first_outputs import first_outputs, labels_of_all_examples
 from gnomon.examination.labels import IntegerClassSource
+from gnomon.examination.names import check_class_names, column_names
 from gnomon.examination.network import build_module, network_name
 from gnomon.examination.recipe import Recipe, equivalent_theory_loss, recipe
 from gnomon.training.evaluate import Loss
@@ -100,7 +103,7 @@ class Subject(Record):
     ``probe`` is the sample of training examples that measurements share. ``recipe`` holds the training settings of
     the user; ``notes`` say what was done to the data before, and how inputs were changed so that the module takes them;
     ``columns``, ``class_names`` and ``vocabulary`` are the names of the columns of a table, of the classes and of the
-    tokens, if they are known.
+    tokens, if they are known. ``build`` is the function that built the module, if the user passed one.
     """
 
     module: nn.Module
@@ -114,6 +117,12 @@ class Subject(Record):
     columns: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
     vocabulary: tuple[str, ...] = ()
+    build: Callable[[], Any] | None = None
+
+    def source_of(self, finding: Finding) -> str:
+        """The line of the user's code that made the layer of a finding, such as "net.py:12", or nothing."""
+        line = find_source_line(self.module, finding.where, self.build) if finding.where else None
+        return "" if line is None else str(line)
 
     def class_name(self, c: int) -> str:
         """Returns the name of a class, or its index if it has no name."""
@@ -240,29 +249,11 @@ def subject(
     drawn = task.examples(examples.probe(probe, seed=seed))
     label = name or network_name(network)
     told = (*notes, *([" and ".join(changes)] if changes else []))
-    names = _class_names(class_names, task)
+    known = task.classes or (0 if task.reading is None else task.reading.classes)
+    names = check_class_names(class_names, known)
     words = tuple(map(str, vocabulary))
-    return Subject(module, label, examples, others, drawn, task, made, told, _columns(columns, drawn.x), names, words)
-
-
-def _columns(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
-    """Checks the column names: one for each number of an example, or none."""
-    count = sum(t[0].numel() for t in tensors(x))
-    if names and (isinstance(names, str) or len(names) != count):
-        given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
-        what = f"columns is {given}, and an example has {count} numbers"
-        raise InputError(what, accepted="one name for each column", fix="Pass list(frame.columns) without the target")
-    return tuple(names)
-
-
-def _class_names(names: Sequence[str], task: Task) -> tuple[str, ...]:
-    """Checks the names of the classes: one for each class, or none."""
-    count = task.classes or (0 if task.reading is None else task.reading.classes)
-    if names and (isinstance(names, str) or len(names) < count):
-        given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
-        what = f"class_names is {given}, and there are {count} classes"
-        raise InputError(what, accepted="one name for each class", fix="Pass the names in the order of the labels")
-    return tuple(map(str, names))
+    headers, build = column_names(columns, drawn.x), None if isinstance(network, nn.Module) else network
+    return Subject(module, label, examples, others, drawn, task, made, told, headers, names, words, build)
 
 
 def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:

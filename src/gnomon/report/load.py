@@ -102,9 +102,11 @@ def _value(given: Mapping[str, Any]) -> Value:
 def _finding(given: Mapping[str, Any]) -> Finding:
     """Rebuilds a finding whose sentences are already complete; braces in them are not fields."""
     message, fix = (given[name].replace("{", "{{").replace("}", "}}") for name in ("message", "fix"))
+    source = given.get("source", "")
+    message = message.removeprefix(f"{source}: ") if source else message
     row = Kind(given["kind"], Level[given["level"].upper()], message, fix, given["page"])
     evidence = tuple(map(_value, given["evidence"]))
-    return Finding(row, given["where"], given["values"], evidence, given["false_alarm"])
+    return Finding(row, given["where"], given["values"], evidence, given["false_alarm"], source)
 
 
 def _plot(given: Mapping[str, Any]) -> Plot:

@@ -61,7 +61,8 @@ class Finding(Record):
 
     ``row`` is the row of the table, ``where`` a module path, "inputs" or "labels", ``values`` fill the templates,
     ``evidence`` are the measurements behind it, ``false_alarm`` is the rate at which a healthy model would be given
-    this finding, None if that is not known.
+    this finding, None if that is not known. ``source`` is the line of the user's code that made the layer, such as
+    "net.py:12", if it is known.
     """
 
     row: Kind
@@ -69,6 +70,7 @@ class Finding(Record):
     values: Mapping[str, Any] = field(default_factory=dict)
     evidence: tuple[Value, ...] = ()
     false_alarm: float | None = None
+    source: str = ""
 
     @property
     def kind(self) -> str:
@@ -82,8 +84,9 @@ class Finding(Record):
 
     @property
     def message(self) -> str:
-        """A sentence that says what was found."""
-        return self.row.message.format_map({"where": self.where, **self.values})
+        """What was found, after the line of the user's code if it is known."""
+        text = self.row.message.format_map({"where": self.where, **self.values})
+        return f"{self.source}: {text}" if self.source else text
 
     @property
     def fix(self) -> str:
@@ -95,6 +98,7 @@ class Finding(Record):
         from gnomon.core.results.plain import to_json_value
 
         words = {"kind": self.kind, "level": self.level, "message": self.message, "fix": self.fix, "where": self.where}
+        words |= {"source": self.source}
         numbers = {"values": self.values, "evidence": self.evidence, "false_alarm": self.false_alarm}
         return to_json_value(words | numbers | {"page": self.row.page})
 
