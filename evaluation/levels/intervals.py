@@ -297,7 +297,7 @@ INTERVALS = (
     ),
     Statement("discovery.discover_ode", "decay with 2 % noise", "interval", 0.95, _coefficient, 500, 10),
     Statement("bayes.laplace", "a linear model", "interval", 0.95, _posterior, 1000, 20),
-    Statement("examination.gain_interval, classes", "10 % of 200 answers mended, 4 % spoiled", "interval", 0.95, _gain_classes, 1000, 500),
+    Statement("examination.gain_interval, classes", "10 % of 200 answers corrected, 4 % spoiled", "interval", 0.95, _gain_classes, 1000, 500),
     Statement("examination.gain_interval, numbers", "a gain of 0.2 on 80 examples", "interval", 0.95, _gain_numbers, 1000, 500),
     Statement(
         "examination.combine_seeds", "two runs with other gains, on new examples", "cautious interval", 0.95, _gain_seeds, 1000, 300,

@@ -32,7 +32,7 @@ __all__ = ["CandidateTerms", "TermSelection", "bic_path", "thresholded_ridge"]
 MIN_INDEPENDENT_ROWS = 2.718
 """Minimum number of independent rows in (3), so that every term has a cost."""
 MIN_SQUARED_DISTANCE = 1e-12
-"""Squared distance of a column from the span of others below which it counts as their linear combination."""
+"""A column whose squared distance from the span of others is smaller counts as their linear combination."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,8 @@ class StepCost(Record):
 def measure_step_cost(subject: Subject, clock: Clock, seconds: float) -> StepCost:
     """Times forward and backward passes on 2 examples, and on 8 and 32 examples if there is time.
 
-    A pass on two examples alone would not tell ``fixed`` from ``each``: a perceptron of ten million parameters takes as
-    long for its weights as for forty examples.
+    A pass on two examples alone would not separate ``fixed`` from ``each``: a perceptron of ten million parameters
+    takes as long for its weights as for forty examples.
     Cost: two passes on two examples, and at most two on 8 and two on 32.
 
     >>> from gnomon.core.machine.clock import Ticking

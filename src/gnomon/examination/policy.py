@@ -28,7 +28,7 @@ __all__ = ["ExaminationFacts", "WhyInconclusive", "why_inconclusive", "reconcile
 
 @dataclass(frozen=True, slots=True)
 class ExaminationFacts(Record):
-    """Facts that the steps find out besides their findings; at least one step sets each fact.
+    """Facts that the steps find out in addition to findings; at least one step sets each fact.
 
     ``labels_related``: the trained network, or a simple model, predicts held-out labels. ``does_well``: the network is
     at least as good as a simple model. ``fits``: training reached what a simple model reaches. ``loss_fell``: training

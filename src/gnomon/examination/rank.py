@@ -126,8 +126,8 @@ def rank(
         score = 1 - sqrt(e(b) (t(b) t(b) / t(b/2) + d(b) d(b) / d(b/2))),    b = steps / 2                     (1)
 
     with the error t on the examples that the burst is trained on, and the gap d from there to the error e on a quarter
-    of the examples that it is not. A network whose error does not fall, or whose tangent kernel hardly tells examples
-    apart, is put last with the reason:
+    of the examples that it is not. A network whose error does not fall, or whose tangent kernel hardly distinguishes
+    examples, is put last with the reason:
 
         spread = trace(H K H) / trace(K) < 1e-3,    H = I - 1 1^T / n                                            (2)
 

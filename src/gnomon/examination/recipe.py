@@ -32,7 +32,7 @@ __all__ = ["Recipe", "equivalent_theory_loss", "recipe"]
 class Recipe(Record):
     """The training settings that the user passed; None for settings that were not passed.
 
-    ``loader`` is the user's own loader, whose batches are taken as they come. ``given`` says that the loss is used as
+    ``loader`` is the user's own loader, whose batches are used unchanged. ``given`` says that the loss is used as
     the user gave it though theory knows one like it: the targets are of a form that theory's does not take.
     """
 

@@ -323,8 +323,7 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
             fix = "Encode labels as 0 and 1: y = (y + 1) / 2 for -1 and 1"
             raise InputError(what, accepted="targets between 0 and 1", fix=fix)
         _check_numbers(y, outputs, loss)
-        # several labels per example, which only the user's own loss understands
-        return Task(Squared(), 0, outputs, shape)
+        return Task(Squared(), 0, outputs, shape)  # several labels per example: only the user's own loss understands it
     if isinstance(wanted, CrossEntropy) and y.dim() == 2 and whole and bool((y.sum(1) == 1).all()):
         _check_numbers(y, outputs, loss)
         return Task(wanted, outputs, outputs)

@@ -83,7 +83,7 @@ def round_up_seconds(seconds: float) -> float:
 
 
 SCORES = ("accuracy", "explained-variance", "perplexity-on-test", "accuracy-on-test", "accuracy-on-train")
-"""Ids of the scores, the most telling first."""
+"""Ids of the scores, the most informative first."""
 
 
 def headline_numbers(sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:

@@ -117,7 +117,7 @@ LEAKED_TARGET = _kind("leaked-target", Level.PROBLEM,
     DROP_TARGET_COLUMN)
 ONE_PREPROCESSING = "Use the same preprocessing for train and test, or split at random."
 INPUTS_DIFFER = (
-    "Test inputs differ from training inputs: a classifier can tell which is which in {auc:.0%} of pairs (chance: 50%)."
+    "Test inputs differ from training inputs: a classifier can distinguish them in {auc:.0%} of pairs (chance: 50%)."
 )
 TRAIN_TEST_SHIFT = _kind("train-test-shift", Level.PROBLEM, INPUTS_DIFFER, ONE_PREPROCESSING)
 SMALL_SHIFT = _kind("train-test-shift", Level.WARNING, INPUTS_DIFFER, ONE_PREPROCESSING)

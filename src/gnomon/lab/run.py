@@ -135,7 +135,7 @@ def run(
         predicted = _call(claim.predicted, chosen)
         judgment = _judge(claim, predicted, _call(claim.observed, chosen), chosen)
         control = _judge(claim, predicted, _call(claim.control, chosen), chosen)
-    premises = tuple(Hypothesis(p.statement, p.check(chosen), "told by the parameters") for p in claim.premises)
+    premises = tuple(Hypothesis(p.statement, p.check(chosen), "decided from the parameters") for p in claim.premises)
     return ClaimOutcome(claim.id, claim.expected, judgment, control, premises, chosen, clock() - start, claim.title)
 
 

@@ -58,7 +58,7 @@ def invert(
 
     Args:
         scattering: the transform.
-        coefficients: as it returns them, for one signal.
+        coefficients: as the transform returns them for a single signal.
         iterations: of L-BFGS.
         seed: of the noise it starts from.
 

@@ -116,7 +116,7 @@ def complexity_profile(module: nn.Module, data: Any, *, lengths: Sequence[int] |
 
 
 def _count(module: nn.Module, x: Tensor) -> tuple[int, int]:
-    """Returns the operations of one forward pass, and the bytes that autograd stores besides the parameters."""
+    """Returns the operations of one forward pass, and the bytes that autograd stores in addition to the parameters."""
     own = {p.untyped_storage().data_ptr() for p in module.parameters()}
     seen: dict[int, int] = {}
 

@@ -24,7 +24,7 @@ MAX_LAYER_FACTOR = 2.0
 """Change of the mean square per layer above which ten layers change it by a factor of a thousand."""
 NORMALIZED = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm, nn.GroupNorm, nn.InstanceNorm2d)
 BETWEEN = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Dropout)
-"""Modules that treat every unit alike."""
+"""Modules that treat every unit in the same way."""
 CONTRACTING = (nn.ReLU, nn.LeakyReLU, nn.Tanh, nn.Sigmoid, nn.Identity, nn.Flatten, nn.MaxPool2d, nn.AvgPool2d,
                nn.AdaptiveAvgPool2d, nn.Dropout, nn.ELU, nn.Softplus)  # fmt: skip
 """Modules that bring no two inputs further apart (in eval mode; pooling without overlap, slopes of at most 1)."""

@@ -162,10 +162,10 @@ def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) ->
     ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
     False alarms: 1e-3 if labels are right and classes apart; if they overlap by a logistic law of slope two, 5 of
-    111 tables of 1000 rows were accused, of slope three 1 of 80. Power: 5 % of wrong labels among 1400 digits were told
-    of in 28 of 34 cases. 10 % are missed where the evenness, of deviation 0.58 / sqrt(errors), is above 1.1 by chance:
-    in 6 % of cases with 2000 examples, 1.5 % with 4000. ``most`` examples are fitted at once: with fewer, more examples
-    have their vote in the same time, and each vote is a little weaker.
+    111 tables of 1000 rows were accused, of slope three 1 of 80. Power: 5 % of wrong labels among 1400 digits were
+    reported in 28 of 34 cases. 10 % are missed if the evenness, of deviation 0.58 / sqrt(errors), is above 1.1 by
+    chance: in 6 % of cases with 2000 examples, 1.5 % with 4000. ``most`` examples are fitted at once: with fewer, more
+    examples have their vote in the same time, and each vote is a little weaker.
 
     Hypotheses: as above; classes (n,) as integers, at least 150 examples, two classes and 10 examples of each.
     Reference: [northcutt2021confident].

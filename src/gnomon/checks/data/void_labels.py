@@ -1,7 +1,7 @@
 """Finds a label that marks unknown positions, such as 255 or -100, and that the loss counts like a class.
 
 Labels of classes are 0, 1, ..., k - 1. A label far above them, or a negative one, means "do not count this position".
-The loss ignores it only if it is told to (``ignore_index``). Whether it does is seen from the gradient:
+The loss ignores it only with the option ``ignore_index``. Whether it does is seen from the gradient:
 
     share of unknown positions i with dl / df_i != 0                                                            (1)
 

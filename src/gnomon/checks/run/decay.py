@@ -1,6 +1,6 @@
 """Detects weight decay that is stronger than the gradient of the loss.
 
-At weights w with gradient g of the loss, decay r moves the weights by lr r w beside lr g, so that at the start
+At weights w with gradient g of the loss, decay r moves the weights by lr r w in addition to lr g, so that at the start
 
     pull = r |w| / |g|       for SGD, and for Adam whose decay enters the gradient                              (1)
     pull = r rms(w)          for AdamW, whose steps have size lr for every weight                               (2)

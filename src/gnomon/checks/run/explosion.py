@@ -90,7 +90,7 @@ def find_explosion(
 
     Hypotheses: the explosion begins within these steps.
     Reference: [pascanu2013difficulty].
-    Cost: at most so many training steps.
+    Cost: at most ``steps`` training steps.
 
     >>> from gnomon.training import SGD
     >>> x = torch.randn(8, 2)

@@ -63,8 +63,8 @@ class AccuracyOutcome(Record):
 def outcome_findings(found: AccuracyOutcome) -> tuple[Finding, ...]:
     """Returns findings about overfitting, underfitting or no learning at all, each with a fix.
 
-    For runs that were long enough. False alarms: 3e-5 by (1) for overfitting; underfitting is told by a difference of
-    ten points in accuracy, which has a deviation of at most 2 points from 600 examples on.
+    For runs that were long enough. False alarms: 3e-5 by (1) for overfitting; underfitting is detected by a difference
+    of ten points in accuracy, which has a deviation of at most 2 points from 600 examples on.
 
     Hypotheses: independent examples.
     Reference: [hastie2009elements].

@@ -45,7 +45,7 @@ def regression_outcome_findings(
     ``fix`` what helps against overfitting.
 
     Hypotheses: independent examples. False alarms: 3e-5 by (1) for overfitting; underfitting is a difference of ten
-    points of explained variance, and three deviations of the training error beside it.
+    points of explained variance, and three deviations of the training error in addition.
     Reference: [welch1947generalization].
     Cost: one pass over the errors.
 

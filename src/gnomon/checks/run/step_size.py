@@ -19,7 +19,7 @@ Without a run, `TOO_SMALL_RATIO_ALONE` takes the place of `TOO_SMALL_RATIO`. The
 where there is batch norm: by
 running ones it falls while these settle, whatever the rate.
 
-Hypotheses: the first steps tell; schedules with a warmup begin small on purpose and are not judged.
+Hypotheses: the first steps are representative; schedules with a warmup begin small on purpose and are not judged.
 Reference: [smith2017cyclical], on learning rates found by short runs.
 
 >>> learning_rate_findings({0.1: 1e-5, 1.0: 1e-4, 10.0: 0.001, 100.0: 0.01}, start=1.0, lr=1e-6, steps=30)[0].kind

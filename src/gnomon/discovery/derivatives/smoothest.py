@@ -2,8 +2,8 @@
 
     error(K) = mean (u_i - P_K u_i)^2 / (1 - (2 K + 1) / n)^2,    P_K u the waves of u up to frequency K          (1)
 
-(1) is the error of leaving each sample out, exactly, for P_K is a projection that weighs all samples alike. Fields that
-do not close at the ends leave much above every K, and local polynomials win.
+(1) is the error of leaving each sample out, exactly: P_K is a projection with equal weights for all samples. Fields
+that do not close at the ends leave much above every K, and local polynomials win.
 Hypotheses: noise independent from sample to sample.
 Reference: [craven1978smoothing].
 Cost: one Fourier transform of some lines of the data, and what local polynomials need.

@@ -11,7 +11,8 @@ of noise:
     a = argmax_a  rms_c |<phi_a'', u>| / |phi_a''|_2,    b likewise with phi_b'                                  (3)
 
 With several fields, the smallest of their half widths is taken. Sums over the grid are integrals up to the frequencies
-that the grid cannot tell from its own; to remove these, phi is replaced by its mean with a hat of the grid's step h,
+that the grid cannot distinguish from its own; to remove these, phi is replaced by its mean with a hat of the grid's
+step h,
 
     (phi * hat)^(k)(x) = (F(x + h) - 2 F(x) + F(x - h)) / h^2,    d^2 F / dx^2 = phi^(k),                        (4)
 
