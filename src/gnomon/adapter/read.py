@@ -23,6 +23,8 @@ from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES
 
 __all__ = ["read_output_meaning"]
 
+VOID_LABELS = (255,)
+"""Labels that data sets use for unknown positions, above the classes."""
 ENOUGH_MEMBERS = 2
 """Members from which a second axis of the outputs is read as an ensemble."""
 
@@ -95,6 +97,8 @@ def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName 
         shapes = f"the labels have shape {tuple(y.shape)} and the outputs {tuple(outputs.shape)}"
         found = f"{shapes}; labels go up to {largest}"
         fix = "Return outputs (n, positions, classes) or (n, classes, positions), or pass loss="
+        if largest in VOID_LABELS and largest >= max(inner, default=0):
+            fix = f"If {largest} marks unknown positions, pass loss=nn.CrossEntropyLoss(ignore_index={largest})"
         raise InputError(found, accepted="one label per example or per position", fix=fix)
     positions = int(torch.tensor(wanted).prod())
     pixels = len(wanted) > 1 and classes_first

@@ -28,6 +28,8 @@ from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Finding
 from gnomon.examination.cost import choose_threads, with_one_thread
+from gnomon.examination.fixes.table import fixes_for
+from gnomon.examination.fixes.tried import Fixes, advice_after_trials
 from gnomon.examination.policy import ExaminationFacts, reconcile, reconcile_sections
 from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
@@ -224,7 +226,8 @@ def run_steps(
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
     if report is not None and sections:
         report(sections[-1], len(steps), len(steps))
-    return reconcile_sections(sections, ExaminationFacts(**known, training_wanted=fit)), products, partial
+    decided = reconcile_sections(sections, ExaminationFacts(**known, training_wanted=fit))
+    return _with_tried_fixes(decided, products.get(Fixes)), products, partial
 
 
 def _share(
@@ -303,6 +306,21 @@ def _with_source_lines(content: Content, network: Subject) -> Content:
     """The content with the line of the user's code in each finding about a layer."""
     located = tuple(replace(finding, source=network.source_of(finding)) for finding in content.findings)
     return replace(content, findings=located) if located else content
+
+
+def _with_tried_fixes(sections: tuple[Section, ...], fixes: Fixes | None) -> tuple[Section, ...]:
+    """The sections with findings whose text says which fix was proven, or what was tried without a gain."""
+    if fixes is None:
+        return sections
+
+    def changed(finding: Finding) -> Finding:
+        advice = advice_after_trials(finding, fixes, several=len(fixes_for(finding)) > 1)
+        return finding if advice == finding.fix else replace(finding, advice=advice)
+
+    return tuple(
+        replace(section, content=replace(section.content, findings=tuple(map(changed, section.findings))))
+        for section in sections
+    )
 
 
 def _sentence(error: Exception) -> str:

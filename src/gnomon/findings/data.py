@@ -68,7 +68,8 @@ LABELS_UNRELATED = _kind("labels-unrelated", Level.PROBLEM,
     "Labels look unrelated to inputs. Shuffled labels fit equally well, both in the tangent kernel of the network "
     "(p-value {p_value:.2g} on {examples} examples) and in a kernel of the raw inputs (p-value {inputs_p_value:.2g} "
     "on {asked} examples){score}.",
-    "Check that each label belongs to its input; the labels look shuffled.",
+    "Check that each label belongs to its input (rows shuffled or shifted by one?), and that the columns that decide "
+    "the label are among the inputs.",
     causes=OUTCOMES, refuted_if="labels_related", milder_if="short_training", milder=UNRELATED_SO_FAR)
 NO_RELATION_SEEN = _kind("labels-unrelated", Level.WARNING,
     "A simple model finds no relation between labels and inputs: it is right on {accuracy:.1%} of held-out examples, "
@@ -227,3 +228,22 @@ DRIFTED_COLUMNS = _kind("drifted-columns", Level.PROBLEM,
     "{count} of {total} columns have another distribution in test than in train: {columns}.",
     "Check units and preprocessing of these columns. Prepare train and test in the same way.",
     causes=("train-test-shift", "overfit", "chance-level"))
+CHANGED_IMAGES = _kind("train-test-shift", Level.PROBLEM,
+    "Test images are {change} compared with training images: after {code} they have the same mean image.",
+    "Prepare train and test in the same way: {code}.",
+    causes=("train-test-shift", "overfit", "chance-level", "shifts-change-decisions"))
+SHORTCUT_IN_TRAIN = _kind("shortcut-in-train", Level.PROBLEM,
+    "{count} input features vary only in train ({names}), and they alone give the class of {accuracy:.0%} of "
+    "{examples} training examples (guessing: {guess:.0%}). The network can learn them instead of the task.",
+    "Remove this mark from the training inputs, for example x[:, marked] = 0, and train again.",
+    causes=("train-test-shift", "overfit", "drifted-columns"))
+STANDARDIZED_ALONE = _kind("standardized-alone", Level.WARNING,
+    "All {columns} columns of the {examples} test examples have mean 0 and standard deviation 1 exactly: they were "
+    "standardized by their own statistics.",
+    "Use the statistics of the training set for both: x_test = (x_test - x_train.mean(0)) / x_train.std(0).",
+    causes=("overfit",))
+SHIFTED_MASKS = _kind("shifted-masks", Level.PROBLEM,
+    "The masks of the training images are shifted by {down} pixels down and {right} to the right: moved back, the "
+    "classes explain {best:.0%} of the variance of the images instead of {own:.0%} ({examples} images).",
+    "Align masks and images: y = y.roll(({up}, {left}), (1, 2)), or check how masks are cropped and loaded.",
+    causes=("labels-unrelated", "noisy-labels"))

@@ -154,6 +154,15 @@ NARROW_LAYER = _kind("vanishing-activations", Level.PROBLEM,
 VANISHED_OUTPUTS = _kind("vanishing-activations", Level.PROBLEM,
     "Inputs change the outputs by less than a millionth of their size: the signal vanishes in the network.", SCALE_UP,
     causes=("vanishing-activations", *AFTER_VANISHING))
+USE_RELU = (
+    "Use ReLU instead of {function} in the {calls} hidden layers, with He initialization: nn.init.kaiming_normal_. Or "
+    "add batch normalization before each {function}."
+)
+BOUNDED_VANISHES = _kind("vanishing-activations", Level.PROBLEM,
+    f"Vanishing activations: {FORWARD} through {{calls}} {{function}} layers.", USE_RELU,
+    causes=("vanishing-activations", *AFTER_VANISHING))
+GRADIENTS_VANISH_IN_BOUNDED = _kind("vanishing-gradients", Level.PROBLEM,
+    f"Vanishing gradients: {BACKWARD} through {{calls}} {{function}} layers.", USE_RELU, causes=AFTER_VANISHING)
 EXPLODING_ACTIVATIONS = _kind("exploding-activations", Level.PROBLEM,
     f"Exploding activations: {FORWARD}, {EACH}.", SCALE_DOWN, causes=AFTER_EXPLOSION)
 EXPLODING_AT_LAYER = _kind("exploding-activations", Level.PROBLEM,
@@ -176,6 +185,9 @@ SATURATED_UNITS = _kind("saturated-units", Level.PROBLEM,
 DEAD = "{share:.0%} of the {units} units of '{where}' ({layer}) are dead: their output is zero for every example."
 REVIVE = "Lower the learning rate or the biases, or use an activation without flat parts."
 DEAD_LAYER = _kind("dead-units", Level.PROBLEM, DEAD, REVIVE, causes=AFTER_VANISHING)
+DEAD_BY_BIAS = _kind("dead-units", Level.PROBLEM,
+    DEAD + " The biases before it are {bias:.3g} on average, below what the weights can balance.",
+    "Set the biases to zero: nn.init.zeros_(layer.bias).", causes=AFTER_VANISHING)
 CONSTANT_LAYER = _kind("dead-units", Level.PROBLEM,
     "'{where}' ({layer}) gives the same outputs for all examples.",
     "Check what forward passes to '{where}': it is the same for all examples.")

@@ -29,6 +29,12 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "tanh-before-loss": ("remove-tanh",),
     "targets-out-of-reach": ("remove-sigmoid", "remove-tanh", "remove-relu", "remove-softmax"),
     "broadcast-loss": ("same-shape",),
+    "normalized-output": ("remove-normalization",),
+    # the design of the network
+    "no-activation": ("add-activations",),
+    "no-biases": ("add-biases",),
+    "symmetric-units": ("initialize",),
+    "gradient-hooks": ("remove-hooks",),
     # connections
     "frozen": ("unfreeze",),
     "frozen-at-random": ("unfreeze",),
@@ -57,6 +63,8 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "exploding-loss": ("lower-rate",),
     "training-diverged": ("lower-rate",),
     "weight-decay-wins": ("usual-decay",),
+    "large-epsilon": ("usual-epsilon",),
+    "rate-decays-away": ("constant-rate",),
     "not-learning": NOT_LEARNING,
     "chance-level": NOT_LEARNING,
     "underfit": ("standardize-inputs", "other-rate", "use-adam", "longer-training"),

@@ -12,24 +12,27 @@ from difflib import get_close_matches
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Finding, Kind, Level
-from gnomon.findings import data, decisions, generative, loop, network, structured, theory, training
+from gnomon.findings import data, decisions, design, generative, loop, network, structured, theory, training
 
 __all__ = ["KINDS", "TABLE", "check_finding_kinds", "most_serious_first", "rank_in_table"]
 
 TABLE: tuple[Kind, ...] = (
     # Problems that make training impossible.
-    data.CONSTANT_INPUTS, data.ONE_CLASS, network.BROADCAST_LOSS, network.SOFTMAX_BEFORE_LOSS,
+    data.CONSTANT_INPUTS, data.ONE_CLASS, design.LAYER_IN_FORWARD, design.WRONG_SIGN, design.WRONG_SIGN_NUMBERS,
+    design.SOFTMAX_OF_ONE, design.CONSTANT_LOSS, network.BROADCAST_LOSS, network.SOFTMAX_BEFORE_LOSS,
     network.NO_LOG_PROBABILITIES, network.SIGMOID_BEFORE_LOSS, network.FROZEN, data.CONSTANT_TARGETS,
-    network.NOT_FINITE, data.INPUT_SCALE, network.ZERO_WEIGHTS, data.TARGET_SCALE, data.ALL_COLUMNS_SCALE,
-    network.DEAD_LAYER, network.NOT_REGISTERED, network.EXAMPLES_MIXED, network.NOT_IN_OPTIMIZER,
-    network.RANDOM_IN_EVAL, network.DETACHED, network.NOT_DETERMINISTIC, network.VANISHING_ACTIVATIONS,
+    network.NOT_FINITE, data.INPUT_SCALE, network.ZERO_WEIGHTS, design.SYMMETRIC_UNITS, design.GRADIENT_HOOKS,
+    design.LARGE_EPSILON, design.NORMALIZED_OUTPUT, design.AXES_RESHAPED, data.TARGET_SCALE, data.ALL_COLUMNS_SCALE,
+    network.DEAD_BY_BIAS, network.DEAD_LAYER, network.NOT_REGISTERED, network.EXAMPLES_MIXED, network.NOT_IN_OPTIMIZER,
+    network.RANDOM_IN_EVAL, network.DETACHED, network.NOT_DETERMINISTIC, network.BOUNDED_VANISHES,
+    network.GRADIENTS_VANISH_IN_BOUNDED, network.VANISHING_ACTIVATIONS,
     network.VANISHING_AT_LAYER, network.NARROW_LAYER, network.EXPLODING_ACTIVATIONS, network.EXPLODING_AT_LAYER,
     network.VANISHING_GRADIENTS, network.GRADIENTS_VANISH_AT_LAYER, network.EXPLODING_GRADIENTS,
     network.GRADIENTS_EXPLODE_AT_LAYER, data.CLASS_MISSING, network.SATURATED_UNITS, data.LEAKED_TEST,
     data.REPEATED_IN_TEST, data.GROUPS_IN_BOTH, data.ROW_NUMBER, data.LEAKED_TARGET, data.CLASSES_ON_ONE_OUTPUT,
     data.TARGETS_OUTSIDE_LOSS, data.CLASS_NUMBERS, data.SENTINEL_VALUES, data.OUTLIER_ROWS, data.MOSTLY_COPIES,
     data.RELABELED_CLASS, data.CATEGORY_CODES, data.VOID_LABEL_REFUSED, data.VOID_LABEL_COUNTED, data.TARGETS_COPIED,
-    data.DRIFTED_COLUMNS,
+    data.DRIFTED_COLUMNS, data.SHIFTED_MASKS, data.SHORTCUT_IN_TRAIN,
     network.VANISHED_OUTPUTS, network.ALL_INPUTS_IGNORED,
     # Mistakes of the user's own training loop, which only `gnomon watch` sees.
     loop.BACKWARD_MISSING, loop.STEP_MISSING, loop.LEAF_LOSS, loop.LOSS_WITHOUT_GRAPH, loop.OTHER_MODEL,
@@ -39,12 +42,14 @@ TABLE: tuple[Kind, ...] = (
     loop.SAME_BATCH, loop.SORTED_DATA, loop.RANKS_SAME_DATA, loop.RANKS_DIFFER, loop.TRAIN_MISSING, loop.EVAL_MISSING,
     loop.SCHEDULER_TOO_FAST, loop.SCHEDULER_WRAPPED, loop.GRADIENTS_EXPLODED, loop.LOSS_ROSE,
     # Problems that make training slow or its result wrong.
-    data.COLUMN_SCALE, data.COLUMN_OFFSET, network.RELU_BEFORE_LOSS, network.TANH_BEFORE_LOSS,
+    data.COLUMN_SCALE, data.COLUMN_OFFSET, design.NO_ACTIVATION, design.ONE_LAYER, design.BOTTLENECK,
+    design.READS_PADDING, design.ORDER_IGNORED, design.RATE_DECAYS_AWAY, design.PLACES_IGNORED, design.NO_BIASES,
+    network.RELU_BEFORE_LOSS, network.TANH_BEFORE_LOSS,
     network.TARGETS_OUT_OF_REACH, network.MODES_DISAGREE, data.SHUFFLED_IN_TRAIN, data.LABELS_UNRELATED,
     structured.SEES_THE_FUTURE, training.ABOVE_KERNEL_LIMIT, network.STATISTICS_LOST, network.STATISTICS_WRONG,
     network.FROZEN_AT_RANDOM, training.EXPLODING_LOSS, network.INPUTS_IGNORED, network.CONSTANT_LAYER,
     training.TOO_LARGE_TO_LEARN, network.BATCH_TOO_SMALL, training.WEIGHT_DECAY_WINS, training.ABOVE_STABLE,
-    data.CONFLICTING_COPIES, data.TRAIN_TEST_SHIFT, data.CLASS_SHIFT, network.WRONG_GRADIENT,
+    data.CONFLICTING_COPIES, data.CHANGED_IMAGES, data.TRAIN_TEST_SHIFT, data.CLASS_SHIFT, network.WRONG_GRADIENT,
     training.TRAINING_DIVERGED, data.NOISY_LABELS, network.DEAD_UNITS, network.DEAD_AFTER_TRAINING,
     training.LEARNING_RATE_TOO_SMALL, network.MERGED_INPUTS, network.INDISTINCT_EXAMPLES, structured.TOKENS_ALIKE,
     structured.TOKENS_COLLAPSE, structured.STATE_GROWS, network.TOKENS_IGNORED, network.UNUSED_PARAMETERS,
@@ -53,8 +58,9 @@ TABLE: tuple[Kind, ...] = (
     decisions.SHORTCUT, decisions.MAP_IGNORES_MODEL, decisions.GRADIENT_MASKING, decisions.ROBUSTNESS_PREMISE,
     decisions.INVERSE_UNSTABLE, training.NOT_LEARNING, training.REGRESSION_NOT_LEARNING, structured.ATTENTION_SATURATED,
     structured.GATES_FORGET, training.NOTHING_LEARNED, training.REGRESSION_NOTHING_LEARNED, training.FAR_BELOW_SIMPLE,
-    training.REGRESSION_FAR_BELOW_SIMPLE, training.CHANCE_LEVEL,
-    # Problems that only specialized analyses report, not `gnomon examine`.
+    training.REGRESSION_FAR_BELOW_SIMPLE, training.STRONG_OVERFIT, training.REGRESSION_STRONG_OVERFIT,
+    training.CHANCE_LEVEL,
+    # Problems that only instruments of their own look for.
     theory.ZERO_MATRIX, theory.INDEFINITE, theory.ASYMMETRIC, theory.JITTER_HIDES, theory.CHAINS_NOT_CONVERGED,
     theory.MANY_DIVERGENT_PATHS, theory.NO_LAW, theory.CONTROL_HOLDS, theory.UNEXPECTED_VERDICT,
     generative.DENSITY_NOT_NORMALIZED, generative.FLOW_NOT_INVERTIBLE, generative.LOG_DETERMINANT_WRONG,
@@ -63,7 +69,8 @@ TABLE: tuple[Kind, ...] = (
     # Warnings.
     data.UNRELATED_SO_FAR, data.NOISIER_THAN_TEST, data.TARGETS_UNRELATED, training.UNDERFIT,
     training.REGRESSION_UNDERFIT, data.TOO_FEW_EXAMPLES, data.NO_RELATION_SEEN, data.REPEATED_COLUMNS,
-    data.FILLED_COLUMNS, data.SOME_COPIES, training.OVERFIT, training.REGRESSION_OVERFIT, data.IMBALANCE,
+    data.FILLED_COLUMNS, data.SOME_COPIES, data.STANDARDIZED_ALONE, training.OVERFIT,
+    training.REGRESSION_OVERFIT, data.IMBALANCE,
     training.UNDERTRAINED, training.UNTRAINED, training.CHANCE_SO_FAR, training.HARDLY_LEARNED, network.SIMILAR_INPUTS,
     network.SMALL_GRADIENTS,
     network.LAST_BATCH_OF_ONE, data.REPEATED_EXAMPLES,

@@ -63,14 +63,14 @@ WEIGHT_DECAY_WINS = _kind("weight-decay-wins", Level.PROBLEM,
     "Lower the weight decay of the optimizer: weight_decay=1e-4 for SGD or Adam, 1e-2 for AdamW.",
     causes=("dead-units", "not-learning", "chance-level", "underfit", "undertrained", "below-limit"))
 
-FIX_OTHERS = "Fix the other findings first. Then check lr, and that loss.backward() and optimizer.step() are called."
+MORE_CAPACITY = "Use more units or layers, or train longer."
 MATCH_OR_TRAIN = f"{MATCH_TARGETS} Or train longer."
 LARGER_NETWORK = "Use more units or layers, or other layers. Check that each target belongs to its input."
 ONLY_A_GUESS = (
     "After training the network is right on {train:.1%} of the training examples; always guessing the largest class "
     "is right on {guess:.1%}"
 )
-NOT_LEARNING = _kind("not-learning", Level.PROBLEM, f"{ONLY_A_GUESS}, a simple model {{simple:.1%}}.", FIX_OTHERS,
+NOT_LEARNING = _kind("not-learning", Level.PROBLEM, f"{ONLY_A_GUESS}, a simple model {{simple:.1%}}.", "{advice}",
     causes=("chance-level",))
 NOTHING_LEARNED = _kind(
     "not-learning", Level.PROBLEM, f"{ONLY_A_GUESS}, and a simple model is no better.", MATCH_OR_TRAIN,
@@ -83,7 +83,7 @@ ONLY_THE_MEAN = (
     "their mean"
 )
 REGRESSION_NOT_LEARNING = _kind(
-    "not-learning", Level.PROBLEM, f"{ONLY_THE_MEAN}; a simple model explains {{simple:.1%}}.", FIX_OTHERS,
+    "not-learning", Level.PROBLEM, f"{ONLY_THE_MEAN}; a simple model explains {{simple:.1%}}.", "{advice}",
     causes=("chance-level",),
 )
 REGRESSION_NOTHING_LEARNED = _kind(
@@ -91,23 +91,22 @@ REGRESSION_NOTHING_LEARNED = _kind(
     causes=("chance-level",),
 )
 
-MORE_CAPACITY = "Use more units or layers, train longer, or lower dropout and weight_decay."
 UNDERFIT = _kind("underfit", Level.WARNING,
     "The network underfits: it is right on {train:.1%} of the training examples; a simple model is right on "
     "{simple:.1%} of held-out examples.",
-    MORE_CAPACITY)
+    "{advice}")
 REGRESSION_UNDERFIT = _kind("underfit", Level.WARNING,
     "The network underfits: it explains {explained:.1%} of the variance of training targets; a simple model explains "
     "{simple:.1%} on held-out examples.",
-    MORE_CAPACITY)
+    "{advice}")
 FAR_BELOW = "The network is far below a simple model: "
 FAR_BELOW_SIMPLE = _kind("underfit", Level.PROBLEM,
     f"{FAR_BELOW}{{train:.1%}} of train are right; kernel regression reaches {{simple:.1%}} on held-out examples.",
-    MORE_CAPACITY)
+    "{advice}")
 REGRESSION_FAR_BELOW_SIMPLE = _kind("underfit", Level.PROBLEM,
     f"{FAR_BELOW}it explains {{explained:.1%}} of the variance of training targets; ridge regression explains "
     "{simple:.1%} on held-out examples.",
-    MORE_CAPACITY)
+    "{advice}")
 UNDERTRAINED = _kind("undertrained", Level.WARNING,
     "Training was too short: the network is right on {last:.1%} of the training examples, but its initial features "
     "alone would give {score:.1%} on held-out examples.",
@@ -120,6 +119,9 @@ OVERFIT = _kind("overfit", Level.WARNING,
 REGRESSION_OVERFIT = _kind("overfit", Level.WARNING,
     "The network overfits: it explains {train:.1%} of the variance of training targets and {test:.1%} of test targets.",
     "{advice}", causes=AFTER_OVERFIT)
+STRONG_OVERFIT = _kind("overfit", Level.PROBLEM, OVERFIT.message, "{advice}", causes=AFTER_OVERFIT)
+REGRESSION_STRONG_OVERFIT = _kind("overfit", Level.PROBLEM, REGRESSION_OVERFIT.message, "{advice}",
+    causes=AFTER_OVERFIT)
 TEST_LOSS_ROSE = _kind("overfit", Level.WARNING,
     "The network overfits: its test loss was {least:.3g} at step {step} and is {last:.3g} at the end.",
     "Stop near step {step}, or add weight decay.",

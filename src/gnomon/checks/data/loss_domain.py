@@ -60,7 +60,9 @@ def unbounded_loss_findings(
         if not bool(outside.any()):
             continue
         away = torch.where(y > high, 1.0, torch.where(y < low, -1.0, 0.0)).reshape(outputs.shape)
-        if not _has_minimum(loss, away, y) and _has_minimum(loss, away, y.clamp(low, high)):
+        inside = y.clamp(low, high)
+        unbounded = not _has_minimum(loss, away, y) and _has_minimum(loss, away, inside)
+        if unbounded or _is_negative_only(loss, away, y, inside):
             return (_finding(y, outside, low, high),)
     return ()
 
@@ -88,6 +90,18 @@ def _has_minimum(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tens
     low, high = INSIDE
     edge = _value(loss, torch.where(away > 0, high, torch.where(away < 0, low, 0.5)), y)
     return edge is not None and edge > UNBOUNDED_LOSS
+
+
+def _is_negative_only(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tensor, inside: Tensor) -> bool:
+    """Whether the loss is far below zero with the targets as they are and never with targets in the range.
+
+    A loss that cuts its outputs at the ends of their range has a minimum, but not at the targets.
+    """
+    tried = [size * away for size in LARGE_OUTPUTS]
+    tried.append(torch.where(away > 0, INSIDE[1], torch.where(away < 0, INSIDE[0], 0.5)))
+    values, usual = ([_value(loss, f, t) for f in tried] for t in (y, inside))
+    lowest = min((v for v in values if v is not None), default=0.0)
+    return lowest < UNBOUNDED_LOSS and all(v is not None and v >= 0 for v in usual)
 
 
 def _value(loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor) -> float | None:

@@ -24,6 +24,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from gnomon.core.inputs.arguments import Inputs, count, take
@@ -32,8 +33,9 @@ from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
+from gnomon.findings.design import LAYER_IN_FORWARD
 
-__all__ = ["randomness_findings", "relative_output_distance"]
+__all__ = ["parameters_made_in_forward", "randomness_findings", "relative_output_distance"]
 
 OUTPUT_TOLERANCE = 1e-3
 """Difference (1) up to which outputs agree: float32 loses up to this much in deep networks."""
@@ -64,6 +66,8 @@ def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     ()
     """
     few = take(x, slice(0, EXAMPLES_PER_PASS))
+    if made := parameters_made_in_forward(module, few):
+        return (Finding(LAYER_IN_FORWARD, "forward", {"parameters": made}, (), 0.0),)
     first, *again = _repeat(module, few)
     apart = max(relative_output_distance(first, other) for other in again)
     if apart > OUTPUT_TOLERANCE:
@@ -72,6 +76,29 @@ def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     if apart > OUTPUT_TOLERANCE and not _samples(module, few):
         return (Finding(kinds.RANDOM_IN_EVAL, "outputs", {"apart": apart}, (Value("difference", apart),), 0.0),)
     return () if apart > OUTPUT_TOLERANCE else _mixing(module, few, first)
+
+
+def parameters_made_in_forward(module: nn.Module, x: Inputs) -> int:
+    """The number of parameters of layers that forward makes in each pass.
+
+    Cost: two forward passes.
+
+    >>> parameters_made_in_forward(nn.Linear(2, 1), torch.zeros(4, 2))
+    0
+    """
+    sizes: list[int] = []
+
+    def count_new(part: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
+        sizes.append(0 if parameter is None else parameter.numel())
+
+    with preserve(module, grad=False, seed=0):
+        run(module, x)  # lazy layers get their parameters in the first pass
+        handle = register_module_parameter_registration_hook(count_new)
+        try:
+            run(module, x)
+        finally:
+            handle.remove()
+    return sum(sizes)
 
 
 def _samples(module: nn.Module, x: Inputs) -> bool:

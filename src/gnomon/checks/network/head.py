@@ -33,9 +33,10 @@ from torch import Tensor
 from gnomon.checks.network.applied import implicit_activation_of_loss
 from gnomon.checks.network.broadcast import broadcast_findings
 from gnomon.core.results import Finding, Value
+from gnomon.findings import design
 from gnomon.findings import network as kinds
 
-__all__ = ["columns_before_concatenation", "head_findings", "last_operation", "custom_loss_findings"]
+__all__ = ["first_columns", "head_findings", "normalized_output_findings", "last_operation", "custom_loss_findings"]
 
 SHAPES = ("View", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice", "Alias", "ToCopy", "Transpose", "Permute", "T")
 """Operations that only move or copy numbers."""
@@ -43,6 +44,12 @@ MAX_TARGETS_OUTSIDE = 0.05
 """Share of targets that may lie outside the range of the outputs."""
 RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, torch.inf),
           "Softplus": (0.0, torch.inf), "Hardtanh": (-1.0, 1.0)}  # fmt: skip
+NORMALIZATIONS = ("BatchNorm", "LayerNorm", "GroupNorm")
+"""Ends of the names of operations that normalize."""
+MIN_NORMALIZED = 8
+"""Fewest examples for the statistics of normalized outputs."""
+MAX_DEVIATION_FROM_ONE = 0.05
+"""A normalization without weights gives standard deviations this close to one."""
 LOSSES = {"CrossEntropyLoss": "cross-entropy", "cross_entropy": "cross-entropy", "BCEWithLogitsLoss": "logistic loss",
          "binary_cross_entropy_with_logits": "logistic loss", "MSELoss": "squared loss", "mse_loss": "squared loss",
          "L1Loss": "squared loss", "l1_loss": "squared loss", "SmoothL1Loss": "squared loss",
@@ -103,6 +110,8 @@ def head_findings(outputs: Tensor, y: Tensor, loss: str) -> tuple[Finding, ...]:
     """
     f = outputs.detach().double()
     name = last_operation(outputs)
+    if name in ("Softmax", "LogSoftmax") and f.dim() == 2 and f.shape[1] == 1:
+        return (Finding(design.SOFTMAX_OF_ONE, "outputs", {}, (), 0.0),)
     if loss in ("cross-entropy", "logistic loss"):
         return _classes(f, name, loss)
     if loss == "negative log-likelihood":
@@ -141,6 +150,30 @@ def _logarithms(f: Tensor, y: Tensor) -> tuple[Finding, ...]:
         return ()
     given = "probabilities" if _probabilities(f) == 1 else "other numbers"
     return (Finding(kinds.NO_LOG_PROBABILITIES, "outputs", {"given": given}, (), 0.0),)
+
+
+def normalized_output_findings(training_outputs: Tensor, y: Tensor) -> tuple[Finding, ...]:
+    """A finding if a regression ends in a normalization without weights, whose mean and spread do not fit the targets.
+
+    ``training_outputs`` are outputs in training mode, with their graph.
+
+    >>> f = torch.nn.BatchNorm1d(1, affine=False)(torch.randn(40, 1, requires_grad=True))
+    >>> normalized_output_findings(f, torch.randn(40, 1) + 5)[0].kind
+    'normalized-output'
+    """
+    f, y = training_outputs.detach().double().reshape(len(y), -1), y.detach().double().reshape(len(y), -1)
+    if not last_operation(training_outputs).endswith(NORMALIZATIONS) or len(f) < MIN_NORMALIZED or not f.numel():
+        return ()
+    axis = 0 if "Batch" in last_operation(training_outputs) else 1
+    mean, deviation = float(f.mean(axis).abs().max()), f.std(axis, correction=0)
+    if mean > 1e-3 or f.shape[axis] < 2 or float((deviation - 1).abs().max()) > MAX_DEVIATION_FROM_ONE:
+        return ()  # the normalization has weights of its own
+    target_mean, target_deviation = float(y.mean()), float(y.std())
+    fits = abs(target_mean) < 0.2 * max(target_deviation, 1.0) and 0.5 < target_deviation < 2.0
+    if fits:
+        return ()
+    values = {"mean": mean, "deviation": float(deviation.mean()), "target_mean": target_mean}
+    return (Finding(design.NORMALIZED_OUTPUT, "outputs", values | {"target_deviation": target_deviation}, (), 0.0),)
 
 
 def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:

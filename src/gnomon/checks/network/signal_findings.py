@@ -154,8 +154,13 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
     alone = abs(steps[at]) > abs(total) / 2 and len(steps) > 1
     # Between two layers, the gradient changes in the later layer, the signal in the one after the first.
     name = order[at if backwards else at + 1].name if alone else ""
-    values = {"total": exp(total), "factor": exp(steps[at] if alone else total / len(steps)), "layers": len(order)}
-    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_MEAN_SQUARE_RATIO)]
+    values = {
+        "total": exp(total),
+        "factor": exp(steps[at] if alone else total / len(steps)),
+        "layers": len(order),
+        "gain": variance,
+    }
+    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_SQUARE_RATIO)]
     if not alone and variance is not None:
         evidence.append(Value("variance of the weights times fan_in", variance, meaning="median over layers"))
     known_variance = "unknown" if variance is None else f"{variance:.2g} / fan_in"

@@ -25,6 +25,8 @@ OVERFIT_Z = 4.0
 """z-score threshold of (1); the false-alarm rate is 3e-5."""
 MIN_ACCURACY_GAP = 0.1
 """Gap between training and test accuracy that is worth closing."""
+LARGE_GAP = 0.4
+"""Gap at which most of what the network learned does not hold on test examples."""
 MIN_BASELINE_LEAD = 0.1
 """Lead of a simple model over the training accuracy at which training failed."""
 
@@ -45,8 +47,9 @@ class AccuracyOutcome(Record):
     """Accuracy on train and on test (or None), the numbers of examples, and the scores of baselines.
 
     ``guess`` is the accuracy of always guessing the largest class, ``simple`` that of kernel regression on
-    held-out examples (0 if it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
-    model (0 if it is not known), ``alike`` the accuracy on test with classes as frequent as in train, where known.
+    held-out examples (0 where it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
+    model (0 where it is not known), ``alike`` the accuracy on test with classes as frequent as in train, where known.
+    ``advice`` says what helps a network that fits badly.
     """
 
     train: float
@@ -58,6 +61,7 @@ class AccuracyOutcome(Record):
     gain: float = 0.0
     fitted: int = 0
     alike: float | None = None
+    advice: str = kinds.MORE_CAPACITY
 
 
 def outcome_findings(found: AccuracyOutcome) -> tuple[Finding, ...]:
@@ -77,7 +81,7 @@ def outcome_findings(found: AccuracyOutcome) -> tuple[Finding, ...]:
 
 def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     deviation = sqrt(found.guess * (1 - found.guess) / max(1, found.examples))
-    values = {"train": found.train, "guess": found.guess, "simple": found.simple}
+    values = {"train": found.train, "guess": found.guess, "simple": found.simple, "advice": found.advice}
     evidence = (
         Value("accuracy on train", found.train),
         Value("accuracy of kernel regression", found.simple, meaning="held-out examples"),
@@ -129,4 +133,5 @@ def _overfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     advice = fix_for_overfitting(found.gain, found.fitted, "accuracy")
     evidence = (Value("gap between train and test", found.train - found.test), Value("z-score", z))
     values = {"train": found.train, "test": found.test, "advice": advice}
-    return (Finding(kinds.OVERFIT, "", values, evidence, 3e-5),)
+    row = kinds.STRONG_OVERFIT if found.train - found.test >= LARGE_GAP else kinds.OVERFIT
+    return (Finding(row, "", values, evidence, 3e-5),)

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from gnomon.checks.run.outcome import (
     FAR_BASELINE_LEAD,
+    LARGE_GAP,
     MIN_ACCURACY_GAP,
     MIN_BASELINE_LEAD,
     OVERFIT_Z,
@@ -37,12 +38,17 @@ MIN_EXPLAINED_VARIANCE = 0.03
 
 
 def regression_outcome_findings(
-    train: Float[Tensor, " n"], test: Float[Tensor, " m"] | None, *, simple: float = 0.0, fix: str = ""
+    train: Float[Tensor, " n"],
+    test: Float[Tensor, " m"] | None,
+    *,
+    simple: float = 0.0,
+    fix: str = "",
+    advice: str = training_kinds.MORE_CAPACITY,
 ) -> tuple[Finding, ...]:
     """Returns findings about overfitting, underfitting or no learning, from squared errors over target variance.
 
-    ``simple`` is the share of the variance that a simple model explains on held-out examples, 0 if it is not known,
-    ``fix`` what helps against overfitting.
+    ``simple`` is the share of the variance that a simple model explains on held-out examples, 0 where it is not known,
+    ``fix`` what helps against overfitting and ``advice`` what helps a network that fits badly.
 
     Hypotheses: independent examples. False alarms: 3e-5 by (1) for overfitting; underfitting is a difference of ten
     points of explained variance, and three deviations of the training error in addition.
@@ -58,7 +64,7 @@ def regression_outcome_findings(
         Value("variance explained on train", explained),
         Value("variance explained by ridge regression on random features", simple, meaning="held-out examples"),
     )
-    values = {"explained": max(explained, 0.0), "simple": max(simple, 0.0)}
+    values = {"explained": max(explained, 0.0), "simple": max(simple, 0.0), "advice": advice}
     error = float(train.std()) / len(train) ** 0.5 if len(train) > 1 else 1.0
     if explained <= MIN_EXPLAINED_VARIANCE and simple <= MIN_EXPLAINED_VARIANCE and simple:
         return (Finding(training_kinds.REGRESSION_NOTHING_LEARNED, "", values, evidence),)
@@ -82,4 +88,6 @@ def _overfit(train: Tensor, test: Tensor | None, fix: str) -> tuple[Finding, ...
         return ()
     values = {"train": 1 - float(train.mean()), "test": max(1 - float(test.mean()), 0.0), "advice": fix}
     evidence = (Value("gap between train and test", gap), Value("z-score", z))
-    return (Finding(training_kinds.REGRESSION_OVERFIT, "", values, evidence, 3e-5),)
+    strong = gap >= LARGE_GAP
+    row = training_kinds.REGRESSION_STRONG_OVERFIT if strong else training_kinds.REGRESSION_OVERFIT
+    return (Finding(row, "", values, evidence, 3e-5),)

@@ -23,6 +23,7 @@ import copy
 import functools
 import types
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -57,11 +58,20 @@ def copy_module(module: nn.Module) -> nn.Module:
             rebind = _Rebind(module, memo)
             for part in made.modules():
                 rebind.attributes(vars(part))
+            _copy_parameter_hooks(module, memo)
         return made
     except Exception as error:
         found = f"the module cannot be copied ({type(error).__name__}: {str(error)[:100]})"
         fix = "Make copy.deepcopy(module) work: store no open files, locks or autograd graphs in the module"
         raise InputError(found, accepted="a module that deepcopy copies", fix=fix) from error
+
+
+def _copy_parameter_hooks(module: nn.Module, memo: Memo) -> None:
+    """Gives the parameters of a copy the hooks of the original's parameters, which deepcopy leaves out."""
+    for p in module.parameters():
+        hooks, copied = p._backward_hooks, memo.get(id(p))
+        if hooks and isinstance(copied, Tensor) and copied is not p:
+            copied._backward_hooks = OrderedDict(hooks)
 
 
 def copy_to_train(module: nn.Module) -> nn.Module:

@@ -62,7 +62,7 @@ class Finding(Record):
     ``row`` is the row of the table, ``where`` a module path, "inputs" or "labels", ``values`` fill the templates,
     ``evidence`` are the measurements behind it, ``false_alarm`` is the rate at which a healthy model would be given
     this finding, None if that is not known. ``source`` is the line of the user's code that made the layer, such as
-    "net.py:12", if it is known.
+    "net.py:12", if it is known. ``advice`` replaces the text of the fix, for example after fixes were tried.
     """
 
     row: Kind
@@ -71,6 +71,7 @@ class Finding(Record):
     evidence: tuple[Value, ...] = ()
     false_alarm: float | None = None
     source: str = ""
+    advice: str = ""
 
     @property
     def kind(self) -> str:
@@ -90,8 +91,8 @@ class Finding(Record):
 
     @property
     def fix(self) -> str:
-        """A sentence that says what to do about the finding."""
-        return self.row.fix.format_map({"where": self.where, **self.values})
+        """What to do about it."""
+        return self.advice or self.row.fix.format_map({"where": self.where, **self.values})
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the finding as plain values for JSON."""

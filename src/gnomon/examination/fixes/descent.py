@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from gnomon.checks.run.decay import weight_decay_of
+from gnomon.checks.run.epsilon import epsilon_of
 from gnomon.checks.run.step_size import scale_learning_rates
 from gnomon.core.results import Finding
 from gnomon.examination.fixes.fix import Change, Fix, diff
@@ -31,6 +32,8 @@ BOTH_FACTORS = (0.1, 10.0, 100.0)
 """Factors of the learning rate that are tried if it is not known which is better."""
 USUAL_DECAY = {True: 0.01, False: 1e-4}
 """Usual weight decay: decoupled from the gradient as in AdamW, or added to it."""
+USUAL_EPSILON = 1e-8
+"""Constant in the denominator of Adam's steps that is tried instead of a large one."""
 USUAL_BATCH = 32
 """Batch size that is tried if the given one is too small."""
 MORE_STEPS = 4
@@ -104,6 +107,28 @@ def use_adam(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Chang
     return () if own.name.startswith("Adam") else (_with_optimizer(trial, Adam(), "Adam"),)
 
 
+def usual_epsilon(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Adam's default constant in the denominator instead of a large one."""
+    own = _inner(trial)
+    if isinstance(own, Adam):
+        made: AbstractOptimizer = replace(own, eps=USUAL_EPSILON)
+    elif isinstance(own, TorchOptimizer):
+        made = _with_option(own, "eps", USUAL_EPSILON)
+    else:
+        return ()
+    line = f"torch.optim.{own.name}(..., eps="
+    change = _with_optimizer(trial, made, f"eps={USUAL_EPSILON:g}")
+    return (replace(change, diff=diff(f"{line}{epsilon_of(own):g})", f"{line}{USUAL_EPSILON:g})")),)
+
+
+def constant_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """The same learning rate in all epochs."""
+    if not isinstance(trial.optimizer, ScheduledOptimizer):
+        return ()
+    made = replace(trial, optimizer=trial.optimizer.optimizer)
+    return (Change(made, f"lr={made.optimizer.lr:.3g} in all epochs", diff("scheduler.step()", "")),)
+
+
 def all_parameters(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
     """Proposes the same optimizer for all parameters of the module."""
     made = for_all_parameters(_inner(trial))
@@ -136,17 +161,20 @@ def with_decay(optimizer: AbstractOptimizer, decay: float) -> AbstractOptimizer:
     """
     if isinstance(optimizer, SGD | Adam):
         return replace(optimizer, decay=decay)
-    if not isinstance(optimizer, TorchOptimizer):
-        return optimizer
+    return _with_option(optimizer, "weight_decay", decay) if isinstance(optimizer, TorchOptimizer) else optimizer
+
+
+def _with_option(optimizer: TorchOptimizer, name: str, value: float) -> TorchOptimizer:
+    """The same torch optimizer with another value of one option."""
     inner = optimizer.build
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:
         made = inner(parameters)
         for group in made.param_groups:
-            group["weight_decay"] = decay
+            group[name] = value
         return made
 
-    groups = tuple({**group, "weight_decay": decay} for group in optimizer.groups)
+    groups = tuple({**group, name: value} for group in optimizer.groups)
     return replace(optimizer, groups=groups, build=build)
 
 
@@ -172,6 +200,8 @@ FIXES = (
     Fix("other-rate", other_rate),
     Fix("usual-decay", usual_decay),
     Fix("use-adam", use_adam),
+    Fix("usual-epsilon", usual_epsilon),
+    Fix("constant-rate", constant_rate),
     Fix("all-parameters", all_parameters),
     Fix("larger-batch", larger_batch),
     Fix("longer-training", longer_training),

@@ -5,14 +5,14 @@
 """
 
 from gnomon.core.results import Finding, Level
-from gnomon.examination.fixes import descent, ends, examples, layers, scale, wiring
+from gnomon.examination.fixes import descent, design, ends, examples, layers, scale, wiring
 from gnomon.examination.fixes.fix import Fix
 from gnomon.findings.remedies import REMEDIES
 
 __all__ = ["FIXES", "fixes_for"]
 
 FIXES: dict[str, Fix] = {
-    fix.id: fix for family in (scale, ends, wiring, layers, descent, examples) for fix in family.FIXES
+    fix.id: fix for family in (scale, ends, wiring, layers, design, descent, examples) for fix in family.FIXES
 }
 """Fixes by id."""
 

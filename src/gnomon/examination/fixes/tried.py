@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gnomon.core.results import Axis, Interval, Line, Plot
+from gnomon.core.results import Axis, Finding, Interval, Line, Plot
 from gnomon.core.results.plain import HIDDEN, to_json_value
 from gnomon.core.results.record import Record
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.training import Run
 
-__all__ = ["Fixes", "TriedFix", "format_score"]
+__all__ = ["Fixes", "TriedFix", "advice_after_trials", "format_score"]
 
 MIN_GAIN = 0.02
 """Smallest gain of a proven fix: a share of the examples or of the variance, or of the loss before."""
@@ -103,6 +103,27 @@ class TriedFix(Record):
             for i, (name, run, curve) in enumerate(zip(names, self.runs, curves, strict=True))
         )
         return Plot("Without and with the fix", lines, Axis("step", log=True), Axis(label), self.sentence, id=id)
+
+
+def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> str:
+    """The text of the fix of a finding after its fixes were tried.
+
+    If a fix is proven and there were ``several`` to choose from, the advice is to apply that one. If none helps, the
+    general text names what was tried.
+
+    >>> from gnomon.findings.training import TRAINING_DIVERGED
+    >>> gain = Interval(-0.01, 0.01, 0.95)
+    >>> one = TriedFix("training-diverged", "lower-rate", "lr=0.1", "", 0.3, 0.3, gain, "accuracy", 500, 400)
+    >>> advice_after_trials(Finding(TRAINING_DIVERGED, "", {"lr": 1.0}), Fixes((one,)), several=False)
+    'Use a learning rate below 1. Tried without a clear gain: lr=0.1.'
+    """
+    own = [one for one in found.tried if one.kind == finding.kind]
+    proven = next((one for one in own if one.is_proven), None)
+    if proven is not None:
+        words = proven.words if proven.words.startswith("without ") else f"with {proven.words}"
+        return f"Train {words}." if several else finding.fix
+    tried = ", ".join(one.words for one in own)
+    return f"{finding.fix} Tried without a clear gain: {tried}." if tried else finding.fix
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,6 +19,7 @@ from gnomon.checks.data.loss_domain import unbounded_loss_findings
 from gnomon.checks.data.outliers import outlier_findings
 from gnomon.checks.data.repeated_rows import repeated_row_findings
 from gnomon.checks.data.sentinels import sentinel_findings
+from gnomon.checks.data.shifted_masks import shifted_mask_findings
 from gnomon.checks.data.targets import class_findings, regression_target_findings
 from gnomon.checks.data.void_labels import void_label, void_label_findings
 from gnomon.checks.network.given import input_of_first_layer
@@ -164,17 +165,17 @@ def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tupl
     """Returns findings about targets that do not fit the loss: class indices as quantities, unbounded losses."""
     y = examples.y.reshape(len(examples), *subject.task.shape)
     if not y.is_floating_point():
-        return _copied_target_findings(subject, examples, y) or _void_label_findings(subject, examples)
+        shifted = shifted_mask_findings(examples.x, y)
+        return (*_copied_target_findings(subject, examples, y), *shifted) or _void_label_findings(subject, examples)
     if subject.task.classes:
         return ()
-    if subject.asks_for_targets:
-        return class_number_findings(examples.x, examples.y, seed=seed)
     loss = subject.recipe.own_loss
-    if loss is None or isinstance(loss, AbstractLoss):
-        return ()
-    some = examples.some(TRACED_EXAMPLES)
-    outputs = subject.outputs(some.x)
-    return unbounded_loss_findings(lambda f, y: call_user_loss(loss, f, y), outputs, subject.loss_targets(some.y))
+    if loss is not None and not isinstance(loss, AbstractLoss):
+        some = examples.some(TRACED_EXAMPLES)
+        outputs, targets = subject.outputs(some.x), subject.loss_targets(some.y)
+        if found := unbounded_loss_findings(lambda f, y: call_user_loss(loss, f, y), outputs, targets):
+            return found
+    return class_number_findings(examples.x, examples.y, seed=seed) if subject.asks_for_targets else ()
 
 
 def _copied_target_findings(subject: Subject, examples: Examples, y: Tensor) -> tuple[Finding, ...]:

@@ -18,6 +18,7 @@ from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.metrics import predicted_classes
 from gnomon.core.results import Finding, Plot, Value
 from gnomon.core.results.record import Record
+from gnomon.examination.advice import advice_for_underfit
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.pictures import score_bars
 from gnomon.examination.positions import PositionDecisions, decide_at_positions
@@ -27,6 +28,7 @@ from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.wiring import statistics
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import out_of_time_error
+from gnomon.examination.why_not_fitted import design_findings, is_poor
 from gnomon.findings import most_serious_first, training
 from gnomon.report import Content
 from gnomon.report.table import PageTable
@@ -98,12 +100,13 @@ class OutcomeStep(AbstractStep):
         values: tuple[Value, ...] = ()
         if not short and not few:
             if subject.task.classes:
-                outcome, judged, values = _classes(subject, run.model, products.get(DataChecks), n, context.seed)
+                outcome, judged, values = _classes(subject, run, products.get(DataChecks), n, context.seed)
             else:
-                judged, values = _numbers(subject, run.model, n, context.seed)
+                judged, values = _numbers(subject, run, n, context.seed)
             units = trained_unit_findings(run.model, subject.probe.some(ACTIVITY_EXAMPLES).x)
             fits = not any(finding.row in DID_NOT_FIT for finding in judged)
-            findings = (*units, *statistics(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES)), *judged)
+            design = design_findings(subject, run, fits=fits, poor=_is_poor(values))
+            findings = (*design, *units, *statistics(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES)), *judged)
         findings = most_serious_first(findings)
         good = f"Training was too short to judge: {short}." if short else _good(values, _unit(subject))
         good = f"{len(subject.train)} training examples are too few to judge training." if few and not short else good
@@ -139,6 +142,14 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
     return f"It {verb} {sets}: no sign of overfitting or underfitting."
 
 
+def _is_poor(values: tuple[Value, ...]) -> bool:
+    """Whether the network makes many errors on test examples, or on training examples without test examples."""
+    known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
+    own = [known[f"{kind}-on-{data}"] for data in ("test", "train") for kind in ("accuracy", "explained")
+           if f"{kind}-on-{data}" in known]  # fmt: skip
+    return bool(own) and is_poor(own[0], known.get("guess-accuracy", 0.0))
+
+
 def _simple_model_leads(values: tuple[Value, ...]) -> bool:
     """Returns whether a simple model scores higher than the network by more than `MIN_REPORTED_LEAD`."""
     known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
@@ -168,19 +179,21 @@ def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
     return score_bars({names[id]: told[id] for id in names if id in told}, words, axis=axis)
 
 
-def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: int, seed: int) -> _Judged:
+def _classes(subject: Subject, run: Run, checks: DataChecks | None, n: int, seed: int) -> _Judged:
     """Returns the outcome for classification; if the network overfits, also what more data would gain."""
     if checks is None or checks.guess is None:
         return None, (), ()
+    model = run.model
     right, _ = _right(subject, model, subject.train, n, seed)
     train, tried = float(right.mean()), len(right)
     test, m, alike = None, 0, None
     if subject.test is not None:
         right, y = _right(subject, model, subject.test, n, seed)
         test, m, alike = float(right.mean()), len(right), _alike(right, y, subject.train.labels())
-    outcome = AccuracyOutcome(train, test, tried, m, checks.guess, checks.simple or 0.0, alike=alike)
+    advice = advice_for_underfit(model, run, examples=len(subject.train))
+    outcome = AccuracyOutcome(train, test, tried, m, checks.guess, checks.simple or 0.0, alike=alike, advice=advice)
     found = outcome_findings(outcome)
-    if any(finding.row is training.OVERFIT for finding in found):
+    if any(finding.row in (training.OVERFIT, training.STRONG_OVERFIT) for finding in found):
         simple = _simple(subject, seed)
         tells = simple.score - outcome.guess >= MIN_BASELINE_SHARE * ((test or 0.0) - outcome.guess)
         outcome = replace(outcome, gain=simple.gain, fitted=simple.examples if tells else 0)
@@ -196,9 +209,10 @@ def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: i
 
 
 def _numbers(
-    subject: Subject, model: nn.Module, n: int, seed: int
+    subject: Subject, run: Run, n: int, seed: int
 ) -> tuple[tuple[Finding, ...], tuple[Value, ...]]:  # fmt: skip
     """Returns the outcome for regression, measured by explained variance."""
+    model = run.model
     if subject.task.reading is not None:
         return (), _reading_scores(subject, model, subject.task.reading, n, seed)
     if not subject.asks_for_targets:
@@ -208,7 +222,8 @@ def _numbers(
     test = errors[1] if len(errors) > 1 else None
     tells = test is None or simple.score >= MIN_BASELINE_SHARE * (1 - float(test.mean()))
     fix = fix_for_overfitting(simple.gain, simple.examples if tells else 0, "explained variance")
-    found = regression_outcome_findings(errors[0], test, simple=simple.score, fix=fix)
+    advice = advice_for_underfit(model, run, examples=len(subject.train))
+    found = regression_outcome_findings(errors[0], test, simple=simple.score, fix=fix, advice=advice)
     values = [
         Value(
             "variance explained on train",

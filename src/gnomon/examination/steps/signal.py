@@ -17,6 +17,7 @@ from gnomon.core.errors import GnomonError
 from gnomon.core.inputs.arguments import take
 from gnomon.core.results import Axis, Hypothesis, Line, Plot, QuantityDefinition, Scatter, Value
 from gnomon.examination.layer_table import layer_table
+from gnomon.examination.signal_causes import name_cause
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, error_sentence
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
@@ -53,6 +54,7 @@ class SignalStep(AbstractStep):
         findings = tuple(
             f for f in measured.findings if f.where != "inputs"
         )  # the section on the data reports the scale of the inputs
+        findings = tuple(name_cause(finding, subject.module, x) for finding in findings)
         answer = findings[0].message if findings else _healthy(measured, len(weighted))
         hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
         plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gnomon.checks import data_shift, find_leaks
+from gnomon.checks.data.changed_images import changed_image_findings
 from gnomon.checks.data.compared_labels import MAX_TEST_EXAMPLES, MAX_TRAIN_EXAMPLES, LabelComparison, compare_labels
 from gnomon.checks.data.drifted_columns import drifted_column_findings
 from gnomon.checks.data.groups import MAX_TRAIN_EXAMPLES as MAX_GROUPED_EXAMPLES
@@ -11,6 +12,8 @@ from gnomon.checks.data.leaks import DataLeaks
 from gnomon.checks.data.relabeled import relabeled_class_findings
 from gnomon.checks.data.row_numbers import row_number_findings
 from gnomon.checks.data.shift import DataShift
+from gnomon.checks.data.standardized_alone import standardized_alone_findings
+from gnomon.checks.data.train_only_features import train_only_feature_findings
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Finding, QuantityDefinition, Value
 from gnomon.core.results.record import Record
@@ -103,6 +106,9 @@ def _row_findings(subject: Subject, *, seed: int) -> tuple[Finding, ...]:
     test = subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=seed))
     classes = subject.task.classes
     drifted = drifted_column_findings(train.x, test.x, names=subject.columns)
+    drifted += (*standardized_alone_findings(test.x), *changed_image_findings(train.x, test.x))
+    if classes:
+        drifted += train_only_feature_findings(train.x, train.y, test.x, names=subject.columns)
     if not classes and not subject.asks_for_targets:
         return drifted
     found = drifted + row_number_findings(train.x, train.y, test.x, test.y, classes=classes, names=subject.columns)

@@ -4,12 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from torch import nn
+from torch import Tensor, nn
 
+from gnomon.adapter.users_loss import call_user_loss
 from gnomon.checks.network.batch_statistics import with_batch_statistics
 from gnomon.checks.network.chance import randomness_findings
-from gnomon.checks.network.head import custom_loss_findings, head_findings
+from gnomon.checks.network.gradient_hooks import gradient_hook_findings
+from gnomon.checks.network.head import custom_loss_findings, head_findings, normalized_output_findings
 from gnomon.checks.network.ignored import ignored_input_findings
+from gnomon.checks.network.loss_direction import loss_direction_findings
 from gnomon.checks.network.modes import dropout_noise_findings
 from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
 from gnomon.checks.network.reach import (
@@ -20,8 +23,11 @@ from gnomon.checks.network.reach import (
     untrained_parameter_findings,
 )
 from gnomon.checks.network.registered import unregistered_layer_findings
+from gnomon.checks.network.reshaped_axes import reshaped_axes_findings
 from gnomon.checks.network.saturation import saturation_findings
+from gnomon.checks.network.symmetric_units import symmetric_unit_findings
 from gnomon.checks.run.decay import network_weight_decay_findings
+from gnomon.checks.run.epsilon import optimizer_epsilon_findings
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
@@ -70,6 +76,11 @@ class WiringStep(AbstractStep):
         gradients = loss_gradients(module, some.x, some.y, subject.loss_of) if subject.trainable else {}
         reached = tuple(name for name, g in gradients.items() if g is not None)
         checks: dict[str, Callable[[], tuple[Finding, ...]]] = {
+            "the direction of the loss": partial(_loss_direction, subject, some),
+            "equal units": partial(symmetric_unit_findings, module),
+            "hooks on parameters": partial(_hooks, subject, few),
+            "the epsilon of the optimizer": partial(optimizer_epsilon_findings, subject.optimizer, gradients),
+            "reshaped axes": partial(reshaped_axes_findings, module, few.x),
             "weight decay": partial(network_weight_decay_findings, module, subject.optimizer, gradients),
             "the size of batches": partial(batch_size_findings, module, batch_of(subject), len(subject.train)),
             "the last operation": partial(_head, subject, some),
@@ -120,9 +131,33 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
     module, loss = subject.module, subject.recipe.own_loss
     with preserve(module):
         out = output_tensor(run(module, examples.x))
+        if not subject.task.classes and subject.asks_for_targets:
+            module.train()
+            if found := normalized_output_findings(output_tensor(run(module, examples.x)), examples.y):
+                return found
         if loss is None or isinstance(loss, AbstractLoss):
             return head_findings(out, examples.y, subject.task.loss.name)
         return custom_loss_findings(out, examples.y, subject.loss_targets(examples.y), loss)
+
+
+def _loss_direction(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
+    """Findings about a loss of the user that does not depend on the outputs, or rewards errors."""
+    loss = subject.recipe.own_loss
+    if loss is None or isinstance(loss, AbstractLoss):
+        return ()
+    with preserve(subject.module, grad=False):
+        raw = run(subject.module, examples.x)
+    if not isinstance(raw, Tensor):
+        return ()
+    return loss_direction_findings(partial(call_user_loss, loss), raw, subject.loss_targets(examples.y))
+
+
+def _hooks(subject: Subject, few: Examples) -> tuple[Finding, ...]:
+    module = subject.module
+    if not subject.trainable:
+        return ()
+    with preserve(module, seed=0):
+        return gradient_hook_findings(module, lambda: subject.loss_of(run(module, few.x), few.y))
 
 
 def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[Finding, ...]:

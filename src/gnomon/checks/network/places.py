@@ -1,0 +1,144 @@
+"""Checks whether a network sees where things are: positions in an image, the order of tokens, and padding.
+
+A network is run on the same examples with the images rolled by half of their size, with the tokens in another order,
+and with the padding cut off. What should matter must change the outputs, and padding must not:
+
+    change = max |f(x') - f(x)| / max |f(x) - mean f|                                                          (1)
+
+Hypotheses: the task needs positions, which shows in results that are far from those of a simple model.
+
+>>> x = torch.randint(1, 9, (20, 6))
+>>> order_findings(nn.Sequential(nn.Embedding(9, 4), nn.Flatten(), nn.Linear(24, 2)), x)
+()
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from gnomon.checks.network.chance import relative_output_distance
+from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.modules.layer_classes import AFFINE_LAYERS, RECURRENT
+from gnomon.core.modules.outputs import run_to_rows
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.results import Finding, Value
+from gnomon.findings import design as kinds
+
+__all__ = ["order_findings", "padding_findings", "place_findings"]
+
+EXAMPLES = 64
+"""Examples in a pass."""
+SAME_OUTPUTS = 1e-3
+"""Change (1) that counts as none: rounding of float32."""
+MAX_CHANGE_BY_ROLLING = 0.25
+"""Change (1) by rolling an image below which the network hardly sees positions."""
+MAX_LAYERS_BEFORE_POOLING = 2
+"""Layers with weights in a network that pools early; deeper ones may average over positions at their end."""
+MIN_PADDING = 0.2
+"""Mean share of padding from which it matters whether the network reads it."""
+MIN_CHANGE_BY_PADDING = 0.1
+"""Change (1) by cutting off the padding from which the network reads it."""
+CUT_EXAMPLES = 8
+"""Examples whose padding is cut off."""
+
+
+def order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+    """A finding if a network with attention does not see the order of its tokens; for tokens (n, length).
+
+    Chance raises no false alarm.
+    Cost: two forward passes.
+    """
+    if not _are_tokens(x) or not _attends(module, take(x, slice(0, 2))):
+        return ()
+    few = take(x, slice(0, EXAMPLES))
+    assert isinstance(few, Tensor)
+    order = torch.randperm(few.shape[1], generator=torch.Generator().manual_seed(0))
+    with preserve(module, grad=False, seed=0):
+        change = relative_output_distance(run_to_rows(module, few), run_to_rows(module, few[:, order]))
+    if change > SAME_OUTPUTS:
+        return ()
+    return (Finding(kinds.ORDER_IGNORED, "inputs", {}, (Value("change of the outputs", change),), 0.0),)
+
+
+def place_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+    """A finding if rolling images hardly changes the outputs of a shallow network. Chance raises no false alarm.
+
+    Cost: two forward passes.
+
+    >>> place_findings(nn.Sequential(nn.Flatten(), nn.Linear(64, 2)), torch.randn(20, 1, 8, 8))
+    ()
+    """
+    layers = sum(isinstance(part, AFFINE_LAYERS) for part in module.modules())
+    spatial = any(isinstance(part, nn.modules.conv._ConvNd) for part in module.modules())
+    few = take(x, slice(0, EXAMPLES))
+    if not isinstance(few, Tensor) or few.dim() != 4 or not spatial or layers - 1 > MAX_LAYERS_BEFORE_POOLING:
+        return ()
+    rolled = few.roll((few.shape[2] // 2, few.shape[3] // 2), (2, 3))
+    with preserve(module, grad=False, seed=0):
+        change = relative_output_distance(run_to_rows(module, few), run_to_rows(module, rolled))
+    if change > MAX_CHANGE_BY_ROLLING:
+        return ()
+    before = max(layers - 1, 1)
+    values = {"change": change, "layers": before, "plural": "s" if before > 1 else ""}
+    return (Finding(kinds.PLACES_IGNORED, "inputs", values, (Value("change of the outputs", change),), 0.0),)
+
+
+def padding_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+    """A finding if the outputs of a recurrent network depend on the padding at the ends of tokens (n, length).
+
+    Cost: a forward pass, and two passes of single examples for each of 8 examples.
+
+    >>> padding_findings(nn.Linear(3, 1), torch.zeros(9, 3))
+    ()
+    """
+    if not _are_tokens(x) or not any(isinstance(part, RECURRENT) for part in module.modules()):
+        return ()
+    few = take(x, slice(0, EXAMPLES))
+    assert isinstance(few, Tensor)
+    value = int(few[:, -1].mode().values)
+    padded = (few.flip(1) == value).long().cumprod(1).sum(1)
+    share = float(padded.double().mean()) / few.shape[1]
+    chosen = [i for i in padded.argsort(descending=True)[:CUT_EXAMPLES].tolist() if padded[i] < few.shape[1]]
+    if share < MIN_PADDING or not chosen:
+        return ()
+    try:
+        with preserve(module, grad=False, seed=0):
+            f = run_to_rows(module, few)
+            cut = torch.cat([run_to_rows(module, few[i : i + 1, : few.shape[1] - int(padded[i])]) for i in chosen])
+            whole = torch.cat([run_to_rows(module, few[i : i + 1]) for i in chosen])
+    except Exception:  # the network accepts only one length
+        return ()
+    spread = float((f - f.mean(0)).double().abs().max())
+    change = float((cut - whole).double().abs().max()) / max(spread, 1e-30)
+    if change < MIN_CHANGE_BY_PADDING:
+        return ()
+    values = {"padding": share, "value": value, "change": change}
+    evidence = (Value("share of padding", share), Value("change of the outputs", change))
+    return (Finding(kinds.READS_PADDING, "inputs", values, evidence, 0.0),)
+
+
+def _are_tokens(x: Inputs) -> bool:
+    return isinstance(x, Tensor) and x.dim() == 2 and not x.is_floating_point() and x.shape[1] > 2
+
+
+def _attends(module: nn.Module, x: Inputs) -> bool:
+    """Whether the network has attention, as a layer or as a call of torch's function."""
+    if any(isinstance(part, nn.MultiheadAttention) for part in module.modules()):
+        return True
+    with preserve(module, grad=False, seed=0), _AttentionCalls() as calls:
+        run_to_rows(module, x)
+    return calls.seen
+
+
+class _AttentionCalls(TorchFunctionMode):
+    """Records whether attention is computed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.seen |= getattr(func, "__name__", "") == "scaled_dot_product_attention"
+        return func(*args, **(kwargs or {}))

@@ -1,0 +1,63 @@
+"""Finds a schedule that lowers the learning rate so fast that most of the training does nothing.
+
+    effective epochs = sum over epochs e of lr_e / max lr                                                      (1)
+
+Hypotheses: the rate is set once per epoch.
+
+>>> lrs = [0.01 * 0.1**e for e in range(15)]
+>>> schedule_findings(lrs)[0].kind, schedule_findings([0.01 * 0.95**e for e in range(15)])
+('rate-decays-away', ())
+"""
+
+import warnings
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+from torch.optim.lr_scheduler import CyclicLR, OneCycleLR, ReduceLROnPlateau
+
+from gnomon.core.results import Finding, Value
+from gnomon.findings import design as kinds
+from gnomon.training.schedule import Schedule
+
+__all__ = ["planned_rates", "schedule_findings"]
+
+MIN_EFFECTIVE_SHARE = 0.2
+"""Share of the epochs that must be effective (1). Cosine schedules have 0.5."""
+MAX_LAST_SHARE = 1e-3
+"""The last rate must be below this share of the first one."""
+
+
+def schedule_findings(rates: Sequence[float]) -> tuple[Finding, ...]:
+    """A finding if the rates of the epochs fall so fast that few epochs are effective, equation (1).
+
+    To be used for runs that fit their training examples badly. No chance is involved.
+    """
+    top = max(rates, default=0.0)
+    if len(rates) < 4 or top <= 0:
+        return ()
+    effective = sum(rates) / top
+    if effective > MIN_EFFECTIVE_SHARE * len(rates) or rates[-1] > MAX_LAST_SHARE * top:
+        return ()
+    factor = 0.1 ** (1 / len(rates))
+    values = {"first": top, "last": rates[-1], "epochs": len(rates), "effective": effective, "factor": factor}
+    return (Finding(kinds.RATE_DECAYS_AWAY, "optimizer", values, (Value("effective epochs", effective),), 0.0),)
+
+
+def planned_rates(schedule: Schedule, lr: float, epochs: int) -> tuple[float, ...]:
+    """The learning rates of the epochs; none for schedules that move with each step or with a measured loss.
+
+    >>> planned_rates(lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), 1.0, 3)
+    (1.0, 0.5, 0.25)
+    """
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=lr)
+    made = schedule(optimizer)
+    if isinstance(made, CyclicLR | OneCycleLR | ReduceLROnPlateau):
+        return ()
+    rates = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch expects steps of the optimizer in between
+        for _ in range(epochs):
+            rates.append(float(optimizer.param_groups[0]["lr"]))
+            made.step()
+    return tuple(rates)

@@ -1,0 +1,85 @@
+"""Fixes of the design of a network: activations between layers, biases, hooks on parameters, a last normalization."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.layer_classes import AFFINE_LAYERS
+from gnomon.core.results import Finding
+from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.trial import TrialRun
+from gnomon.examination.subject import Subject
+
+__all__ = ["FIXES"]
+
+
+class _WithReLU(nn.Module):
+    """A layer followed by ReLU."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer, self.training = layer, layer.training
+
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+        return torch.relu(self.layer(*args, **kwargs))
+
+
+def add_activations(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """ReLU after each layer with weights but the last."""
+    made = copy_module(trial.module)
+    names = [name for name, part in made.named_modules() if isinstance(part, AFFINE_LAYERS)]
+    for name in names[:-1]:
+        owner, _, attribute = name.rpartition(".")
+        setattr(made.get_submodule(owner), attribute, _WithReLU(made.get_submodule(name)))
+    count = len(names) - 1
+    words = f"ReLU after {count} layer{'s' if count > 1 else ''}"
+    return (Change(replace(trial, module=made), words, diff("x = self.layer(x)", "x = F.relu(self.layer(x))")),) * (
+        count > 0
+    )
+
+
+def add_biases(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """A bias in each layer with weights, as torch draws it by default."""
+    made = copy_module(trial.module)
+    generator = torch.Generator().manual_seed(0)
+    for part in made.modules():
+        if isinstance(part, AFFINE_LAYERS) and part.bias is None:
+            weight = part.weight
+            outputs = getattr(part, "out_features", None) or part.out_channels
+            bound = weight[0].numel() ** -0.5
+            drawn = (2 * torch.rand(int(outputs), generator=generator) - 1) * bound
+            part.bias = nn.Parameter(drawn.to(weight))
+    return (Change(replace(trial, module=made), "a bias in each layer", diff("bias=False", "bias=True")),)
+
+
+def remove_hooks(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Parameters without hooks."""
+    made = copy_module(trial.module)
+    for p in made.parameters():
+        p._backward_hooks = None
+    return (Change(replace(trial, module=made), "no hooks on parameters", diff("p.register_hook(...)", "")),)
+
+
+def remove_normalization(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """The network without its last normalization layer."""
+    made = copy_module(trial.module)
+    kinds = (nn.modules.batchnorm._BatchNorm, nn.LayerNorm, nn.GroupNorm)
+    names = [name for name, part in made.named_modules() if name and isinstance(part, kinds)]
+    if not names:
+        return ()
+    owner, _, attribute = names[-1].rpartition(".")
+    kind = type(made.get_submodule(names[-1])).__name__
+    setattr(made.get_submodule(owner), attribute, nn.Identity())
+    words = f"the last {kind} removed"
+    return (Change(replace(trial, module=made), words, diff(f"x = self.{names[-1]}(x)", "")),)
+
+
+FIXES = (
+    Fix("add-activations", add_activations),
+    Fix("add-biases", add_biases),
+    Fix("remove-hooks", remove_hooks),
+    Fix("remove-normalization", remove_normalization),
+)

@@ -1,0 +1,53 @@
+"""Looks for the reason in the design of a network that did not reach what a simple model reaches.
+
+These designs are fine in a network that fits its task, so they are looked for only in one that does not.
+"""
+
+from gnomon.checks.network.bottleneck import bottleneck_findings
+from gnomon.checks.network.linear_network import linear_network_findings
+from gnomon.checks.network.places import order_findings, padding_findings, place_findings
+from gnomon.checks.network.without_biases import missing_bias_findings
+from gnomon.checks.run.schedule import planned_rates, schedule_findings
+from gnomon.core.results import Finding
+from gnomon.examination.good_results import MIN_AVOIDED_ERROR, avoided_error
+from gnomon.examination.subject import Subject
+from gnomon.training import Run
+
+__all__ = ["design_findings", "is_poor"]
+
+EXAMPLES = 64
+"""Examples on which the design is checked."""
+
+
+def is_poor(score: float, guess: float) -> bool:
+    """Whether a share of right answers, or of explained variance, is far from perfect.
+
+    >>> is_poor(0.95, 0.5), is_poor(0.6, 0.5)
+    (False, True)
+    """
+    return avoided_error(score, guess) < MIN_AVOIDED_ERROR
+
+
+def design_findings(subject: Subject, run: Run, *, fits: bool, poor: bool) -> tuple[Finding, ...]:
+    """Findings about the design of a trained network.
+
+    ``fits`` says that it reached what a simple model reaches, ``poor`` that it makes many errors. Sequences are hard
+    for the simple model, so that errors alone are a reason to look.
+    Cost: a dozen forward passes.
+    """
+    x, found = subject.probe.some(EXAMPLES).x, list[Finding]()
+    if poor:
+        found += [*order_findings(run.model, x), *padding_findings(run.model, x)]
+    if not fits:
+        found += [*linear_network_findings(run.model, x), *missing_bias_findings(run.model, x)]
+        found += [*bottleneck_findings(run.model, x), *place_findings(run.model, x)]
+        found += _schedule(subject, run)
+    return tuple(found)
+
+
+def _schedule(subject: Subject, run: Run) -> tuple[Finding, ...]:
+    recipe = subject.recipe
+    epochs = recipe.epochs or round(run.epochs)
+    if recipe.schedule is None or epochs < 1:
+        return ()
+    return schedule_findings(planned_rates(recipe.schedule, run.optimizer.lr, epochs))

@@ -1,0 +1,102 @@
+"""Kinds of findings about the design of a network, its loss and its optimizer, if they keep it from learning."""
+# fmt: off
+
+from functools import partial
+
+from gnomon.core.results import Kind, Level
+from gnomon.findings.groups import AFTER_VANISHING, DIVERGENCE, OUTCOMES, TOO_SLOW
+
+_kind = partial(Kind, page="topics/faults.md")
+RATES = ("learning-rate-too-small", "learning-rate-small", "learning-rate-too-large")
+
+NO_ACTIVATION = _kind("no-activation", Level.PROBLEM,
+    "The network computes a linear function: no activation stands between its {layers} layers with weights. A "
+    "nonlinear simple model does far better.",
+    "Put an activation after each layer but the last, for example nn.ReLU() or F.relu(x).",
+    causes=(*OUTCOMES, "no-biases", "bottleneck"))
+ONE_LAYER = _kind("no-activation", Level.PROBLEM,
+    "The network computes a linear function of its inputs, and a nonlinear simple model does far better.",
+    "Add a hidden layer with an activation: nn.Linear(inputs, 64), nn.ReLU(), nn.Linear(64, outputs).",
+    causes=(*OUTCOMES, "no-biases"))
+NO_BIASES = _kind("no-biases", Level.PROBLEM,
+    "No layer has a bias, so the outputs are zero if all inputs are zero; a simple model with a constant does far "
+    "better.",
+    "Remove bias=False from the layers.",
+    causes=OUTCOMES)
+BOTTLENECK = _kind("bottleneck", Level.PROBLEM,
+    "All information passes through '{where}' ({layer}), which has only {units} for each example; the network has "
+    "{outputs} outputs.",
+    "Give '{where}' more units, for example {wider}.",
+    causes=(*OUTCOMES, "dead-units"))
+PLACES_IGNORED = _kind("pooled-too-early", Level.PROBLEM,
+    "Rolling the images by half of their size changes the outputs by only {change:.1%} of their spread: the network "
+    "averages over all positions after {layers} layer{plural} with weights, so it hardly sees where things are.",
+    "Pool later, after more convolutions, or flatten the last feature maps instead of averaging over them.",
+    causes=OUTCOMES)
+ORDER_IGNORED = _kind("no-positions", Level.PROBLEM,
+    "The outputs do not depend on the order of the tokens: attention has no positional encoding.",
+    "Add an embedding of the position to the embedding of the token: x = tokens(x) + positions(torch.arange(length)).",
+    causes=(*OUTCOMES, "labels-unrelated"))
+READS_PADDING = _kind("reads-padding", Level.PROBLEM,
+    "The outputs depend on the padding: {padding:.0%} of the positions, at the ends of the sequences, hold {value}, "
+    "and cutting them off changes the outputs by {change:.0%} of their spread.",
+    "Read the state at the last real token, states[torch.arange(n), lengths - 1], or use pack_padded_sequence.",
+    causes=(*OUTCOMES, "memory-too-short", "gates-forget"))
+
+SYMMETRIC_UNITS = _kind("symmetric-units", Level.PROBLEM,
+    "{equal} of the {units} units of '{where}' have equal weights, so they get equal gradients and stay equal: the "
+    "layer works like one with {distinct} unit{plural}.",
+    "Initialize the layer with random weights: layer.reset_parameters(), or nn.init.kaiming_normal_(layer.weight).",
+    causes=(*OUTCOMES, *AFTER_VANISHING, "symmetric-units", "zero-weights"))
+LAYER_IN_FORWARD = _kind("layer-made-in-forward", Level.PROBLEM,
+    "forward makes a new layer with new random weights in every call ({parameters:,} parameters), so it is never "
+    "trained.",
+    "Make the layer in __init__ and call it in forward: self.layer = ... and self.layer(x).",
+    causes=("random-in-eval", "not-deterministic", "inputs-ignored", "modes-disagree", *OUTCOMES))
+AXES_RESHAPED = _kind("reshaped-axes", Level.PROBLEM,
+    "forward changes the shape {old} to {new} with {function}: this does not swap the axes but mixes their numbers.",
+    "Swap the axes with x.transpose({first}, {second}) instead of x.{function}.",
+    causes=OUTCOMES)
+NORMALIZED_OUTPUT = _kind("normalized-output", Level.PROBLEM,
+    "The network ends in a normalization without weights, so that the outputs have mean {mean:.2g} and standard "
+    "deviation {deviation:.2g}; the targets have mean {target_mean:.3g} and standard deviation {target_deviation:.3g}.",
+    "Remove the normalization after the last layer.",
+    causes=(*OUTCOMES, "target-scale"))
+SOFTMAX_OF_ONE = _kind("softmax-before-loss", Level.PROBLEM,
+    "The network ends in a softmax over one output, which is always 1.",
+    "Use torch.sigmoid for one probability, two outputs with cross-entropy for two classes, or no function at the end "
+    "for a number.",
+    causes=(*OUTCOMES, *AFTER_VANISHING))
+
+CONSTANT_LOSS = _kind("constant-loss", Level.PROBLEM,
+    "The loss does not depend on the outputs: its gradient with respect to them is zero for all {examples} examples "
+    "tried.",
+    "Use a loss that fits the outputs: binary_cross_entropy_with_logits for one output and two classes, cross-entropy "
+    "for one output for each class.",
+    causes=(*OUTCOMES, *AFTER_VANISHING, "detached"))
+WRONG_SIGN = _kind("loss-sign", Level.PROBLEM,
+    "The loss rewards errors: raising the output of the right class raises the loss for {share:.0%} of {examples} "
+    "examples.",
+    "Change the sign of the loss: minimize the negative log-likelihood.",
+    causes=(*OUTCOMES, *RATES, *DIVERGENCE))
+WRONG_SIGN_NUMBERS = _kind("loss-sign", Level.PROBLEM,
+    "The loss rewards errors: it is {at_targets:.3g} if the outputs equal the targets and {away:.3g} if they are far "
+    "away.",
+    "Change the sign of the loss.",
+    causes=WRONG_SIGN.causes)
+GRADIENT_HOOKS = _kind("gradient-hooks", Level.PROBLEM,
+    "Hooks on {count} parameters change the gradient to {ratio:.1e} of its size, so the weights hardly move.",
+    "Remove parameter.register_hook(...), or clip at the usual size of the gradient: "
+    "nn.utils.clip_grad_norm_(model.parameters(), 1.0).",
+    causes=(*OUTCOMES, *TOO_SLOW))
+LARGE_EPSILON = _kind("large-epsilon", Level.PROBLEM,
+    "eps={epsilon:g} of {optimizer} is {ratio:.2g} times the typical gradient, so its steps are that much smaller than "
+    "lr says.",
+    "Use the default: eps=1e-8.",
+    causes=(*OUTCOMES, *TOO_SLOW))
+RATE_DECAYS_AWAY = _kind("rate-decays-away", Level.PROBLEM,
+    "The schedule lowers the learning rate from {first:.2g} to {last:.2g}; all {epochs} epochs together move the "
+    "weights as much as {effective:.2g} epochs at the first rate.",
+    "Lower the learning rate more slowly, for example by a factor of {factor:.2f} each epoch, or leave the schedule "
+    "out.",
+    causes=(*OUTCOMES, *RATES))
