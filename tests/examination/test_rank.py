@@ -1,13 +1,17 @@
 """Ranking before training."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
 
 import gnomon
 from gnomon.core.machine.clock import Ticking
+from gnomon.core.results import Interval
 from gnomon.examination import rank
 from gnomon.examination.burst import ShortRun, extrapolate_error, extrapolate_gap
+from gnomon.examination.rank import Candidate, Ranking
 from gnomon.training import Adam
 from tests.examination.patients import cnn, data, perceptron
 
@@ -100,3 +104,34 @@ def test_ctrl_c_ends_with_those_that_were_judged():
     assert found.names == ("one",) and found.unranked == ("two", "three")
     with pytest.raises(KeyboardInterrupt):
         rank({"two": Stopped(2, 2)}, data, steps=20)
+
+
+def candidate(name, score, last, half, held=400):
+    run = ShortRun(half, last, half, last, 1.0, 100, False, held=held)
+    deviation = run.deviation(200)
+    return Candidate(
+        name, score, 0.0, 1.0, True, run, "", Interval(score - 0.1, min(score + 0.1, 1.0), 0.95), deviation
+    )
+
+
+def test_candidates_that_differ_by_less_than_their_uncertainty_are_equal():
+    near = Ranking((candidate("a", 0.92, 0.1, 0.15), candidate("b", 0.91, 0.11, 0.16)), 500)
+    assert near.equal_to_best == ("a", "b") and "a and b cannot be told apart" in near.verdict
+    assert "equal within these intervals: a, b" in str(near)
+    far = Ranking((candidate("a", 0.95, 0.05, 0.05), candidate("b", 0.6, 0.4, 0.4)), 500)
+    assert far.equal_to_best == ("a",) and far.verdict.startswith("a should do best")
+
+
+def test_the_interval_shrinks_with_held_out_examples_and_grows_with_the_extrapolation():
+    few, many = (ShortRun(0.2, 0.2, 0.2, 0.2, 1.0, 100, False, held=n) for n in (50, 5000))
+    assert few.deviation(100) == pytest.approx(10 * many.deviation(100))  # 1 / sqrt(n)
+    falling = ShortRun(0.4, 0.2, 0.4, 0.2, 1.0, 100, False, held=10**9)
+    assert falling.deviation(200) == pytest.approx(math.log(2) / 12**0.5, rel=1e-3)  # uniform between 0.2 and 0.1
+    assert 0 < ShortRun(0.1, 0.0, 0.0, 0.0, 1.0, 100, False, held=100).deviation(200) < 3  # no error seen
+
+
+def test_networks_that_are_the_same_are_ranked_as_equal():
+    flat = lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10))  # noqa: E731
+    ranking = rank({"one": flat, "other": flat}, TRAIN, optimizer=Adam(5e-3), steps=80)
+    assert set(ranking.equal_to_best) == {"one", "other"}
+    assert all(c.interval.low <= c.score <= c.interval.high for c in ranking.candidates)

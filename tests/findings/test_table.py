@@ -17,6 +17,7 @@ from gnomon.findings import (
     check_finding_kinds,
     data,
     decisions,
+    design,
     generative,
     groups,
     loop,
@@ -30,7 +31,7 @@ from gnomon.findings import (
 
 SOURCE = Path(gnomon.__file__).parent
 DOCS = SOURCE.parents[1] / "docs"
-FILES = (data, decisions, generative, loop, network, structured, theory, training)
+FILES = (data, decisions, design, generative, loop, network, structured, theory, training)
 ROWS = {name: row for file in FILES for name, row in vars(file).items() if isinstance(row, Kind)}
 
 

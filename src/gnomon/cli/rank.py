@@ -52,7 +52,9 @@ def rank(
         return
     table = Table("", "network", "predicted", "on held-out examples", box=None, padding=(0, 2, 0, 0))
     for i, c in enumerate(ranking.candidates, 1):
-        table.add_row(str(i), escape(c.name), f"{c.score:.1%}" if c.trainable else "–", escape(c.reason))
+        interval = "" if c.interval is None else f" ({c.interval.low:.0%} to {c.interval.high:.0%})"
+        score = f"{c.score:.1%}{interval}"
+        table.add_row(str(i), escape(c.name), score if c.trainable else "–", escape(c.reason))
     console.print(table, highlight=False)
     console.print(f"\n[bold]{escape(ranking.verdict)}[/]", highlight=False)
     if ranking.unranked:

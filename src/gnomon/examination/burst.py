@@ -11,6 +11,10 @@ fast as the number of steps. A network that learns slowly and steadily gets cred
 that
 starts to memorize its examples is charged for it. A network that has not learned anything yet keeps its error. Because
 early progress is faster than later progress, (2) takes the geometric mean of the current and the extrapolated error.
+Its uncertainty has two parts: the current error e(b) was measured on m examples, and the true error may be anywhere
+between the current and the extrapolated one,
+
+    var log e(S) = (1 - e(b)) / (e(b) m) + log(e(b) / g(S))^2 / 12                                         (3)
 
 Hypotheses: both errors follow power laws of the number of steps between b/2 and S; this holds only for short ranges.
 Reference: [hestness2017deep] for power laws of errors; [domhan2015speeding] for judging runs by their beginnings.
@@ -20,7 +24,7 @@ Reference: [hestness2017deep] for power laws of errors; [domhan2015speeding] for
 """
 
 from dataclasses import dataclass
-from math import log2, nan
+from math import log, log2, nan
 
 import torch
 from torch import Tensor
@@ -46,7 +50,7 @@ class ShortRun(Record):
     """Result of a short training run: errors on held-out and training examples, halfway and at the end.
 
     The error is the share of wrong classes, or the unexplained share of the variance; ``guess`` is the error of
-    always guessing the largest class, or the mean.
+    always guessing the largest class, or the mean. ``held`` is the number of held-out examples, 0 if it is not known.
     """
 
     half: float
@@ -57,6 +61,7 @@ class ShortRun(Record):
     steps: int
     diverged: bool
     guess: float = 1.0
+    held: int = 0
 
     @property
     def is_stuck(self) -> bool:
@@ -64,10 +69,25 @@ class ShortRun(Record):
         return self.last > 0.9 * self.guess
 
     def after(self, steps: int) -> float:
-        """Predicts the error after this number of steps; equation (2)."""
+        """Predicts the error after this number of steps, equation (2)."""
+        return (self.last * self._extrapolated(steps)) ** 0.5  # (2)
+
+    def deviation(self, steps: int) -> float:
+        """The standard deviation of the logarithm of the predicted error, equation (3).
+
+        >>> run = ShortRun(0.2, 0.1, 0.2, 0.1, 0.5, 100, False, held=900)
+        >>> round(run.deviation(100), 6), round(run.deviation(200), 2)
+        (0.1, 0.22)
+        """
+        held = max(self.held, 1)
+        smallest = 0.5 / held  # an error of zero was measured on few examples
+        now, later = (min(max(e, smallest), 1.0) for e in (self.last, self._extrapolated(steps)))
+        return ((1 - now) / (now * held) + log(now / later) ** 2 / 12) ** 0.5  # (3)
+
+    def _extrapolated(self, steps: int) -> float:
         learned = extrapolate_error(self.trained_last, self.trained_half, self.steps, steps)
         gap = extrapolate_gap(self.last - self.trained_last, self.half - self.trained_half, self.steps, steps)
-        return (self.last * max(learned + gap, 0.0)) ** 0.5  # (2)
+        return max(learned + gap, 0.0)  # (1)
 
 
 def extrapolate_error(last: float, half: float, done: int, steps: int) -> float:
@@ -133,7 +153,7 @@ def short_run(
     middle = int((run.steps - run.steps[-1] / 2).abs().argmin())
     loss = nan if run.test_loss is None else float(run.test_loss[-1])
     return ShortRun(errors[middle], errors[-1], own[middle], own[-1], loss, int(run.steps[-1]),
-                    run.stopped == "diverged", _guess(network, judged))  # fmt: skip
+                    run.stopped == "diverged", _guess(network, judged), len(judged))  # fmt: skip
 
 
 def _guess(network: Subject, judged: InMemorySource) -> float:

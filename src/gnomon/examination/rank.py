@@ -3,11 +3,15 @@
 >>> one = Candidate("deep", 0.9, 0.4, 0.1, True, ShortRun(0.3, 0.15, 0.3, 0.1, 0.5, 100, False), "15 % wrong")
 >>> print(Ranking((one,), 100))
 1. deep  score 0.900  15 % wrong
+>>> from dataclasses import replace
+>>> other = Candidate("wide", 0.89, 0.4, 0.1, True, one.short_run, "16 % wrong", Interval(0.86, 0.92, 0.95), 0.2)
+>>> Ranking((replace(one, interval=Interval(0.87, 0.93, 0.95), deviation=0.2), other), 100).equal_to_best
+('deep', 'wide')
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import exp, hypot, inf, isfinite, log
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +21,7 @@ from torch import nn
 from gnomon.core.errors import GnomonError, InputError, names_call
 from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.machine.clock import Clock
-from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.results.record import Record
 from gnomon.examination.burst import ShortRun, short_run
 from gnomon.examination.cost import measure_step_cost
@@ -48,6 +52,8 @@ TIMING_SHARE = 0.05
 EXAMPLES_PER_PASS_IN_BUDGET = 1.2
 """Number of examples per affordable training pass. With it, three evaluations on a quarter of the examples take less
 than a third of the time."""
+QUANTILE = 1.96
+"""Quantile of the normal distribution for intervals of 95 %."""
 MIN_EXAMPLES = 32
 """Examples of a candidate, at least."""
 
@@ -56,8 +62,9 @@ MIN_EXAMPLES = 32
 class Candidate(Record):
     """A ranked network: its predicted score (accuracy or explained variance), its kernel, and the reason.
 
-    ``alignment`` and ``spread`` are those of the tangent kernel at the start, 0 if there is none; 0 and 1 where the
-    time did not suffice for it.
+    ``alignment`` and ``spread`` are those of the tangent kernel at the start, 0 where there is none; 0 and 1 where the
+    time did not suffice for it. ``interval`` is the interval of 95 % of the score, ``deviation`` the standard deviation
+    of the logarithm of the predicted error, 1 - score; 0 where they are not known.
     """
 
     name: str
@@ -67,6 +74,8 @@ class Candidate(Record):
     trainable: bool
     short_run: ShortRun
     reason: str
+    interval: Interval | None = None
+    deviation: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +92,31 @@ class Ranking(Result):
         return tuple(c.name for c in self.candidates)
 
     @property
+    def equal_to_best(self) -> tuple[str, ...]:
+        """Names of the candidates that cannot be told apart from the best one, with the best one first.
+
+        The logarithms of the predicted errors differ by less than 1.96 standard deviations.
+        """
+        best = self.candidates[0]
+        return tuple(c.name for c in self.candidates if c is best or (c.trainable and _are_equal(best, c)))
+
+    @property
     def verdict(self) -> str:
         """Names the best candidate and its predicted score."""
         best, count = self.candidates[0], len(self.candidates)
         burst = f"a trial of {best.short_run.steps} training steps on {self.examples:,} examples"
         if not best.trainable:
             return f"None of the {count} learned in {burst}: {best.reason}."
-        return f"{best.name} should do best of {count}, by {burst}: predicted score {best.score:.1%}."
+        score = f"predicted score {best.score:.1%}{_range(best)}"
+        if len(equal := self.equal_to_best) > 1:
+            return f"{' and '.join((', '.join(equal[:-1]), equal[-1]))} cannot be told apart by {burst}: {score}."
+        return f"{best.name} should do best of {count}, by {burst}: {score}."
 
     def __str__(self) -> str:
         wide = max(len(c.name) for c in self.candidates)
-        rows = [f"{i}. {c.name:<{wide}}  score {c.score:.3f}  {c.reason}" for i, c in enumerate(self.candidates, 1)]
+        rows = [f"{i}. {c.name:<{wide}}  score {c.score:.3f}{_range(c)}  {c.reason}"
+                for i, c in enumerate(self.candidates, 1)]  # fmt: skip
+        rows += [f"equal within these intervals: {', '.join(self.equal_to_best)}"] * (len(self.equal_to_best) > 1)
         rows += [f"not ranked because the time ran out: {', '.join(self.unranked)}"] if self.unranked else []
         return "\n".join(rows)
 
@@ -131,6 +154,7 @@ def rank(
 
         spread = trace(H K H) / trace(K) < 1e-3,    H = I - 1 1^T / n                                            (2)
 
+    Each score has an interval of 95 %; `Ranking.equal_to_best` names the candidates that cannot be told apart.
     ``train`` is data as `gnomon.examine` takes them; targets are numbers, or integer classes. ``optimizer``, ``steps``
     and ``batch`` are those of the training that is planned. ``budget`` is in seconds: each candidate has its share of
     what is left, and one that is due after it, or after Ctrl-C, is named in ``unranked``; the first is always judged.
@@ -221,7 +245,24 @@ def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, 
         if stuck
         else ""
     )
-    return Candidate(name, score, aligned, spread, not (blind and stuck), tried, reason)
+    deviation = tried.deviation(plan.steps)
+    low, high = (1 - min((1 - score) * exp(sign * QUANTILE * deviation), 1.0) for sign in (1, -1))
+    return Candidate(
+        name, score, aligned, spread, not (blind and stuck), tried, reason, Interval(low, high, 0.95), deviation
+    )
+
+
+def _are_equal(one: Candidate, other: Candidate) -> bool:
+    """Whether the predicted errors of two candidates differ by less than their uncertainty."""
+    errors = [max(1 - c.score, 0.5 / max(c.short_run.held, 1)) for c in (one, other)]
+    spread = hypot(one.deviation, other.deviation)
+    return spread > 0 and abs(log(errors[0] / errors[1])) < QUANTILE * spread
+
+
+def _range(candidate: Candidate) -> str:
+    """The interval of the score in brackets."""
+    interval = candidate.interval
+    return "" if interval is None else f" ({interval.low:.1%} to {interval.high:.1%})"
 
 
 def _kernel(network: Subject) -> tuple[float, float]:

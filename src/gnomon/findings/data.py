@@ -19,6 +19,10 @@ ONE_CLASS = _kind("one-class", Level.PROBLEM,
 EMPTY_CLASSES = _kind("empty-classes", Level.WARNING,
     "{empty} of {classes} classes have no training example.",
     "Add examples of these classes, or remove their outputs.")
+FEW_PER_CLASS = _kind("too-few-examples", Level.WARNING,
+    "There are {examples} training examples for {classes} classes, {each:.2g} of each on average. This is not enough "
+    "data to find out whether anything is wrong.",
+    "Collect more examples: at least {least} of each class.")
 TOO_FEW_EXAMPLES = _kind("too-few-examples", Level.WARNING,
     "Number of training examples: {examples}. This is not enough data to find out whether anything is wrong.",
     "Pass at least {least} training examples; a few hundred are enough for most measurements.")
@@ -85,6 +89,11 @@ TARGETS_UNRELATED = _kind("labels-unrelated", Level.WARNING,
 NOISY_LABELS = _kind("noisy-labels", Level.PROBLEM,
     "About {share:.1%} of the labels are wrong: they contradict similar examples that clearly agree with each other.",
     "Check the labels of training examples {first} first. Correct or drop the wrong ones.")
+MUCH_NOISIER_THAN_TEST = _kind("noisy-labels", Level.PROBLEM,
+    "About {share:.0%} of the labels of training examples{which} are wrong: a simple model contradicts {share:.0%} "
+    "more of them than of the test labels.",
+    "Check training examples{which} that a model fitted to other examples contradicts. Correct or drop the wrong ones.",
+    causes=("overfit",))
 NOISIER_THAN_TEST = _kind("noisy-labels", Level.WARNING,
     "About {share:.0%} of the labels of training examples{which} are wrong: a simple model contradicts {share:.0%} "
     "more of them than of the test labels.",
@@ -247,3 +256,15 @@ SHIFTED_MASKS = _kind("shifted-masks", Level.PROBLEM,
     "classes explain {best:.0%} of the variance of the images instead of {own:.0%} ({examples} images).",
     "Align masks and images: y = y.roll(({up}, {left}), (1, 2)), or check how masks are cropped and loaded.",
     causes=("labels-unrelated", "noisy-labels"))
+TARGET_SHIFT = _kind("target-shift", Level.PROBLEM,
+    "Targets have another distribution in train (mean {mean:.3g}, standard deviation {deviation:.3g}) than in test "
+    "({test_mean:.3g}, {test_deviation:.3g}); {outside:.0%} of {examples} training targets are outside the range of "
+    "the test targets.",
+    "Check the training targets outside of this range first (wrong units or entries?). Prepare both sets in the same "
+    "way.",
+    causes=("train-test-shift", "overfit", "chance-level", "underfit", "labels-unrelated"))
+LABEL_RATES = _kind("target-shift", Level.PROBLEM,
+    "{labels} of {total} labels are more or less frequent in train than in test: label {label} is 1 for {rate:.0%} of "
+    "the training examples and {test_rate:.0%} of the test examples.",
+    "Check how the training examples were labeled (labels left out?). Label both sets in the same way.",
+    causes=("train-test-shift", "overfit", "chance-level", "labels-unrelated"))

@@ -49,16 +49,16 @@ SYMMETRIC_UNITS = _kind("symmetric-units", Level.PROBLEM,
     "Initialize the layer with random weights: layer.reset_parameters(), or nn.init.kaiming_normal_(layer.weight).",
     causes=(*OUTCOMES, *AFTER_VANISHING, "symmetric-units", "zero-weights"))
 LAYER_IN_FORWARD = _kind("layer-made-in-forward", Level.PROBLEM,
-    "forward makes a new layer with new random weights in every call ({parameters:,} parameters), so it is never "
+    "Every call of forward makes a new layer with new random weights ({parameters:,} parameters), so it is never "
     "trained.",
     "Make the layer in __init__ and call it in forward: self.layer = ... and self.layer(x).",
     causes=("random-in-eval", "not-deterministic", "inputs-ignored", "modes-disagree", *OUTCOMES))
 AXES_RESHAPED = _kind("reshaped-axes", Level.PROBLEM,
-    "forward changes the shape {old} to {new} with {function}: this does not swap the axes but mixes their numbers.",
+    "In forward, {function} changes the shape {old} to {new}: this does not swap the axes but mixes their numbers.",
     "Swap the axes with x.transpose({first}, {second}) instead of x.{function}.",
     causes=OUTCOMES)
 NORMALIZED_OUTPUT = _kind("normalized-output", Level.PROBLEM,
-    "The network ends in a normalization without weights, so that the outputs have mean {mean:.2g} and standard "
+    "The network ends in a normalization without weights, so that the outputs have mean 0 and standard "
     "deviation {deviation:.2g}; the targets have mean {target_mean:.3g} and standard deviation {target_deviation:.3g}.",
     "Remove the normalization after the last layer.",
     causes=(*OUTCOMES, "target-scale"))
@@ -90,8 +90,8 @@ GRADIENT_HOOKS = _kind("gradient-hooks", Level.PROBLEM,
     "nn.utils.clip_grad_norm_(model.parameters(), 1.0).",
     causes=(*OUTCOMES, *TOO_SLOW))
 LARGE_EPSILON = _kind("large-epsilon", Level.PROBLEM,
-    "eps={epsilon:g} of {optimizer} is {ratio:.2g} times the typical gradient, so its steps are that much smaller than "
-    "lr says.",
+    "The eps={epsilon:g} of {optimizer} is {ratio:.2g} times the typical gradient, so that steps are that much smaller "
+    "than lr says.",
     "Use the default: eps=1e-8.",
     causes=(*OUTCOMES, *TOO_SLOW))
 RATE_DECAYS_AWAY = _kind("rate-decays-away", Level.PROBLEM,

@@ -7,6 +7,7 @@ from gnomon.checks.data.changed_images import changed_image_findings
 from gnomon.checks.data.loss_domain import unbounded_loss_findings
 from gnomon.checks.data.shifted_masks import shifted_mask_findings
 from gnomon.checks.data.standardized_alone import standardized_alone_findings
+from gnomon.checks.data.target_shift import target_shift_findings
 from gnomon.checks.data.train_only_features import train_only_feature_findings
 
 
@@ -105,3 +106,24 @@ def test_a_loss_that_cuts_probabilities_has_no_minimum_at_three_classes():
     assert not unbounded_loss_findings(clipped, torch.full((3, 1), 0.5), three.clamp(max=1))
     similarity = lambda f, y: -torch.cosine_similarity(f.flatten(), y.flatten(), 0)  # noqa: E731
     assert not unbounded_loss_findings(similarity, torch.randn(3, 1), three)
+
+
+def test_targets_in_another_unit_and_labels_left_out_are_found():
+    g = generator(0)
+    y = torch.randn(800, 1, generator=g)
+    wrong = y.clone()
+    wrong[torch.rand(800, generator=g) < 0.12] *= 100
+    (found,) = target_shift_findings(wrong[:500] + 50, y[500:] + 50)
+    assert found.kind == "target-shift" and found.values["outside"] > 0.08
+    labels = (torch.rand(800, 6, generator=g) < 0.4).float()
+    missing = labels * (torch.rand(800, 6, generator=g) < 0.35)
+    (found,) = target_shift_findings(missing[:500], labels[500:])
+    assert found.values["labels"] == 6 and found.values["rate"] < 0.2 < 0.3 < found.values["test_rate"]
+
+
+def test_targets_of_one_distribution_are_not_called_shifted():
+    for seed in range(150):
+        g = generator(seed)
+        for y in (torch.randn(400, 3, generator=g), torch.rand(400, 1, generator=g) ** 8,
+                  torch.randn(400, 1, generator=g).exp(), (torch.rand(400, 5, generator=g) < 0.1).float(), torch.randint(4, (400, 1), generator=g).double()):  # fmt: skip
+            assert not target_shift_findings(y[:250], y[250:])

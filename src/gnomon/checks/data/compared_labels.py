@@ -56,6 +56,8 @@ SKETCH_DIRECTIONS = 256
 """Random directions that replace the inputs if they have more features."""
 SKETCH_COLUMNS = 16
 """Random combinations that replace the targets if they have more columns."""
+LARGE_SHARE = 0.15
+"""Share of wrong labels from which they are a problem: a network that memorizes them loses several points."""
 MIN_CLASS_EXAMPLES = 10
 """Examples of a class needed in each set to compare it."""
 SIGNIFICANCE_LEVEL = 2.5e-4
@@ -140,9 +142,8 @@ class LabelComparison(Result):
 
         evidence = (Value("difference in the share of contradicted labels", by),
                     Value("z-score", self.z if overall else self.worst_z))  # fmt: skip
-        return (
-            Finding(kinds.NOISIER_THAN_TEST, "labels", {"share": by, "which": which}, evidence, 2 * SIGNIFICANCE_LEVEL),
-        )
+        row = kinds.MUCH_NOISIER_THAN_TEST if overall and by >= LARGE_SHARE else kinds.NOISIER_THAN_TEST
+        return (Finding(row, "labels", {"share": by, "which": which}, evidence, 2 * SIGNIFICANCE_LEVEL),)
 
 
 @names_call

@@ -24,7 +24,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-__all__ = ["implicit_activation_of_loss", "is_minimal_at_targets"]
+__all__ = ["implicit_activation_of_loss", "is_minimal_at_targets", "predictions_of_loss"]
 
 ZERO_GRADIENT_SHARE = 1e-6
 """Share of the gradient that counts as zero: the rounding of float32."""
@@ -71,6 +71,32 @@ def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
         return bool(_slope(loss, y, y) <= ZERO_GRADIENT_SHARE * _slope(loss, y + 1.0, y))
     except Exception:
         return False
+
+
+def predictions_of_loss(loss: Function, f: Tensor, y: Tensor) -> Function | None:
+    """The function of outputs that a loss compares with 0/1 targets: a sigmoid for logits, or the outputs themselves.
+
+    None if the targets are other numbers or the loss is another one.
+    Cost: eight values of the loss and two gradients.
+
+    >>> import torch
+    >>> y = torch.tensor([[0.0], [1.0], [1.0]])
+    >>> predictions_of_loss(torch.nn.functional.binary_cross_entropy_with_logits, y - 0.3, y) is torch.sigmoid
+    True
+    >>> predictions_of_loss(torch.nn.functional.mse_loss, y, 3 * y) is None
+    True
+    """
+    if not y.is_floating_point() or f.shape != y.shape or not bool(((y == 0) | (y == 1)).all()):
+        return None
+    if implicit_activation_of_loss(loss, f, y) == "sigmoid":
+        return torch.sigmoid
+    try:
+        if not bool(((f >= 0) & (f <= 1)).all()):
+            return None
+        near, middle, far = (_value(loss, 0.5 + c * (y - 0.5), y) for c in (0.9, 0.0, -0.9))
+    except Exception:  # the loss does not accept such outputs
+        return None
+    return torch.clone if near < middle < far else None
 
 
 def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:

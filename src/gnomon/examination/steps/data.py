@@ -19,6 +19,10 @@ from gnomon.report import Content
 
 MAX_EXAMPLES = 4096
 """Examples used, at most."""
+MIN_EXAMPLES_PER_CLASS = 5
+"""Mean number of examples of a class, at least; with fewer, chance decides what is learned about a class."""
+FEW_EXAMPLES = 200
+"""Above this number of examples classes may be rare: few-shot data sets have many classes."""
 TRACED_EXAMPLES = 64
 """Examples used to see what the first layer receives."""
 MAX_HISTOGRAM_NUMBERS = 20000
@@ -62,7 +66,7 @@ class DataStep(AbstractStep):
         y = subject.train.labels()
         assert y is not None  # the subject was built from data with targets
         largest, targets = _classes(y.long(), subject.task.classes) if subject.task.classes else (None, _numbers(y))
-        findings = _too_few(len(subject.train)) + inputs.findings + targets.findings
+        findings = _too_few(len(subject.train), subject.task.classes) + inputs.findings + targets.findings
         answer = " ".join(finding.message for finding in findings) or _facts(len(subject.train), rms, largest, y)
         notes = ("; ".join(subject.notes),) if subject.notes else ()
         values = (
@@ -75,10 +79,13 @@ class DataStep(AbstractStep):
         return StepResult(content, DataSummary(rms, largest))
 
 
-def _too_few(n: int) -> tuple[Finding, ...]:
-    """Returns a finding if there are too few examples for general statements."""
+def _too_few(n: int, classes: int) -> tuple[Finding, ...]:
+    """A finding if there are too few examples for general statements."""
     if n >= MIN_EXAMPLES:
-        return ()
+        if classes < 3 or n >= MIN_EXAMPLES_PER_CLASS * classes or n > FEW_EXAMPLES:
+            return ()
+        values = {"examples": n, "classes": classes, "each": n / classes, "least": 10 * MIN_EXAMPLES_PER_CLASS}
+        return (Finding(kinds.FEW_PER_CLASS, "inputs", values, (Value("training examples", n),)),)
     values = {"examples": n, "least": MIN_EXAMPLES}
     return (Finding(kinds.TOO_FEW_EXAMPLES, "inputs", values, (Value("training examples", n),)),)
 

@@ -1,5 +1,6 @@
 """Compares trained accuracy with guessing and a simple model, on train and test, and locates explosions."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -8,13 +9,16 @@ from torch import Tensor, nn
 from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.adapter.reading import OutputMeaning
 from gnomon.adapter.scores import score_decisions
+from gnomon.adapter.users_loss import call_user_loss
 from gnomon.checks import find_explosion, simple_model_baseline
 from gnomon.checks.data.baseline import SimpleModelBaseline
+from gnomon.checks.network.applied import predictions_of_loss
 from gnomon.checks.network.signal import trained_unit_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.checks.run.outcome import AccuracyOutcome, fix_for_overfitting, outcome_findings
 from gnomon.checks.run.outcome_numbers import regression_outcome_findings
 from gnomon.core.inputs.source import AbstractSource
+from gnomon.core.losses import AbstractLoss
 from gnomon.core.metrics import predicted_classes
 from gnomon.core.results import Finding, Plot, Value
 from gnomon.core.results.record import Record
@@ -215,9 +219,12 @@ def _numbers(
     model = run.model
     if subject.task.reading is not None:
         return (), _reading_scores(subject, model, subject.task.reading, n, seed)
-    if not subject.asks_for_targets:
+    predict = torch.clone if subject.asks_for_targets else _predictions(subject, model)
+    if predict is None:
         return (), ()
-    errors = [_errors(subject, model, data, n, seed) for data in (subject.train, subject.test) if data is not None]
+    errors = [
+        _errors(subject, model, predict, data, n, seed) for data in (subject.train, subject.test) if data is not None
+    ]
     simple = _simple(subject, seed)
     test = errors[1] if len(errors) > 1 else None
     tells = test is None or simple.score >= MIN_BASELINE_SHARE * (1 - float(test.mean()))
@@ -276,11 +283,22 @@ def _simple(subject: Subject, seed: int) -> SimpleModelBaseline:
     return simple_model_baseline((some.x, some.y), seed=seed)
 
 
-def _errors(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> Tensor:
-    """Returns squared errors over the variance of the targets; their mean is the unexplained fraction."""
+def _predictions(subject: Subject, model: nn.Module) -> Callable[[Tensor], Tensor] | None:
+    """The function of the outputs that the loss compares with 0/1 targets, such as a sigmoid; None if unknown."""
+    loss, some = subject.recipe.own_loss, subject.probe.some(ACTIVITY_EXAMPLES)
+    y = subject.loss_targets(some.y)
+    if loss is None or isinstance(loss, AbstractLoss) or (f := subject.outputs(some.x, model)).numel() != y.numel():
+        return None
+    return predictions_of_loss(lambda outputs, targets: call_user_loss(loss, outputs, targets), f.reshape(y.shape), y)
+
+
+def _errors(
+    subject: Subject, model: nn.Module, predict: Callable[[Tensor], Tensor], data: AbstractSource, n: int, seed: int
+) -> Tensor:
+    """Squared errors divided by the variance of the targets; their mean is the unexplained share."""
     some = subject.examples(data.probe(n, seed=seed))
     spread = float(some.y.double().var(0, correction=0).sum())
-    return (subject.outputs(some.x, model).double() - some.y.double()).square().sum(1) / max(spread, 1e-300)
+    return (predict(subject.outputs(some.x, model)).double() - some.y.double()).square().sum(1) / max(spread, 1e-300)
 
 
 def _right(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> tuple[Tensor, Tensor]:

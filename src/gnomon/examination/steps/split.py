@@ -13,6 +13,7 @@ from gnomon.checks.data.relabeled import relabeled_class_findings
 from gnomon.checks.data.row_numbers import row_number_findings
 from gnomon.checks.data.shift import DataShift
 from gnomon.checks.data.standardized_alone import standardized_alone_findings
+from gnomon.checks.data.target_shift import target_shift_findings
 from gnomon.checks.data.train_only_features import train_only_feature_findings
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Finding, QuantityDefinition, Value
@@ -109,6 +110,8 @@ def _row_findings(subject: Subject, *, seed: int) -> tuple[Finding, ...]:
     drifted += (*standardized_alone_findings(test.x), *changed_image_findings(train.x, test.x))
     if classes:
         drifted += train_only_feature_findings(train.x, train.y, test.x, names=subject.columns)
+    if not classes and subject.reads_targets:
+        drifted += target_shift_findings(train.y, test.y)
     if not classes and not subject.asks_for_targets:
         return drifted
     found = drifted + row_number_findings(train.x, train.y, test.x, test.y, classes=classes, names=subject.columns)
