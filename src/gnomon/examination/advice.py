@@ -34,7 +34,7 @@ MOST_SENTENCES = 3
 
 
 def advice_for_underfit(model: nn.Module, run: Run, *, examples: int) -> str:
-    """What to try, in a few sentences; the most likely remedy first.
+    """Returns what to try, in a few sentences; the most likely remedy first.
 
     Cost: a walk over the layers.
     """

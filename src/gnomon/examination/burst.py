@@ -73,7 +73,7 @@ class ShortRun(Record):
         return (self.last * self._extrapolated(steps)) ** 0.5  # (2)
 
     def deviation(self, steps: int) -> float:
-        """The standard deviation of the logarithm of the predicted error, equation (3).
+        """Returns the standard deviation of the logarithm of the predicted error, equation (3).
 
         >>> run = ShortRun(0.2, 0.1, 0.2, 0.1, 0.5, 100, False, held=900)
         >>> round(run.deviation(100), 6), round(run.deviation(200), 2)

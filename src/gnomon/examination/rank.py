@@ -253,14 +253,14 @@ def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, 
 
 
 def _are_equal(one: Candidate, other: Candidate) -> bool:
-    """Whether the predicted errors of two candidates differ by less than their uncertainty."""
+    """Returns whether the predicted errors of two candidates differ by less than their uncertainty."""
     errors = [max(1 - c.score, 0.5 / max(c.short_run.held, 1)) for c in (one, other)]
     spread = hypot(one.deviation, other.deviation)
     return spread > 0 and abs(log(errors[0] / errors[1])) < QUANTILE * spread
 
 
 def _range(candidate: Candidate) -> str:
-    """The interval of the score in brackets."""
+    """Returns the interval of the score in brackets."""
     interval = candidate.interval
     return "" if interval is None else f" ({interval.low:.1%} to {interval.high:.1%})"
 

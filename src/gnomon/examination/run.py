@@ -303,13 +303,13 @@ def _run(
 
 
 def _with_source_lines(content: Content, network: Subject) -> Content:
-    """The content with the line of the user's code in each finding about a layer."""
+    """Returns the content with the line of the user's code in each finding about a layer."""
     located = tuple(replace(finding, source=network.source_of(finding)) for finding in content.findings)
     return replace(content, findings=located) if located else content
 
 
 def _with_tried_fixes(sections: tuple[Section, ...], fixes: Fixes | None) -> tuple[Section, ...]:
-    """The sections with findings whose text says which fix was proven, or what was tried without a gain."""
+    """Returns the sections with findings whose text says which fix was proven, or what was tried without a gain."""
     if fixes is None:
         return sections
 

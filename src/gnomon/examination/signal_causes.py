@@ -29,7 +29,7 @@ VANISHING = {
 
 
 def name_cause(finding: Finding, module: nn.Module, x: Any) -> Finding:
-    """The finding with the row that names its cause, if the module shows it.
+    """Returns the finding with the row that names its cause, if the module shows it.
 
     Cost: two forward passes of four examples for a signal that vanishes.
 
@@ -57,7 +57,7 @@ def name_cause(finding: Finding, module: nn.Module, x: Any) -> Finding:
 
 
 def _bias_before(module: nn.Module, where: str) -> float | None:
-    """The mean bias of the last layer with weights before a layer, in the order of registration."""
+    """Returns the mean bias of the last layer with weights before a layer, in the order of registration."""
     last: float | None = None
     for name, part in module.named_modules():
         if isinstance(part, AFFINE_LAYERS) and part.bias is not None:

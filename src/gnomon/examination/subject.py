@@ -120,7 +120,7 @@ class Subject(Record):
     build: Callable[[], Any] | None = None
 
     def source_of(self, finding: Finding) -> str:
-        """The line of the user's code that made the layer of a finding, such as "net.py:12", or nothing."""
+        """Returns the line of the user's code that made the layer of a finding, such as "net.py:12", or nothing."""
         line = find_source_line(self.module, finding.where, self.build) if finding.where else None
         return "" if line is None else str(line)
 

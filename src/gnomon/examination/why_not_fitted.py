@@ -20,7 +20,7 @@ EXAMPLES = 64
 
 
 def is_poor(score: float, guess: float) -> bool:
-    """Whether a share of right answers, or of explained variance, is far from perfect.
+    """Returns whether a share of right answers, or of explained variance, is far from perfect.
 
     >>> is_poor(0.95, 0.5), is_poor(0.6, 0.5)
     (False, True)

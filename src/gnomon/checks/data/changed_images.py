@@ -44,7 +44,7 @@ MAX_Z = 1.7
 
 
 def changed_image_findings(train: Inputs, test: Inputs) -> tuple[Finding, ...]:
-    """A finding if a simple change makes test images like training images, by (1).
+    """Returns a finding if a simple change makes test images like training images, by (1).
 
     Cost: two moments of all images for each of six changes.
     """

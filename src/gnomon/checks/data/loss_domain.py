@@ -93,7 +93,7 @@ def _has_minimum(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tens
 
 
 def _is_negative_only(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tensor, inside: Tensor) -> bool:
-    """Whether the loss is far below zero with the targets as they are and never with targets in the range.
+    """Returns whether the loss is far below zero with the targets as they are and never with targets in the range.
 
     A loss that cuts its outputs at the ends of their range has a minimum, but not at the targets.
     """

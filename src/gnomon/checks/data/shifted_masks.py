@@ -40,7 +40,7 @@ MIN_RATIO = 1.5
 
 
 def shifted_mask_findings(x: Inputs, y: Int[Tensor, "n h w"]) -> tuple[Finding, ...]:
-    """A finding if masks explain the images far better after a shift, by (1).
+    """Returns a finding if masks explain the images far better after a shift, by (1).
 
     False alarms: none in 200 sets of aligned masks (a full test).
     Cost: 169 passes over 64 images.

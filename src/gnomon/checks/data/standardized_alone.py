@@ -30,7 +30,7 @@ TOLERANCE = 1e-4
 
 
 def standardized_alone_findings(test: Inputs) -> tuple[Finding, ...]:
-    """A finding if all columns of test examples (n, k) have mean 0 and standard deviation 1 exactly.
+    """Returns a finding if all columns of test examples (n, k) have mean 0 and standard deviation 1 exactly.
 
     Chance raises no false alarm.
     Cost: two moments.

@@ -45,7 +45,7 @@ MIN_RATE_RATIO = 1.5
 
 
 def target_shift_findings(train: Float[Tensor, "n *k"], test: Float[Tensor, "m *k"]) -> tuple[Finding, ...]:
-    """A finding for the column of targets that differs most between train and test.
+    """Returns a finding for the column of targets that differs most between train and test.
 
     Cost: sorting the targets.
     """
@@ -94,7 +94,7 @@ def _far_outside(one: Tensor, other: Tensor) -> float:
 
 
 def _difference(one: Tensor, other: Tensor) -> float:
-    """The largest difference of two distribution functions, equation (1)."""
+    """Returns the largest difference of two distribution functions, equation (1)."""
     points = torch.cat([one, other]).sort().values
     shares = [torch.searchsorted(t.sort().values, points, right=True).double() / len(t) for t in (one, other)]
     return float((shares[0] - shares[1]).abs().max())

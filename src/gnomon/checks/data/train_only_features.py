@@ -43,7 +43,7 @@ NAMED = 6
 def train_only_feature_findings(
     x: Inputs, y: Int[Tensor, " n"], test: Inputs, *, names: tuple[str, ...] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """A finding if features that vary only in train predict the training labels.
+    """Returns a finding if features that vary only in train predict the training labels.
 
     Cost: a linear system with one unknown for each such feature.
     """
@@ -71,7 +71,7 @@ def train_only_feature_findings(
 
 
 def _place(index: int, shape: tuple[int, ...]) -> str:
-    """A feature by its number, or by channel, row and column in an image."""
+    """Returns a feature by its number, or by channel, row and column in an image."""
     if len(shape) != 3:
         return f"feature {index}"
     _, row, column = (int(i) for i in torch.unravel_index(torch.tensor(index), shape))

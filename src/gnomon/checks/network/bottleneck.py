@@ -42,7 +42,7 @@ USUAL_UNITS = 64
 
 
 def bottleneck_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """A finding for the narrowest layer through which everything passes. Chance raises no false alarm.
+    """Returns a finding for the narrowest layer through which everything passes. Chance raises no false alarm.
 
     Cost: one forward pass, and one for each narrow layer.
     """
@@ -68,7 +68,7 @@ def _is_narrow(width: int, outputs: int) -> bool:
 
 
 def _widths(module: nn.Module, x: Inputs) -> dict[str, int]:
-    """The numbers per example that each layer with weights passes on, for layers that run once."""
+    """Returns the numbers per example that each layer with weights passes on, for layers that run once."""
     seen: dict[str, list[int]] = {}
 
     def keep(name: str) -> Any:
@@ -89,7 +89,7 @@ def _widths(module: nn.Module, x: Inputs) -> dict[str, int]:
 
 
 def _with_mean_at(module: nn.Module, name: str, x: Inputs) -> Tensor:
-    """The outputs if a layer gives every example its mean over the examples."""
+    """Returns the outputs if a layer gives every example its mean over the examples."""
 
     def hook(_: nn.Module, __: Any, output: Tensor) -> Tensor:
         return output.mean(0, keepdim=True).expand_as(output)

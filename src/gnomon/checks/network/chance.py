@@ -79,7 +79,7 @@ def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def parameters_made_in_forward(module: nn.Module, x: Inputs) -> int:
-    """The number of parameters of layers that forward makes in each pass.
+    """Returns the number of parameters of layers that forward makes in each pass.
 
     Cost: two forward passes.
 

@@ -26,7 +26,7 @@ MAX_RATIO = 0.01
 
 
 def gradient_hook_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[Finding, ...]:
-    """A finding if hooks on parameters shrink the gradient of ``loss()`` by (1). Chance raises no false alarm.
+    """Returns a finding if hooks on parameters shrink the gradient of ``loss()`` by (1). Chance raises no false alarm.
 
     Cost: nothing without hooks; otherwise two gradients.
 

@@ -52,7 +52,7 @@ def linear_network_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]
 
 
 def computes_linear_function(module: nn.Module, x: Inputs) -> bool:
-    """Whether (1) holds for some examples.
+    """Returns whether (1) holds for some examples.
 
     Cost: four forward passes of 32 examples.
     """

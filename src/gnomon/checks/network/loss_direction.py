@@ -40,7 +40,7 @@ MIN_EXAMPLES = 4
 def loss_direction_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor
 ) -> tuple[Finding, ...]:
-    """A finding if a loss does not depend on the outputs, or rewards errors, by (1) or (2).
+    """Returns a finding if a loss does not depend on the outputs, or rewards errors, by (1) or (2).
 
     These are values and gradients of the loss, so chance raises no false alarm.
     Cost: one gradient, or two values of the loss.

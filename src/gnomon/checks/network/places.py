@@ -45,7 +45,7 @@ CUT_EXAMPLES = 8
 
 
 def order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """A finding if a network with attention does not see the order of its tokens; for tokens (n, length).
+    """Returns a finding if a network with attention does not see the order of its tokens; for tokens (n, length).
 
     Chance raises no false alarm.
     Cost: two forward passes.
@@ -86,7 +86,7 @@ def place_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def padding_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """A finding if the outputs of a recurrent network depend on the padding at the ends of tokens (n, length).
+    """Returns a finding if the outputs of a recurrent network depend on the padding at the ends of tokens (n, length).
 
     Cost: a forward pass, and two passes of single examples for each of 8 examples.
 
@@ -124,7 +124,7 @@ def _are_tokens(x: Inputs) -> bool:
 
 
 def _attends(module: nn.Module, x: Inputs) -> bool:
-    """Whether the network has attention, as a layer or as a call of torch's function."""
+    """Returns whether the network has attention, as a layer or as a call of torch's function."""
     if any(isinstance(part, nn.MultiheadAttention) for part in module.modules()):
         return True
     with preserve(module, grad=False, seed=0), _AttentionCalls() as calls:

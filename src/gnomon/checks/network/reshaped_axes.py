@@ -35,7 +35,7 @@ EXAMPLES = 5
 
 
 def reshaped_axes_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """A finding for the first reshape that exchanges two neighboring axes behind the axis of the examples.
+    """Returns a finding for the first reshape that exchanges two neighboring axes behind the axis of the examples.
 
     This is read from shapes, so chance raises no false alarm.
     Cost: one forward pass.
@@ -54,7 +54,7 @@ def reshaped_axes_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def _exchanged(old: Sequence[int], new: Sequence[int]) -> int:
-    """The first of two neighboring axes that are exchanged; 0 if there are none."""
+    """Returns the first of two neighboring axes that are exchanged; 0 if there are none."""
     if len(old) != len(new) or old[0] != new[0]:
         return 0
     differ = [i for i, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]

@@ -21,7 +21,7 @@ __all__ = ["has_no_constant", "missing_bias_findings"]
 
 
 def missing_bias_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """A finding if a network that fits far worse than a simple model has no bias. Chance raises no false alarm.
+    """Returns a finding if a network that fits far worse than a simple model has no bias. Chance raises no false alarm.
 
     Cost: two forward passes.
 
@@ -32,7 +32,7 @@ def missing_bias_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def has_no_constant(module: nn.Module, x: Inputs) -> bool:
-    """Whether layers have no bias and the outputs for zero inputs are zero, while those for the inputs are not.
+    """Returns whether layers have no bias and the outputs for zero inputs are zero, while those for the inputs are not.
 
     Cost: two forward passes of two examples.
     """

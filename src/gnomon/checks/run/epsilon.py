@@ -39,7 +39,7 @@ def epsilon_findings(optimizer: str, epsilon: float, *, rms: float) -> tuple[Fin
 
 
 def epsilon_of(optimizer: AbstractOptimizer) -> float:
-    """The constant eps of an optimizer; 0 if it has none.
+    """Returns the constant eps of an optimizer; 0 if it has none.
 
     >>> epsilon_of(Adam())
     1e-08

@@ -29,7 +29,7 @@ MAX_LAST_SHARE = 1e-3
 
 
 def schedule_findings(rates: Sequence[float]) -> tuple[Finding, ...]:
-    """A finding if the rates of the epochs fall so fast that few epochs are effective, equation (1).
+    """Returns a finding if the rates of the epochs fall so fast that few epochs are effective, equation (1).
 
     To be used for runs that fit their training examples badly. No chance is involved.
     """
@@ -45,7 +45,7 @@ def schedule_findings(rates: Sequence[float]) -> tuple[Finding, ...]:
 
 
 def planned_rates(schedule: Schedule, lr: float, epochs: int) -> tuple[float, ...]:
-    """The learning rates of the epochs; none for schedules that move with each step or with a measured loss.
+    """Returns the learning rates of the epochs; none for schedules that move with each step or with a measured loss.
 
     >>> planned_rates(lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), 1.0, 3)
     (1.0, 0.5, 0.25)

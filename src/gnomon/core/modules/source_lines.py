@@ -79,7 +79,7 @@ def find_source_line(module: nn.Module, where: str, build: Callable[[], Any] | N
 
 
 def _of_function(build: Callable[[], Any] | None) -> _Place | None:
-    """The expression that a function or lambda returns."""
+    """Returns the expression that a function or lambda returns."""
     code = getattr(build, "__code__", None)
     if code is None or not _is_users(code.co_filename) or (tree := _tree(code.co_filename)) is None:
         return None
@@ -92,7 +92,7 @@ def _of_function(build: Callable[[], Any] | None) -> _Place | None:
 
 
 def _returned(function: ast.FunctionDef) -> ast.expr | None:
-    """The expression that a function returns; if it returns a name, the last value of that name."""
+    """Returns the expression that a function returns; if it returns a name, the last value of that name."""
     values = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
     value = values[-1] if values else None
     if isinstance(value, ast.Name):
@@ -106,7 +106,7 @@ def _returned(function: ast.FunctionDef) -> ast.expr | None:
 
 
 def _assigned(kind: type, name: str) -> _Place | None:
-    """The line that assigns ``self.name`` in a class or its bases; otherwise the line of the class."""
+    """Returns the line that assigns ``self.name`` in a class or its bases; otherwise the line of the class."""
     classes = [(base, file) for base in kind.__mro__ if (file := _file(base)) is not None]
     for base, file in classes:
         for node in ast.walk(_class_node(base, file) or ast.Module([], [])):
@@ -122,7 +122,7 @@ def _assigned(kind: type, name: str) -> _Place | None:
 
 
 def _value_for(targets: list[Any], value: ast.expr, name: str) -> ast.expr | None:
-    """The value that an assignment gives to ``self.name``, also within a tuple of targets."""
+    """Returns the value that an assignment gives to ``self.name``, also within a tuple of targets."""
     for target in targets:
         pairs = [(target, value)]
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
@@ -134,7 +134,7 @@ def _value_for(targets: list[Any], value: ast.expr, name: str) -> ast.expr | Non
 
 
 def _argument(place: _Place | None, part: str) -> _Place | None:
-    """The argument of ``nn.Sequential(...)`` or ``nn.ModuleList([...])`` that is the layer with this number."""
+    """Returns the argument of ``nn.Sequential(...)`` or ``nn.ModuleList([...])`` that is the layer with this number."""
     call = None if place is None else place.made
     if place is None or not isinstance(call, ast.Call) or not part.isdigit():
         return None
@@ -149,7 +149,7 @@ def _argument(place: _Place | None, part: str) -> _Place | None:
 
 
 def _class_node(kind: type, file: str) -> ast.ClassDef | None:
-    """The definition of a class in its file."""
+    """Returns the definition of a class in its file."""
     tree = _tree(file)
     found: Iterator[ast.AST] = iter(()) if tree is None else ast.walk(tree)
     classes = [node for node in found if isinstance(node, ast.ClassDef) and node.name == kind.__name__]
@@ -167,7 +167,7 @@ def _starts_at(node: ast.ClassDef | ast.FunctionDef, line: int) -> bool:
 
 
 def _file(kind: type) -> str | None:
-    """The user's file of a class; None for classes of torch, of installed packages and of gnomon."""
+    """Returns the user's file of a class; None for classes of torch, of installed packages and of gnomon."""
     try:
         file = inspect.getsourcefile(kind)
     except (OSError, TypeError):  # a class from an interactive session, or a built-in class
@@ -190,6 +190,6 @@ def _tree(file: str) -> ast.Module | None:
 
 
 def _short(file: str) -> str:
-    """The path relative to the current folder, or the name of the file if it is elsewhere."""
+    """Returns the path relative to the current folder, or the name of the file if it is elsewhere."""
     path = Path(file)
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name

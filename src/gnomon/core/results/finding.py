@@ -85,7 +85,7 @@ class Finding(Record):
 
     @property
     def message(self) -> str:
-        """What was found, after the line of the user's code if it is known."""
+        """Returns what was found, after the line of the user's code if it is known."""
         text = self.row.message.format_map({"where": self.where, **self.values})
         return f"{self.source}: {text}" if self.source else text
 

@@ -122,7 +122,7 @@ def usual_epsilon(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
 
 
 def constant_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """The same learning rate in all epochs."""
+    """Returns the same learning rate in all epochs."""
     if not isinstance(trial.optimizer, ScheduledOptimizer):
         return ()
     made = replace(trial, optimizer=trial.optimizer.optimizer)
@@ -165,7 +165,7 @@ def with_decay(optimizer: AbstractOptimizer, decay: float) -> AbstractOptimizer:
 
 
 def _with_option(optimizer: TorchOptimizer, name: str, value: float) -> TorchOptimizer:
-    """The same torch optimizer with another value of one option."""
+    """Returns the same torch optimizer with another value of one option."""
     inner = optimizer.build
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:

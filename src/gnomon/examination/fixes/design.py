@@ -42,7 +42,7 @@ def add_activations(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
 
 
 def add_biases(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """A bias in each layer with weights, as torch draws it by default."""
+    """Returns a bias in each layer with weights, as torch draws it by default."""
     made = copy_module(trial.module)
     generator = torch.Generator().manual_seed(0)
     for part in made.modules():
@@ -64,7 +64,7 @@ def remove_hooks(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[C
 
 
 def remove_normalization(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """The network without its last normalization layer."""
+    """Returns the network without its last normalization layer."""
     made = copy_module(trial.module)
     kinds = (nn.modules.batchnorm._BatchNorm, nn.LayerNorm, nn.GroupNorm)
     names = [name for name, part in made.named_modules() if name and isinstance(part, kinds)]

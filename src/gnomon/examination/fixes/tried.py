@@ -106,7 +106,7 @@ class TriedFix(Record):
 
 
 def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> str:
-    """The text of the fix of a finding after its fixes were tried.
+    """Returns the text of the fix of a finding after its fixes were tried.
 
     If a fix is proven and there were ``several`` to choose from, the advice is to apply that one. If none helps, the
     general text names what was tried.

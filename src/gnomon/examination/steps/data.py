@@ -80,7 +80,7 @@ class DataStep(AbstractStep):
 
 
 def _too_few(n: int, classes: int) -> tuple[Finding, ...]:
-    """A finding if there are too few examples for general statements."""
+    """Returns a finding if there are too few examples for general statements."""
     if n >= MIN_EXAMPLES:
         if classes < 3 or n >= MIN_EXAMPLES_PER_CLASS * classes or n > FEW_EXAMPLES:
             return ()

@@ -147,7 +147,7 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
 
 
 def _is_poor(values: tuple[Value, ...]) -> bool:
-    """Whether the network makes many errors on test examples, or on training examples without test examples."""
+    """Returns whether the network makes many errors on test examples, or on training examples without test examples."""
     known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     own = [known[f"{kind}-on-{data}"] for data in ("test", "train") for kind in ("accuracy", "explained")
            if f"{kind}-on-{data}" in known]  # fmt: skip
