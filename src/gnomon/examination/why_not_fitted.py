@@ -6,15 +6,19 @@ These designs are fine in a network that fits its task, so they are looked for o
 from gnomon.checks.network.bottleneck import bottleneck_findings
 from gnomon.checks.network.linear_network import linear_network_findings
 from gnomon.checks.network.places import order_findings, padding_findings, place_findings
+from gnomon.checks.network.step_functions import step_function_findings
 from gnomon.checks.network.without_biases import missing_bias_findings
 from gnomon.checks.run.schedule import planned_rates, schedule_findings
 from gnomon.core.results import Finding
 from gnomon.examination.good_results import MIN_AVOIDED_ERROR, avoided_error
 from gnomon.examination.subject import Subject
+from gnomon.findings.design import FROZEN_AND_POOR
 from gnomon.training import Run
 
 __all__ = ["design_findings", "is_poor"]
 
+NAMED = 4
+"""Layers named in a message, at most."""
 EXAMPLES = 64
 """Examples on which the design is checked."""
 
@@ -41,8 +45,19 @@ def design_findings(subject: Subject, run: Run, *, fits: bool, poor: bool) -> tu
     if not fits:
         found += [*linear_network_findings(run.model, x), *missing_bias_findings(run.model, x)]
         found += [*bottleneck_findings(run.model, x), *place_findings(run.model, x)]
-        found += _schedule(subject, run)
+        found += [*step_function_findings(subject.module, run.model, x), *_frozen(subject), *_schedule(subject, run)]
     return tuple(found)
+
+
+def _frozen(subject: Subject) -> tuple[Finding, ...]:
+    """Returns a finding about frozen layers."""
+    frozen = [(name, p.numel()) for name, p in subject.module.named_parameters() if not p.requires_grad]
+    owners = list(dict.fromkeys(name.rpartition(".")[0] for name, _ in frozen))
+    if not frozen or not subject.trainable:
+        return ()
+    names = ", ".join(f"'{name}'" for name in owners[:NAMED])
+    values = {"names": names, "size": sum(size for _, size in frozen)}
+    return (Finding(FROZEN_AND_POOR, owners[0], values, (), 0.0),)
 
 
 def _schedule(subject: Subject, run: Run) -> tuple[Finding, ...]:

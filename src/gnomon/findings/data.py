@@ -268,3 +268,14 @@ LABEL_RATES = _kind("target-shift", Level.PROBLEM,
     "the training examples and {test_rate:.0%} of the test examples.",
     "Check how the training examples were labeled (labels left out?). Label both sets in the same way.",
     causes=("train-test-shift", "overfit", "chance-level", "labels-unrelated"))
+DESCRIBED_SHIFT = _kind("train-test-shift", Level.PROBLEM,
+    INPUTS_DIFFER + " They differ most in their {name}, {train:.3g} in train and {test:.3g} in test on average: "
+    "{hint}.",
+    "Prepare train and test in the same way: the same scale, noise, order and recording.",
+    causes=("shifts-change-decisions",))
+CLASS_CUE = _kind("shortcut-in-train", Level.PROBLEM,
+    "In train, the {name} of an input depends on its class ({own:.0%} of its variance on {examples} examples), in test "
+    "it does not ({other:.0%}). The network can learn this instead of the task.",
+    "Remove the difference from the inputs, for example by standardizing each example: "
+    "(x - x.mean(dims, keepdim=True)) / x.std(dims, keepdim=True).",
+    causes=("train-test-shift", "overfit", "chance-level", "shifts-change-decisions"))

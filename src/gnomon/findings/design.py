@@ -100,3 +100,12 @@ RATE_DECAYS_AWAY = _kind("rate-decays-away", Level.PROBLEM,
     "Lower the learning rate more slowly, for example by a factor of {factor:.2f} each epoch, or leave the schedule "
     "out.",
     causes=(*OUTCOMES, *RATES))
+STEP_FUNCTION = _kind("detached", Level.PROBLEM,
+    "Training did not change {names}: forward calls {function}, a step function that passes no gradient to the layers "
+    "before it.",
+    "Leave {function} out of forward and apply it to predictions only, or replace it by a smooth function.",
+    causes=OUTCOMES)
+FROZEN_AND_POOR = _kind("frozen-at-random", Level.PROBLEM,
+    "{names} do not require gradients ({size:,} parameters), and the network fits far worse than a simple model.",
+    "Call model.{where}.requires_grad_(True), or load the weights that should be frozen.",
+    causes=OUTCOMES)

@@ -81,7 +81,7 @@ ALL_INPUTS_IGNORED = _kind("inputs-ignored", Level.PROBLEM,
 
 USE_ALL_INPUTS = (
     "Check which slice forward takes: for sequences out[:, -1] or a mean over time instead of out[:, 0]; all channels; "
-    "every argument."
+    "every argument. A convolution sees every input only if its stride is not larger than its kernel."
 )
 INPUTS_IGNORED = _kind("inputs-ignored", Level.PROBLEM,
     "The outputs do not depend on {share:.0%} of the features of {where}{place}.",

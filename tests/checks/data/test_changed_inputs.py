@@ -5,6 +5,7 @@ import torch
 
 from gnomon.checks.data.changed_images import changed_image_findings
 from gnomon.checks.data.loss_domain import unbounded_loss_findings
+from gnomon.checks.data.shift_description import class_cue_findings, describe_shift
 from gnomon.checks.data.shifted_masks import shifted_mask_findings
 from gnomon.checks.data.standardized_alone import standardized_alone_findings
 from gnomon.checks.data.target_shift import target_shift_findings
@@ -127,3 +128,30 @@ def test_targets_of_one_distribution_are_not_called_shifted():
         for y in (torch.randn(400, 3, generator=g), torch.rand(400, 1, generator=g) ** 8,
                   torch.randn(400, 1, generator=g).exp(), (torch.rand(400, 5, generator=g) < 0.1).float(), torch.randint(4, (400, 1), generator=g).double()):  # fmt: skip
             assert not target_shift_findings(y[:250], y[250:])
+
+
+def test_what_shifted_is_named():
+    x = images(300, 0)
+    noise = 0.8 * torch.randn(150, 1, 8, 8, generator=generator(1))
+    assert describe_shift(x[:150] + noise, x[150:]).name == "roughness"
+    assert describe_shift(x[:150] + 0.5, x[150:]).name == "mean value"
+    assert describe_shift(x[:150] * 3, x[150:]).name == "standard deviation"
+    series = torch.sin(torch.arange(40.0) / 3 + 6.28 * torch.rand(200, 1, generator=generator(2)))[..., None]
+    shuffled = torch.stack([s[torch.randperm(40, generator=generator(i))] for i, s in enumerate(series[:100])])
+    assert describe_shift(shuffled, series[100:]).name == "roughness"
+    assert describe_shift(x[:150], x[150:]) is None
+
+
+def test_brightness_that_tells_the_class_in_train_only_is_found():
+    x, y = images(300, 0), torch.arange(300) % 10
+    bright = x + 0.5 * (y % 2)[:, None, None, None]
+    (found,) = class_cue_findings(bright[:200], y[:200], x[200:], y[200:])
+    assert found.values["name"] == "mean value" and found.values["own"] > 0.5
+    assert not class_cue_findings(bright[:200], y[:200], bright[200:], y[200:])  # a feature of the task
+
+
+def test_classes_without_a_cue_are_not_accused():
+    for seed in range(100):
+        x, g = images(100, seed), generator(seed)
+        y = torch.randint(10, (100,), generator=g)
+        assert not class_cue_findings(x[:50], y[:50], x[50:], y[50:])

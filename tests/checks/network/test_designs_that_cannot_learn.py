@@ -14,12 +14,13 @@ from gnomon.checks.network.linear_network import computes_linear_function, linea
 from gnomon.checks.network.loss_direction import loss_direction_findings
 from gnomon.checks.network.places import order_findings, padding_findings, place_findings
 from gnomon.checks.network.reshaped_axes import reshaped_axes_findings
+from gnomon.checks.network.step_functions import step_function_findings
 from gnomon.checks.network.symmetric_units import symmetric_unit_findings
 from gnomon.checks.network.without_biases import missing_bias_findings
 from gnomon.checks.run.epsilon import optimizer_epsilon_findings
 from gnomon.checks.run.schedule import planned_rates, schedule_findings
 from gnomon.core.modules.copies import copy_module
-from gnomon.training import Adam
+from gnomon.training import Adam, train
 from gnomon.training.native import resolve_optimizer
 
 
@@ -296,3 +297,26 @@ def test_averaging_over_the_image_after_one_layer_is_found():
     assert not place_findings(Forward(flat, conv=conv, head=nn.Linear(512, 3)), x)
     deep = nn.Sequential(conv, *(nn.Conv2d(8, 8, 1) for _ in range(3)), nn.AdaptiveAvgPool2d(1), nn.Flatten())
     assert not place_findings(deep, x)
+
+
+@pytest.mark.parametrize("name", ["round", "sign", "floor"])
+def test_a_step_function_that_stops_the_gradient_is_found(name):
+    def forward(m, x):
+        return m.last(getattr(torch, name)(m.first(x)))
+
+    net = Forward(forward, first=nn.Linear(4, 8), last=nn.Linear(8, 2))
+    x = drawn(40, 4)
+    run = train(net, (x, (x[:, 0] > 0).long()), steps=5, batch=10)
+    (found,) = step_function_findings(net, run.model, x)
+    assert found.values["function"] == name and "'first'" in found.message
+
+
+def test_frozen_layers_and_integer_decisions_off_the_path_are_no_step_functions():
+    net = Forward(lambda m, x: m.last(torch.relu(m.first(x))), first=nn.Linear(4, 8), last=nn.Linear(8, 2))
+    net.first.requires_grad_(False)
+    x = drawn(40, 4)
+    run = train(net, (x, (x[:, 0] > 0).long()), steps=5, batch=10)
+    assert not step_function_findings(net, run.model, x)
+    aside = Forward(lambda m, x: m.last(x) + 0 * x.round()[:, :2], last=nn.Linear(4, 2))
+    run = train(aside, (x, (x[:, 0] > 0).long()), steps=5, batch=10)
+    assert not step_function_findings(aside, run.model, x)

@@ -1,6 +1,6 @@
 """Compares train with test: copies in both, differences in distribution, and quality of the labels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gnomon.checks import data_shift, find_leaks
 from gnomon.checks.data.changed_images import changed_image_findings
@@ -12,6 +12,7 @@ from gnomon.checks.data.leaks import DataLeaks
 from gnomon.checks.data.relabeled import relabeled_class_findings
 from gnomon.checks.data.row_numbers import row_number_findings
 from gnomon.checks.data.shift import DataShift
+from gnomon.checks.data.shift_description import class_cue_findings, describe_shift
 from gnomon.checks.data.standardized_alone import standardized_alone_findings
 from gnomon.checks.data.target_shift import target_shift_findings
 from gnomon.checks.data.train_only_features import train_only_feature_findings
@@ -21,6 +22,7 @@ from gnomon.core.results.record import Record
 from gnomon.examination.cost import machine_slowdown
 from gnomon.examination.step import AbstractStep, OutOfTime, StepContext, StepProducts, StepResult, StepSkipped
 from gnomon.examination.subject import Subject
+from gnomon.findings.data import DESCRIBED_SHIFT, TRAIN_TEST_SHIFT
 from gnomon.report import Content
 
 SHIFT_SECONDS = 0.7
@@ -82,7 +84,8 @@ class SplitStep(AbstractStep):
             labels = compare_labels(train.x, train.y, test.x, test.y, seed=context.seed)
             if subject.task.classes and not labels.unrelated:
                 other += relabeled_class_findings(train.x, train.y, test.x, test.y, seed=context.seed)
-        findings = (*copies.findings, *apart.findings, *labels.findings, *other)
+        shifts = _described(subject, apart.findings, seed=context.seed)
+        findings = (*copies.findings, *shifts, *labels.findings, *other)
         said = [copies.verdict, apart.verdict]
         if apart.shifted and not copies.has_leak:
             said.reverse()  # findings come first
@@ -99,6 +102,23 @@ class SplitStep(AbstractStep):
         )
 
 
+def _described(subject: Subject, findings: tuple[Finding, ...], *, seed: int) -> tuple[Finding, ...]:
+    """Returns findings about shifted inputs that say what differs, if this can be seen."""
+    if subject.test is None or not any(finding.row is TRAIN_TEST_SHIFT for finding in findings):
+        return findings
+    x, z = (data.probe(MAX_TEST_EXAMPLES, seed=seed).x for data in (subject.train, subject.test))
+    told = describe_shift(x, z)
+    if told is None:
+        return findings
+    values = {"name": told.name, "train": told.train, "test": told.test, "hint": told.hint}
+    return tuple(
+        replace(finding, row=DESCRIBED_SHIFT, values={**finding.values, **values})
+        if finding.row is TRAIN_TEST_SHIFT
+        else finding
+        for finding in findings
+    )
+
+
 def _row_findings(subject: Subject, *, seed: int) -> tuple[Finding, ...]:
     """Returns findings about columns that differ, rows that belong together, and a column that numbers the rows."""
     if subject.test is None or len(subject.train) > MAX_GROUPED_EXAMPLES:
@@ -109,6 +129,7 @@ def _row_findings(subject: Subject, *, seed: int) -> tuple[Finding, ...]:
     drifted = drifted_column_findings(train.x, test.x, names=subject.columns)
     drifted += (*standardized_alone_findings(test.x), *changed_image_findings(train.x, test.x))
     if classes:
+        drifted += class_cue_findings(train.x, train.y, test.x, test.y)
         drifted += train_only_feature_findings(train.x, train.y, test.x, names=subject.columns)
     if not classes and subject.reads_targets:
         drifted += target_shift_findings(train.y, test.y)
