@@ -116,7 +116,7 @@ def candidate(name, score, last, half, held=400):
 
 def test_candidates_that_differ_by_less_than_their_uncertainty_are_equal():
     near = Ranking((candidate("a", 0.92, 0.1, 0.15), candidate("b", 0.91, 0.11, 0.16)), 500)
-    assert near.equal_to_best == ("a", "b") and "a and b cannot be told apart" in near.verdict
+    assert near.equal_to_best == ("a", "b") and "a and b are equal" in near.verdict
     assert "equal within these intervals: a, b" in str(near)
     far = Ranking((candidate("a", 0.95, 0.05, 0.05), candidate("b", 0.6, 0.4, 0.4)), 500)
     assert far.equal_to_best == ("a",) and far.verdict.startswith("a should do best")

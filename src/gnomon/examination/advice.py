@@ -22,9 +22,9 @@ STILL_FALLING = 0.1
 LARGE_BATCH_SHARE = 0.25
 """Share of the examples in a batch from which smaller batches give many more steps."""
 HIGH_DROPOUT = 0.4
-"""Dropout rate from which it is worth trying a lower one."""
+"""Smallest dropout rate that is called high."""
 HIGH_DECAY = {True: 0.1, False: 1e-3}
-"""Weight decay from which it is worth trying a lower one, if it is decoupled from the gradient or not."""
+"""Smallest weight decay that is called high, if it is decoupled from the gradient or not."""
 BOUNDED = {nn.Sigmoid: "sigmoid", nn.Tanh: "tanh"}
 """Activations with flat ends, through which gradients become small."""
 MANY_BOUNDED = 3
@@ -37,6 +37,12 @@ def advice_for_underfit(model: nn.Module, run: Run, *, examples: int) -> str:
     """Returns what to try, in a few sentences; the most likely remedy first.
 
     Cost: a walk over the layers.
+
+    >>> from gnomon.training import train
+    >>> net = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.9), nn.Linear(4, 2))
+    >>> run = train(net, (torch.eye(4), torch.tensor([0, 1, 0, 1])), steps=2)
+    >>> "dropout rate, now 0.9" in advice_for_underfit(run.model, run, examples=4)
+    True
     """
     steps = int(run.steps[-1])
     said = [*_length(run, steps, examples), *_layers(model), *_optimizer(run)]

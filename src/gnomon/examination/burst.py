@@ -70,7 +70,7 @@ class ShortRun(Record):
 
     def after(self, steps: int) -> float:
         """Predicts the error after this number of steps, equation (2)."""
-        return (self.last * self._extrapolated(steps)) ** 0.5  # (2)
+        return (self.last * self._extrapolated_error(steps)) ** 0.5  # (2)
 
     def deviation(self, steps: int) -> float:
         """Returns the standard deviation of the logarithm of the predicted error, equation (3).
@@ -81,10 +81,10 @@ class ShortRun(Record):
         """
         held = max(self.held, 1)
         smallest = 0.5 / held  # an error of zero was measured on few examples
-        now, later = (min(max(e, smallest), 1.0) for e in (self.last, self._extrapolated(steps)))
+        now, later = (min(max(e, smallest), 1.0) for e in (self.last, self._extrapolated_error(steps)))
         return ((1 - now) / (now * held) + log(now / later) ** 2 / 12) ** 0.5  # (3)
 
-    def _extrapolated(self, steps: int) -> float:
+    def _extrapolated_error(self, steps: int) -> float:
         learned = extrapolate_error(self.trained_last, self.trained_half, self.steps, steps)
         gap = extrapolate_gap(self.last - self.trained_last, self.half - self.trained_half, self.steps, steps)
         return max(learned + gap, 0.0)  # (1)

@@ -1,15 +1,22 @@
-"""Checks the names of columns and classes that the user passed."""
+"""Checks the names of columns and classes that the user passed, and targets that are probabilities."""
 
 from collections.abc import Sequence
+
+from torch import Tensor
 
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, tensors
 
-__all__ = ["check_class_names", "column_names"]
+__all__ = ["check_class_names", "check_probabilities", "column_names"]
 
 
 def column_names(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
-    """Checks the column names: one for each number of an example, or none."""
+    """Checks the column names: one for each number of an example, or none.
+
+    >>> import torch
+    >>> column_names(["a", "b"], torch.zeros(3, 2))
+    ('a', 'b')
+    """
     count = sum(t[0].numel() for t in tensors(x))
     if names and (isinstance(names, str) or len(names) != count):
         given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
@@ -19,9 +26,30 @@ def column_names(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
 
 
 def check_class_names(names: Sequence[str], count: int) -> tuple[str, ...]:
-    """Checks the names of the classes: one for each class, or none."""
+    """Checks the names of the classes: one for each class, or none.
+
+    >>> check_class_names(["cat", "dog"], 2)
+    ('cat', 'dog')
+    """
     if names and (isinstance(names, str) or len(names) < count):
         given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
         what = f"class_names is {given}, and there are {count} classes"
         raise InputError(what, accepted="one name for each class", fix="Pass the names in the order of the labels")
     return tuple(map(str, names))
+
+
+def check_probabilities(y: Tensor, outputs: int) -> None:
+    """Checks that real targets of cross-entropy are probabilities of classes.
+
+    >>> import torch
+    >>> check_probabilities(torch.tensor([[0.5, 0.5]]), 2)
+    """
+    sums = y.reshape(len(y), -1).double().sum(1)
+    if outputs > 1 and bool(((sums - 1).abs() < 1e-3).all()):
+        return
+    what = f"the loss is cross-entropy and rows of the targets sum to {float(sums.min()):g} to {float(sums.max()):g}"
+    fix = "For several labels per example use binary_cross_entropy_with_logits; for classes pass integers"
+    if outputs == 1:
+        what = "the loss is cross-entropy and the network has one output: the loss is 0 whatever the output is"
+        fix = "Use binary_cross_entropy_with_logits for one output and two classes, or one output for each class"
+    raise InputError(what, accepted="class numbers, or probabilities that sum to 1", fix=fix)

@@ -93,7 +93,7 @@ class Ranking(Result):
 
     @property
     def equal_to_best(self) -> tuple[str, ...]:
-        """Names of the candidates that cannot be told apart from the best one, with the best one first.
+        """Names of the candidates that are equal to the best one within their uncertainty, the best one first.
 
         The logarithms of the predicted errors differ by less than 1.96 standard deviations.
         """
@@ -109,7 +109,7 @@ class Ranking(Result):
             return f"None of the {count} learned in {burst}: {best.reason}."
         score = f"predicted score {best.score:.1%}{_range(best)}"
         if len(equal := self.equal_to_best) > 1:
-            return f"{' and '.join((', '.join(equal[:-1]), equal[-1]))} cannot be told apart by {burst}: {score}."
+            return f"{' and '.join((', '.join(equal[:-1]), equal[-1]))} are equal by {burst}: {score}."
         return f"{best.name} should do best of {count}, by {burst}: {score}."
 
     def __str__(self) -> str:
@@ -154,7 +154,7 @@ def rank(
 
         spread = trace(H K H) / trace(K) < 1e-3,    H = I - 1 1^T / n                                            (2)
 
-    Each score has an interval of 95 %; `Ranking.equal_to_best` names the candidates that cannot be told apart.
+    Each score has an interval of 95 %; `Ranking.equal_to_best` names the candidates that are equal within it.
     ``train`` is data as `gnomon.examine` takes them; targets are numbers, or integer classes. ``optimizer``, ``steps``
     and ``batch`` are those of the training that is planned. ``budget`` is in seconds: each candidate has its share of
     what is left, and one that is due after it, or after Ctrl-C, is named in ``unranked``; the first is always judged.

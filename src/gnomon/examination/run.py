@@ -313,12 +313,12 @@ def _with_tried_fixes(sections: tuple[Section, ...], fixes: Fixes | None) -> tup
     if fixes is None:
         return sections
 
-    def changed(finding: Finding) -> Finding:
+    def with_advice(finding: Finding) -> Finding:
         advice = advice_after_trials(finding, fixes, several=len(fixes_for(finding)) > 1)
         return finding if advice == finding.fix else replace(finding, advice=advice)
 
     return tuple(
-        replace(section, content=replace(section.content, findings=tuple(map(changed, section.findings))))
+        replace(section, content=replace(section.content, findings=tuple(map(with_advice, section.findings))))
         for section in sections
     )
 

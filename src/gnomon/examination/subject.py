@@ -34,7 +34,7 @@ from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
 from gnomon.examination.first_outputs import first_outputs, labels_of_all_examples
 from gnomon.examination.labels import IntegerClassSource
-from gnomon.examination.names import check_class_names, column_names
+from gnomon.examination.names import check_class_names, check_probabilities, column_names
 from gnomon.examination.network import build_module, network_name
 from gnomon.examination.recipe import Recipe, equivalent_theory_loss, recipe
 from gnomon.training.evaluate import Loss
@@ -327,6 +327,8 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
     if isinstance(wanted, CrossEntropy) and y.dim() == 2 and whole and bool((y.sum(1) == 1).all()):
         _check_numbers(y, outputs, loss)
         return Task(wanted, outputs, outputs)
+    if isinstance(wanted, CrossEntropy):
+        check_probabilities(y, outputs)
     _check_numbers(y, outputs, loss)
     return Task(wanted or Squared(), 0, outputs, shape)
 

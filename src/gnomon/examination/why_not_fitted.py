@@ -12,7 +12,7 @@ from gnomon.checks.run.schedule import planned_rates, schedule_findings
 from gnomon.core.results import Finding
 from gnomon.examination.good_results import MIN_AVOIDED_ERROR, avoided_error
 from gnomon.examination.subject import Subject
-from gnomon.findings.design import FROZEN_AND_POOR
+from gnomon.findings import design
 from gnomon.training import Run
 
 __all__ = ["design_findings", "is_poor"]
@@ -38,6 +38,15 @@ def design_findings(subject: Subject, run: Run, *, fits: bool, poor: bool) -> tu
     ``fits`` says that it reached what a simple model reaches, ``poor`` that it makes many errors. Sequences are hard
     for the simple model, so that errors alone are a reason to look.
     Cost: a dozen forward passes.
+
+    >>> import torch
+    >>> from gnomon.examination.subject import subject
+    >>> from gnomon.training import train
+    >>> data = torch.randn(40, 2), torch.arange(40) % 2
+    >>> run = train(torch.nn.Linear(2, 2), data, steps=2)
+    >>> network = subject(torch.nn.Linear(2, 2), data, None, seed=0)
+    >>> [finding.kind for finding in design_findings(network, run, fits=False, poor=False)]
+    ['no-activation']
     """
     x, found = subject.probe.some(EXAMPLES).x, list[Finding]()
     if poor:
@@ -57,7 +66,7 @@ def _frozen(subject: Subject) -> tuple[Finding, ...]:
         return ()
     names = ", ".join(f"'{name}'" for name in owners[:NAMED])
     values = {"names": names, "size": sum(size for _, size in frozen)}
-    return (Finding(FROZEN_AND_POOR, owners[0], values, (), 0.0),)
+    return (Finding(design.FROZEN_AND_POOR, owners[0], values, (), 0.0),)
 
 
 def _schedule(subject: Subject, run: Run) -> tuple[Finding, ...]:

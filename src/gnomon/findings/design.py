@@ -29,8 +29,8 @@ BOTTLENECK = _kind("bottleneck", Level.PROBLEM,
     "Give '{where}' more units, for example {wider}.",
     causes=(*OUTCOMES, "dead-units"))
 PLACES_IGNORED = _kind("pooled-too-early", Level.PROBLEM,
-    "Rolling the images by half of their size changes the outputs by only {change:.1%} of their spread: the network "
-    "averages over all positions after {layers} layer{plural} with weights, so it hardly sees where things are.",
+    "After {layers} convolution{plural} the network averages over all positions ('{where}'), so it cannot see where "
+    "things are in the image.",
     "Pool later, after more convolutions, or flatten the last feature maps instead of averaging over them.",
     causes=OUTCOMES)
 ORDER_IGNORED = _kind("no-positions", Level.PROBLEM,
@@ -39,9 +39,9 @@ ORDER_IGNORED = _kind("no-positions", Level.PROBLEM,
     causes=(*OUTCOMES, "labels-unrelated"))
 READS_PADDING = _kind("reads-padding", Level.PROBLEM,
     "The outputs depend on the padding: {padding:.0%} of the positions, at the ends of the sequences, hold {value}, "
-    "and cutting them off changes the outputs by {change:.0%} of their spread.",
+    "and cutting them off changes the outputs by {change:.3g} times their spread over the examples.",
     "Read the state at the last real token, states[torch.arange(n), lengths - 1], or use pack_padded_sequence.",
-    causes=(*OUTCOMES, "memory-too-short", "gates-forget"))
+    causes=(*OUTCOMES, "memory-too-short", "gates-forget", "inputs-ignored", "indistinct-examples"))
 
 SYMMETRIC_UNITS = _kind("symmetric-units", Level.PROBLEM,
     "{equal} of the {units} units of '{where}' have equal weights, so they get equal gradients and stay equal: the "

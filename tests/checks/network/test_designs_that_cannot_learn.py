@@ -295,7 +295,7 @@ def test_averaging_over_the_image_after_one_layer_is_found():
     x = drawn(40, 1, 8, 8)
     assert kinds(place_findings(Forward(early, conv=conv, head=nn.Linear(8, 3)), x)) == ["pooled-too-early"]
     assert not place_findings(Forward(flat, conv=conv, head=nn.Linear(512, 3)), x)
-    deep = nn.Sequential(conv, *(nn.Conv2d(8, 8, 1) for _ in range(3)), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    deep = nn.Sequential(conv, *(nn.Conv2d(8, 8, 3) for _ in range(2)), nn.AdaptiveAvgPool2d(1), nn.Flatten())
     assert not place_findings(deep, x)
 
 

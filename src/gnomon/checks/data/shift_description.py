@@ -61,6 +61,10 @@ def describe_shift(train: Inputs, test: Inputs) -> ShiftDescription | None:
     """Returns the quantity (1) that differs most between train and test; None if none differs clearly.
 
     Cost: a few moments of all examples.
+
+    >>> x = torch.rand(200, 16)
+    >>> describe_shift(x[:100] + 1, x[100:]).name
+    'mean value'
     """
     found = _quantities(train, test)
     if found is None:
@@ -89,7 +93,7 @@ def class_cue_findings(train: Inputs, y: Tensor, test: Inputs, y_test: Tensor) -
     found = _quantities(train, test)
     if found is None or min(len(y), len(y_test)) < MIN_EXAMPLES:
         return ()
-    shares = {name: (_explained(a, y), _explained(b, y_test)) for name, (a, b) in found.items()}
+    shares = {name: (_share_between_classes(a, y), _share_between_classes(b, y_test)) for name, (a, b) in found.items()}
     name = max(shares, key=lambda one: shares[one][0] - shares[one][1])
     own, other = shares[name]
     classes = len(torch.cat([y.cpu().flatten(), y_test.cpu().flatten()]).unique())
@@ -130,7 +134,7 @@ def _separation(a: Tensor, b: Tensor) -> float:
     return max(share, 1 - share)
 
 
-def _explained(values: Tensor, y: Tensor) -> float:
+def _share_between_classes(values: Tensor, y: Tensor) -> float:
     """Returns the share of the variance between classes, without the share that chance gives."""
     kinds_, code = y.cpu().flatten().unique(return_inverse=True)
     n, k = len(values), len(kinds_)

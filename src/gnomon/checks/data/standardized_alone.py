@@ -34,6 +34,10 @@ def standardized_alone_findings(test: Inputs) -> tuple[Finding, ...]:
 
     Chance raises no false alarm.
     Cost: two moments.
+
+    >>> import torch
+    >>> standardized_alone_findings(torch.rand(20, 3))
+    ()
     """
     if not isinstance(test, Tensor) or test.dim() != 2 or not test.is_floating_point():
         return ()

@@ -48,6 +48,9 @@ def target_shift_findings(train: Float[Tensor, "n *k"], test: Float[Tensor, "m *
     """Returns a finding for the column of targets that differs most between train and test.
 
     Cost: sorting the targets.
+
+    >>> target_shift_findings(torch.zeros(200, 1), torch.ones(200, 1))[0].values["test_rate"]
+    1.0
     """
     a, b = (y.detach().cpu().double().reshape(len(y), -1) for y in (train, test))
     if min(len(a), len(b)) < MIN_EXAMPLES or a.shape[1] != b.shape[1] or a.shape[1] > MAX_COLUMNS:

@@ -46,6 +46,10 @@ def train_only_feature_findings(
     """Returns a finding if features that vary only in train predict the training labels.
 
     Cost: a linear system with one unknown for each such feature.
+
+    >>> x, y = torch.rand(100, 3), torch.arange(100) % 2
+    >>> train_only_feature_findings(x, y, x)
+    ()
     """
     if not isinstance(x, Tensor) or not isinstance(test, Tensor) or not x.is_floating_point():
         return ()
@@ -64,9 +68,15 @@ def train_only_feature_findings(
     z = (accuracy - guess) / max((guess * (1 - guess) / len(y)) ** 0.5, 1e-12)
     if accuracy - guess < MIN_GAIN or z < MIN_Z:
         return ()
-    told = [names[i] if names else _place(i, tuple(x.shape[1:])) for i in places.tolist()[:NAMED]]
-    told += ["..."] if len(places) > NAMED else []
-    values = {"count": len(places), "names": ", ".join(told), "accuracy": accuracy, "guess": guess, "examples": len(y)}
+    listed = [names[i] if names else _place(i, tuple(x.shape[1:])) for i in places.tolist()[:NAMED]]
+    listed += ["..."] if len(places) > NAMED else []
+    values = {
+        "count": len(places),
+        "names": ", ".join(listed),
+        "accuracy": accuracy,
+        "guess": guess,
+        "examples": len(y),
+    }
     return (Finding(kinds.SHORTCUT_IN_TRAIN, "inputs", values, (Value("z-score", z),), 1e-9),)
 
 

@@ -1,4 +1,4 @@
-"""Finds a layer that is too narrow for what the network has to tell apart.
+"""Finds a layer that is too narrow for what the network has to distinguish.
 
 A layer with u numbers per example is a bottleneck if u is small compared with the number of outputs and everything
 passes through it: if its outputs are replaced by their mean over the examples, the network gives every example the same
@@ -45,6 +45,10 @@ def bottleneck_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     """Returns a finding for the narrowest layer through which everything passes. Chance raises no false alarm.
 
     Cost: one forward pass, and one for each narrow layer.
+
+    >>> import torch
+    >>> bottleneck_findings(nn.Linear(4, 3), torch.randn(9, 4))
+    ()
     """
     few = take(x, slice(0, EXAMPLES))
     with preserve(module, seed=0, grad=False):

@@ -32,8 +32,8 @@ from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
+from gnomon.findings import design
 from gnomon.findings import network as kinds
-from gnomon.findings.design import LAYER_IN_FORWARD
 
 __all__ = ["parameters_made_in_forward", "randomness_findings", "relative_output_distance"]
 
@@ -67,7 +67,7 @@ def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     """
     few = take(x, slice(0, EXAMPLES_PER_PASS))
     if made := parameters_made_in_forward(module, few):
-        return (Finding(LAYER_IN_FORWARD, "forward", {"parameters": made}, (), 0.0),)
+        return (Finding(design.LAYER_IN_FORWARD, "forward", {"parameters": made}, (), 0.0),)
     first, *again = _repeat(module, few)
     apart = max(relative_output_distance(first, other) for other in again)
     if apart > OUTPUT_TOLERANCE:

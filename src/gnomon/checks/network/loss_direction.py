@@ -57,11 +57,16 @@ def loss_direction_findings(
             slope = _slope(loss, f, y)
             if slope is None or not bool(slope.isfinite().all()):
                 return ()
-            if not bool(slope.any()) and not bool(_slope(loss, f + torch.randn_like(f), y).any()):  # type: ignore[union-attr]
+            if not bool(slope.any()) and not _depends_on_outputs(loss, f + torch.randn_like(f), y):
                 return (Finding(kinds.CONSTANT_LOSS, "loss", {"examples": len(f)}, (), 0.0),)
             return _classes(slope, y) if not y.is_floating_point() else _numbers(loss, f, y)
     except Exception:  # the loss does not accept these outputs; training reports its error
         return ()
+
+
+def _depends_on_outputs(loss: Callable[[Tensor, Tensor], Tensor], f: Tensor, y: Tensor) -> bool:
+    slope = _slope(loss, f, y)
+    return slope is not None and bool(slope.any())
 
 
 def _slope(loss: Callable[[Tensor, Tensor], Tensor], f: Tensor, y: Tensor) -> Tensor | None:

@@ -1,7 +1,7 @@
 """Checks whether a network sees where things are: positions in an image, the order of tokens, and padding.
 
-A network is run on the same examples with the images rolled by half of their size, with the tokens in another order,
-and with the padding cut off. What should matter must change the outputs, and padding must not:
+A network is run on the same examples with shuffled positions of a feature map, with the tokens in another order, and
+with the padding cut off. What should matter must change the outputs, and padding must not:
 
     change = max |f(x') - f(x)| / max |f(x) - mean f|                                                          (1)
 
@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 
 from gnomon.checks.network.chance import relative_output_distance
 from gnomon.core.inputs.arguments import Inputs, take
-from gnomon.core.modules.layer_classes import AFFINE_LAYERS, RECURRENT
+from gnomon.core.modules.layer_classes import RECURRENT
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Finding, Value
@@ -32,12 +32,12 @@ EXAMPLES = 64
 """Examples in a pass."""
 SAME_OUTPUTS = 1e-3
 """Change (1) that counts as none: rounding of float32."""
-MAX_CHANGE_BY_ROLLING = 0.25
-"""Change (1) by rolling an image below which the network hardly sees positions."""
+MIN_POSITIONS = 9
+"""Fewest positions of a feature map that is averaged."""
 MAX_LAYERS_BEFORE_POOLING = 2
-"""Layers with weights in a network that pools early; deeper ones may average over positions at their end."""
+"""Convolutions after which averaging over all positions is early; deeper networks may do so at their end."""
 MIN_PADDING = 0.2
-"""Mean share of padding from which it matters whether the network reads it."""
+"""Smallest mean share of padding that matters."""
 MIN_CHANGE_BY_PADDING = 0.1
 """Change (1) by cutting off the padding from which the network reads it."""
 CUT_EXAMPLES = 8
@@ -49,6 +49,9 @@ def order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
     Chance raises no false alarm.
     Cost: two forward passes.
+
+    >>> order_findings(nn.Linear(3, 1), torch.zeros(9, 3))                 # no tokens
+    ()
     """
     if not _are_tokens(x) or not _attends(module, take(x, slice(0, 2))):
         return ()
@@ -63,26 +66,47 @@ def order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def place_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """A finding if rolling images hardly changes the outputs of a shallow network. Chance raises no false alarm.
+    """Returns a finding if a network averages over all positions after one or two convolutions.
 
-    Cost: two forward passes.
+    The positions in the output of a convolution are shuffled; equal outputs of the network show that it averages over
+    them. Chance raises no false alarm.
+    Cost: three forward passes.
 
     >>> place_findings(nn.Sequential(nn.Flatten(), nn.Linear(64, 2)), torch.randn(20, 1, 8, 8))
     ()
     """
-    layers = sum(isinstance(part, AFFINE_LAYERS) for part in module.modules())
-    spatial = any(isinstance(part, nn.modules.conv._ConvNd) for part in module.modules())
     few = take(x, slice(0, EXAMPLES))
-    if not isinstance(few, Tensor) or few.dim() != 4 or not spatial or layers - 1 > MAX_LAYERS_BEFORE_POOLING:
+    layers = [name for name, part in module.named_modules() if isinstance(part, nn.Conv2d)]
+    if not isinstance(few, Tensor) or few.dim() != 4:
         return ()
-    rolled = few.roll((few.shape[2] // 2, few.shape[3] // 2), (2, 3))
     with preserve(module, grad=False, seed=0):
-        change = relative_output_distance(run_to_rows(module, few), run_to_rows(module, rolled))
-    if change > MAX_CHANGE_BY_ROLLING:
-        return ()
-    before = max(layers - 1, 1)
-    values = {"change": change, "layers": before, "plural": "s" if before > 1 else ""}
-    return (Finding(kinds.PLACES_IGNORED, "inputs", values, (Value("change of the outputs", change),), 0.0),)
+        f = run_to_rows(module, few)
+        for number, name in enumerate(layers[:MAX_LAYERS_BEFORE_POOLING], start=1):
+            shuffle = _ShuffledPositions()
+            handle = module.get_submodule(name).register_forward_hook(shuffle)
+            try:
+                change = relative_output_distance(f, run_to_rows(module, few))
+            finally:
+                handle.remove()
+            if shuffle.calls == 1 and change <= SAME_OUTPUTS:
+                values = {"layers": number, "plural": "s" if number > 1 else ""}
+                return (Finding(kinds.PLACES_IGNORED, name, values, (Value("change of the outputs", change),), 0.0),)
+    return ()
+
+
+class _ShuffledPositions:
+    """A forward hook that shuffles the positions of feature maps, if there are several."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, _: nn.Module, __: Any, output: Tensor) -> Tensor:
+        positions = output.shape[-2] * output.shape[-1]
+        if positions < MIN_POSITIONS:
+            return output
+        self.calls += 1
+        order = torch.randperm(positions, generator=torch.Generator().manual_seed(0)).to(output.device)
+        return output.flatten(-2)[..., order].reshape(output.shape)
 
 
 def padding_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
@@ -110,8 +134,8 @@ def padding_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
             whole = torch.cat([run_to_rows(module, few[i : i + 1]) for i in chosen])
     except Exception:  # the network accepts only one length
         return ()
-    spread = float((f - f.mean(0)).double().abs().max())
-    change = float((cut - whole).double().abs().max()) / max(spread, 1e-30)
+    spread = max(float((f - f.mean(0)).double().abs().max()), SAME_OUTPUTS * float(f.double().abs().max()), 1e-30)
+    change = float((cut - whole).double().abs().max()) / spread
     if change < MIN_CHANGE_BY_PADDING:
         return ()
     values = {"padding": share, "value": value, "change": change}

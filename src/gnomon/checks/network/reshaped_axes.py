@@ -31,7 +31,7 @@ __all__ = ["reshaped_axes_findings"]
 RESHAPES = {Tensor.view: "view", Tensor.reshape: "reshape", torch.reshape: "reshape"}
 """Functions that change the shape and keep the order of the numbers."""
 EXAMPLES = 5
-"""Examples in the pass; a prime number, so that it is told apart from other axes."""
+"""Examples in the pass; a prime number, which other axes rarely have."""
 
 
 def reshaped_axes_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
@@ -46,14 +46,14 @@ def reshaped_axes_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     with preserve(module, grad=False, seed=0), _Reshapes() as seen:
         run(module, take(x, slice(0, EXAMPLES)))
     for name, old, new in seen.calls:
-        axis = _exchanged(old, new)
+        axis = _first_exchanged_axis(old, new)
         if axis:
             values = {"function": name, "old": tuple(old), "new": tuple(new), "first": axis, "second": axis + 1}
             return (Finding(kinds.AXES_RESHAPED, "forward", values, (), 0.0),)
     return ()
 
 
-def _exchanged(old: Sequence[int], new: Sequence[int]) -> int:
+def _first_exchanged_axis(old: Sequence[int], new: Sequence[int]) -> int:
     """Returns the first of two neighboring axes that are exchanged; 0 if there are none."""
     if len(old) != len(new) or old[0] != new[0]:
         return 0

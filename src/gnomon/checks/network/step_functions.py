@@ -46,6 +46,11 @@ def step_function_findings(before: nn.Module, after: nn.Module, x: Inputs) -> tu
 
     Chance raises no false alarm.
     Cost: comparing the weights, and a forward pass.
+
+    >>> import torch
+    >>> net = nn.Linear(2, 1)
+    >>> step_function_findings(net, net, torch.zeros(2, 2))                # nothing was trained
+    ()
     """
     trained = dict(after.named_parameters())
     same = [name for name, p in before.named_parameters()

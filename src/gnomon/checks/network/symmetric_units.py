@@ -32,6 +32,9 @@ def symmetric_unit_findings(module: nn.Module) -> tuple[Finding, ...]:
 
     Layers of zeros have findings of their own, and the last layer may be constant.
     Cost: sorting the rows of all weights.
+
+    >>> symmetric_unit_findings(nn.Linear(3, 8))
+    ()
     """
     layers = [(name, part) for name, part in module.named_modules() if isinstance(part, LINEAR_OR_CONVOLUTION)]
     for name, part in layers[:-1]:

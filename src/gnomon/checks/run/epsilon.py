@@ -30,7 +30,11 @@ MIN_EPSILON = 1e-3
 
 
 def epsilon_findings(optimizer: str, epsilon: float, *, rms: float) -> tuple[Finding, ...]:
-    """A finding if eps is far larger than the root mean square of the gradient, by (1). No chance is involved."""
+    """A finding if eps is far larger than the root mean square of the gradient, by (1). No chance is involved.
+
+    >>> epsilon_findings("RMSprop", 1.0, rms=0.001)[0].values["ratio"]
+    1000.0
+    """
     ratio = epsilon / max(rms, 1e-30)
     if epsilon < MIN_EPSILON or ratio < MAX_RATIO:
         return ()

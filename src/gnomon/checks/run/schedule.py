@@ -32,6 +32,9 @@ def schedule_findings(rates: Sequence[float]) -> tuple[Finding, ...]:
     """Returns a finding if the rates of the epochs fall so fast that few epochs are effective, equation (1).
 
     To be used for runs that fit their training examples badly. No chance is involved.
+
+    >>> schedule_findings([0.1] * 10)
+    ()
     """
     top = max(rates, default=0.0)
     if len(rates) < 4 or top <= 0:

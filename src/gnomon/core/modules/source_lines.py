@@ -61,6 +61,9 @@ def find_source_line(module: nn.Module, where: str, build: Callable[[], Any] | N
     line of the class that owns the layer, or of the function.
 
     Cost: reading and parsing the files of the classes on the way, once.
+
+    >>> find_source_line(nn.Linear(1, 1), "inputs") is None
+    True
     """
     place, current = _of_function(build), module
     reached = False
@@ -71,7 +74,7 @@ def find_source_line(module: nn.Module, where: str, build: Callable[[], Any] | N
         reached = True
         if not type(current).__module__.startswith("gnomon."):  # a wrapper of gnomon does not appear in the user's code
             line_only = place and _Place(place.file, place.line)
-            place = _assigned(type(current), part) or _argument(place, part) or line_only
+            place = _place_of_attribute(type(current), part) or _argument(place, part) or line_only
         if inside is None:
             break
         current = inside
@@ -87,11 +90,11 @@ def _of_function(build: Callable[[], Any] | None) -> _Place | None:
         if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
             return _Place(code.co_filename, node.lineno, node.body)
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name and _starts_at(node, code.co_firstlineno):
-            return _Place(code.co_filename, node.lineno, _returned(node))
+            return _Place(code.co_filename, node.lineno, _returned_value(node))
     return None
 
 
-def _returned(function: ast.FunctionDef) -> ast.expr | None:
+def _returned_value(function: ast.FunctionDef) -> ast.expr | None:
     """Returns the expression that a function returns; if it returns a name, the last value of that name."""
     values = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
     value = values[-1] if values else None
@@ -105,7 +108,7 @@ def _returned(function: ast.FunctionDef) -> ast.expr | None:
     return value
 
 
-def _assigned(kind: type, name: str) -> _Place | None:
+def _place_of_attribute(kind: type, name: str) -> _Place | None:
     """Returns the line that assigns ``self.name`` in a class or its bases; otherwise the line of the class."""
     classes = [(base, file) for base in kind.__mro__ if (file := _file(base)) is not None]
     for base, file in classes:

@@ -22,7 +22,7 @@ from gnomon.core.results.record import Record
 from gnomon.examination.cost import machine_slowdown
 from gnomon.examination.step import AbstractStep, OutOfTime, StepContext, StepProducts, StepResult, StepSkipped
 from gnomon.examination.subject import Subject
-from gnomon.findings.data import DESCRIBED_SHIFT, TRAIN_TEST_SHIFT
+from gnomon.findings import data as kinds
 from gnomon.report import Content
 
 SHIFT_SECONDS = 0.7
@@ -84,7 +84,7 @@ class SplitStep(AbstractStep):
             labels = compare_labels(train.x, train.y, test.x, test.y, seed=context.seed)
             if subject.task.classes and not labels.unrelated:
                 other += relabeled_class_findings(train.x, train.y, test.x, test.y, seed=context.seed)
-        shifts = _described(subject, apart.findings, seed=context.seed)
+        shifts = _with_description(subject, apart.findings, seed=context.seed)
         findings = (*copies.findings, *shifts, *labels.findings, *other)
         said = [copies.verdict, apart.verdict]
         if apart.shifted and not copies.has_leak:
@@ -102,9 +102,9 @@ class SplitStep(AbstractStep):
         )
 
 
-def _described(subject: Subject, findings: tuple[Finding, ...], *, seed: int) -> tuple[Finding, ...]:
+def _with_description(subject: Subject, findings: tuple[Finding, ...], *, seed: int) -> tuple[Finding, ...]:
     """Returns findings about shifted inputs that say what differs, if this can be seen."""
-    if subject.test is None or not any(finding.row is TRAIN_TEST_SHIFT for finding in findings):
+    if subject.test is None or not any(finding.row is kinds.TRAIN_TEST_SHIFT for finding in findings):
         return findings
     x, z = (data.probe(MAX_TEST_EXAMPLES, seed=seed).x for data in (subject.train, subject.test))
     told = describe_shift(x, z)
@@ -112,8 +112,8 @@ def _described(subject: Subject, findings: tuple[Finding, ...], *, seed: int) ->
         return findings
     values = {"name": told.name, "train": told.train, "test": told.test, "hint": told.hint}
     return tuple(
-        replace(finding, row=DESCRIBED_SHIFT, values={**finding.values, **values})
-        if finding.row is TRAIN_TEST_SHIFT
+        replace(finding, row=kinds.DESCRIBED_SHIFT, values={**finding.values, **values})
+        if finding.row is kinds.TRAIN_TEST_SHIFT
         else finding
         for finding in findings
     )
