@@ -36,7 +36,10 @@ from gnomon.core.results import Finding, Value
 from gnomon.findings import design
 from gnomon.findings import network as kinds
 
-__all__ = ["first_columns", "head_findings", "normalized_output_findings", "last_operation", "custom_loss_findings"]
+__all__ = [
+    "columns_before_concatenation", "custom_loss_findings", "head_findings", "last_operation",
+    "normalized_output_findings",
+]  # fmt: skip
 
 SHAPES = ("View", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice", "Alias", "ToCopy", "Transpose", "Permute", "T")
 """Operations that only move or copy numbers."""

@@ -160,7 +160,7 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
         "layers": len(order),
         "gain": variance,
     }
-    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_SQUARE_RATIO)]
+    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_MEAN_SQUARE_RATIO)]
     if not alone and variance is not None:
         evidence.append(Value("variance of the weights times fan_in", variance, meaning="median over layers"))
     known_variance = "unknown" if variance is None else f"{variance:.2g} / fan_in"
