@@ -72,7 +72,7 @@ class Threat(Record):
         return (x + move * (radius / size).clamp(max=1.0)).clamp(self.low, self.high)  # (1)
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """Returns the step of norm 1 that raises the loss most: the gradient's signs, or the gradient over its length."""
+        """Returns the norm-1 step that raises the loss most: the gradient's signs, or the gradient over its norm."""
         if self.norm == "inf":
             return gradient.sign()
         return gradient / broadcast_per_example(gradient.flatten(1).norm(dim=1), gradient).clamp_min(1e-30)
