@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.forecast.predict import predict
+from gnomon.forecast.predict import _axes_loss, predict
 
 
 @pytest.mark.parametrize(("points", "form"), [(1500, "full"), (1501, "trace")])
@@ -28,3 +28,16 @@ def test_a_gram_matrix_is_for_predict_from_kernel():
     gram, y = torch.eye(2), torch.ones(2)
     with pytest.raises(InputError, match=r"Gram matrix .*predict_from_kernel\(K, y"):
         predict(gram, y, times=[1.0])
+
+
+def test_pixels_are_positions_and_all_labels_must_be_classes():
+    x, y = torch.randn(6, 1, 2, 2), torch.randint(0, 3, (6, 2, 2), generator=torch.Generator().manual_seed(0))
+    loss = _axes_loss(nn.Conv2d(1, 3, 1), x, y)
+    assert (loss.classes, loss.positions, loss.classes_first) == (3, 4, True)
+    assert _axes_loss(nn.Linear(2, 3), torch.randn(6, 2), y[:, 0, 0]) is None
+    tokens = torch.arange(12).reshape(6, 2) % 5
+    assert _axes_loss(nn.Embedding(5, 5), tokens, tokens).classes == 5
+    late = tokens.clone()
+    late[5, 1] = 9  # beyond the examples that are run
+    with pytest.raises(InputError, match="9"):
+        _axes_loss(nn.Embedding(5, 5), tokens, late)
