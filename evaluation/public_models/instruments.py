@@ -111,7 +111,7 @@ class Check:
     note: str = ""
 
 
-def examples_to_attack(id: str) -> Examples:
+def first_examples(id: str) -> Examples:
     """The model of a case with its first test examples."""
     case = CASES[id]
     torch.manual_seed(0)
@@ -222,7 +222,7 @@ def _last_layer_trace(given: Examples) -> float:
 
 def check(id: str, instrument: str) -> Check:
     """Runs one instrument on one model; an error is the result, not the end."""
-    given = examples_to_attack(id)
+    given = first_examples(id)
     start = time.perf_counter()
     try:
         number, reference = INSTRUMENTS[instrument](given)

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 import gnomon
-from evaluation.public_models.instruments import Examples, examples_of
+from evaluation.public_models.instruments import Examples, first_examples
 from evaluation.public_models.registry import CASES
 from gnomon.core.errors import GnomonError
 
@@ -52,7 +52,7 @@ class Limits:
 
 def measure(id: str) -> Limits:
     """The row of a model."""
-    given, start = examples_of(id), time.perf_counter()
+    given, start = first_examples(id), time.perf_counter()
     try:
         exact, why = float(gnomon.limit(given.model).ntk(given.inputs).diagonal().mean()), ""
     except GnomonError as error:

@@ -160,7 +160,11 @@ def _lightning(module: Any, train: Any, test: Any) -> TrainingSetup:
     train, test = _lightning_data(module, train, test)
     optimizer, schedule, notes = _lightning_optimizer(own)
     setup = TrainingSetup(own, train, test, None, optimizer, schedule, True, notes, type(module).__name__)
-    return _with_loss(setup, lambda model, batch: model.training_step(batch, 0))
+    return _with_loss(setup, _training_step)
+
+
+def _training_step(model: Any, batch: Any) -> Any:
+    return model.training_step(batch, 0)
 
 
 def _lightning_data(module: Any, train: Any, test: Any) -> tuple[Any, Any]:
