@@ -1,6 +1,6 @@
 """Updating one unit at a time never raises the energy of a network with symmetric weights and zero diagonal.
 
-    E(s) = -s.W s / 2,    s_i <- sign(W s)_i    =>    E' <= E                                                 (1)
+    E(s) = -s.W s / 2,    s_i <- sign(W s)_i    =>    E' <= E,    and finitely many updates end at rest       (1)
 
 s are the states +-1, W the weights, E the energy, and E' the energy after one update. Reference: [hopfield1982neural].
 """
@@ -13,23 +13,23 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(units, networks):
-    """Returns the upper bound 1 on "1 + change of the energy" for each update: the energy may not increase."""
-    return np.ones((networks, 3 * units))
+    """Returns the bound 1 on "1 + change of the energy" for each update, and on 1 + the number of units not at rest."""
+    return np.ones((networks, 3 * units + 1))
 
 
 def energy_changes(skew, units, networks, seed):
-    """Returns 1 + the change of the energy in each update; ``skew`` makes the weights asymmetric."""
+    """Returns 1 + the change of the energy in three sweeps, then 1 + the units not at rest after twenty sweeps."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(networks):
         w = rng.normal(size=(units, units))
         w = (w + w.T) / 2 + skew * (w - w.T)
         np.fill_diagonal(w, 0.0)
         s, row = rng.choice([-1.0, 1.0], units), []
-        for i in list(range(units)) * 3:
+        for i in list(range(units)) * 20:
             before = -s @ w @ s / 2
             s[i] = 1.0 if w[i] @ s >= 0 else -1.0
             row.append(1 + (-s @ w @ s / 2) - before)
-        found.append(row)
+        found.append([*row[: 3 * units], 1 + float((s * (w @ s) < 0).sum())])
     return np.array(found)
 
 
@@ -40,7 +40,7 @@ CLAIM = Claim(
     id="hopfield-network",
     question="Why does a Hopfield network come to rest?",
     equation=r"E(s') \le E(s)",
-    axes=("update of one unit", "1 + change of the energy"),
+    axes=("update of one unit, then units not at rest", "1 + change of the energy; 1 + count"),
     source=Source("theorem", "hopfield1982neural"),
     premises=(Premise("the weights are symmetric with a zero diagonal"),),
     parameters={"units": 20, "networks": 20},

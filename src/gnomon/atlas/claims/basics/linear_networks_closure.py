@@ -5,6 +5,8 @@
 W_l and b_l are weights and biases of layer l. Depth adds no functions; narrow layers remove some.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -32,15 +34,13 @@ def predicted(depth, width, seed):
     return inputs(width, seed).numpy() @ w.T + b
 
 
-def observed(depth, width, seed):
-    """Returns the outputs of the deep linear network."""
-    return net(depth, width, nn.Identity())(inputs(width, seed))
+def outputs(between, depth, width, seed):
+    """Returns the outputs of the deep network."""
+    return net(depth, width, between)(inputs(width, seed))
 
 
-def control(depth, width, seed):
-    """Puts a ReLU after each linear layer but the last."""
-    return net(depth, width, nn.ReLU())(inputs(width, seed))
-
+observed = partial(outputs, between=nn.Identity())  # Linear layers only.
+control = partial(outputs, between=nn.ReLU())  # A ReLU after each layer but the last.
 
 CLAIM = Claim(
     id="linear-networks-closure",

@@ -7,6 +7,8 @@ From s(z) = (1 + tanh(z / 2)) / 2,
 W, b are hidden weights and biases, v and c output weights and bias.
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -34,15 +36,13 @@ def predicted(width, seed):
         return hidden @ (last.weight.mT / 2) + last.bias + last.weight.sum() / 2
 
 
-def observed(width, seed):
+def outputs(scale, width, seed):
     """Returns the outputs of the sigmoid network."""
-    return net(width)(inputs(seed))
+    return net(width)(scale * inputs(seed))
 
 
-def control(width, seed):
-    """Doubles the inputs, which undoes the halving of the hidden weights but not of the biases."""
-    return net(width)(2 * inputs(seed))
-
+observed = partial(outputs, scale=1.0)  # The inputs as they are.
+control = partial(outputs, scale=2.0)  # Doubled inputs, which undo the halving of the weights but not of the biases.
 
 CLAIM = Claim(
     id="tanh-sigmoid-identity",

@@ -63,5 +63,5 @@ CLAIM = Claim(
     ),
     parameters={"n": 12, "draws": 60},
     full={"draws": 1000},
-    judge=mean_equals(confidence=0.999, resolution=0.5),
+    judge=mean_equals(confidence=0.999, resolution=0.1),
 )

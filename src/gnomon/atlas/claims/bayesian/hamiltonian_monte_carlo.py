@@ -11,7 +11,7 @@ from gnomon.bayes import LogDensityWithGradient
 from gnomon.bayes.samplers.hmc import leapfrog
 from gnomon.lab import Claim, Premise, Source, rate_is
 
-STEP_SIZES = (0.2, 0.1, 0.05, 0.025)
+STEP_SIZES = (0.2, 0.1414, 0.1, 0.0707, 0.05, 0.0354, 0.025)
 
 
 def energy(x, v):

@@ -5,6 +5,9 @@
 x is the position, v the velocity, E the energy, c the friction, lr the learning rate.
 """
 
+from functools import partial
+from math import exp
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -27,11 +30,11 @@ def predicted(step, friction, steps, seed):
     return x
 
 
-def descend(step, momentum, steps, seed):
+def descend(momentum, step, friction, steps, seed):
     """Returns the final point of torch's SGD with momentum and lr = step^2."""
     a, x = problem(seed)
     x = x.clone().requires_grad_()
-    optimizer = torch.optim.SGD([x], lr=step**2, momentum=momentum)
+    optimizer = torch.optim.SGD([x], lr=step**2, momentum=momentum(step, friction))
     for _ in range(steps):
         optimizer.zero_grad()
         (x @ a @ x / 2).backward()
@@ -39,15 +42,8 @@ def descend(step, momentum, steps, seed):
     return x.detach()
 
 
-def observed(step, friction, steps, seed):
-    """Uses the momentum 1 - step * friction of equation (1)."""
-    return descend(step, 1 - step * friction, steps, seed)
-
-
-def control(step, friction, steps, seed):
-    """Uses the momentum exp(-friction), as if each step lasted a unit of time."""
-    return descend(step, 2.718281828459045**-friction, steps, seed)
-
+observed = partial(descend, momentum=lambda step, friction: 1 - step * friction)  # As in equation (1).
+control = partial(descend, momentum=lambda _, friction: exp(-friction))  # As if each step lasted a unit of time.
 
 CLAIM = Claim(
     id="hmc-momentum-sgd-link",

@@ -5,6 +5,8 @@
 The target is a Gaussian with precision h, and e is the step size.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.bayes import Langevin, StochasticGradient, module_posterior, sample
@@ -17,7 +19,7 @@ def predicted(step, n):
     return 1 / (h * (1 - step * h / 4))
 
 
-def variances(method, n, chains, draws, seed):
+def variances(method, step, n, chains, draws, seed):
     """Returns the variance of each chain around the exact mean, for targets that are 1 and 3 in turn."""
     x = torch.ones(n, 1).double()
     y = torch.tensor([1.0, 3.0] * (n // 2)).double()
@@ -25,19 +27,12 @@ def variances(method, n, chains, draws, seed):
     posterior = module_posterior(net, (x, y))
     mean = 2 * n / (n + 1)
     start = torch.full((chains, 1), mean)
-    run = sample(posterior, start, method=method, chains=chains, draws=draws, warmup=30, seed=seed)
+    run = sample(posterior, start, method=method(step), chains=chains, draws=draws, warmup=30, seed=seed)
     return (run.values - mean).square().mean((1, 2))
 
 
-def observed(step, n, chains, draws, seed):
-    """Computes gradients on all data."""
-    return variances(Langevin(step, None), n, chains, draws, seed)
-
-
-def control(step, n, chains, draws, seed):
-    """Computes gradients on one example at a time, whose noise makes the variance larger."""
-    return variances(StochasticGradient(step, batch=1), n, chains, draws, seed)
-
+observed = partial(variances, method=lambda step: Langevin(step, None))  # Gradients of all data.
+control = partial(variances, method=partial(StochasticGradient, batch=1))  # Noisy gradients of one example at a time.
 
 CLAIM = Claim(
     id="stochastic-gradient-langevin",

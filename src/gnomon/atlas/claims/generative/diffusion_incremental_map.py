@@ -46,7 +46,7 @@ CLAIM = Claim(
     axes=("number of reverse steps", "energy distance to the data"),
     source=Source("observed", "song2021denoising"),
     premises=(Premise("the network is exact for the data"), Premise("many steps are small steps")),
-    parameters={"n": 300, "repetitions": 4},
+    parameters={"n": 300, "repetitions": 8},
     full={"n": 1500, "repetitions": 20},
     judge=in_order(confidence=0.99),
 )

@@ -5,6 +5,8 @@
 E and D are the matrices of encoder and decoder, c_i the eigenvalues of the covariance in falling order.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.data import digits
@@ -25,11 +27,11 @@ def predicted(n, latent):
     return torch.stack([values[:-latent].sum() / 2, torch.zeros(()).double()])
 
 
-def train(n, used, steps, seed):
+def train(fewer, n, latent, steps, seed):
     """Trains encoder and decoder by L-BFGS and returns the loss and the largest angle to the principal subspace."""
     x, c = problem(n)
     torch.manual_seed(seed)
-    model = linear_autoencoder((64,), used).double()
+    model = linear_autoencoder((64,), latent - fewer).double()
     e, d = model.encoder[1].weight, model.decoder.weight
     optimizer = torch.optim.LBFGS([e, d], max_iter=steps, history_size=20, line_search_fn="strong_wolfe",
                                   tolerance_grad=1e-12, tolerance_change=1e-15)  # fmt: skip
@@ -46,15 +48,8 @@ def train(n, used, steps, seed):
     return torch.tensor([gap.loss, float(gap.angles.max())], dtype=torch.float64)
 
 
-def observed(n, latent, steps, seed):
-    """Trains with m latent coordinates."""
-    return train(n, latent, steps, seed)
-
-
-def control(n, latent, steps, seed):
-    """Trains with m - 1 latent coordinates."""
-    return train(n, latent - 1, steps, seed)
-
+observed = partial(train, fewer=0)  # m latent coordinates.
+control = partial(train, fewer=1)  # m - 1 latent coordinates.
 
 CLAIM = Claim(
     id="linear-autoencoder-pca",

@@ -4,6 +4,8 @@
 Reference: [zaheer2017deep].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -19,25 +21,18 @@ def predicted(members, seed):
     return problem(members, seed)
 
 
-def recover_set(sums, members, seed):
-    """Returns the set that Newton's identities give from ``sums`` power sums; further sums count as zero."""
+def recover_set(missing, members, seed):
+    """Returns the set that Newton's identities give from power sums; the last ``missing`` sums count as zero."""
     x = problem(members, seed)
-    p = [float((x**k).sum()) if k <= sums else 0.0 for k in range(members + 1)]
+    p = [float((x**k).sum()) if k <= members - missing else 0.0 for k in range(members + 1)]
     e = [1.0]
     for k in range(1, members + 1):
         e.append(sum((-1) ** (i - 1) * e[k - i] * p[i] for i in range(1, k + 1)) / k)
     return np.sort(np.roots([(-1) ** k * c for k, c in enumerate(e)]).real)
 
 
-def observed(members, seed):
-    """Recovers the set from M power sums."""
-    return recover_set(members, members, seed)
-
-
-def control(members, seed):
-    """Recovers the set from M - 1 power sums."""
-    return recover_set(members - 1, members, seed)
-
+observed = partial(recover_set, missing=0)  # M power sums.
+control = partial(recover_set, missing=1)  # M - 1 power sums.
 
 CLAIM = Claim(
     id="deep-sets-latent-dimension",

@@ -11,15 +11,9 @@ from functools import partial
 import numpy as np
 import torch
 
+from gnomon.atlas.claims.graph_set.gcn_norm_bound import problem
 from gnomon.graphs import smoothing_rate
 from gnomon.lab import Claim, Premise, Source, equals
-
-
-def problem(nodes, seed):
-    """Returns the adjacency matrix of a connected graph: a ring with random chords."""
-    rng = np.random.default_rng(seed)
-    a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is already an edge of the ring
 
 
 def predicted(nodes, seed):

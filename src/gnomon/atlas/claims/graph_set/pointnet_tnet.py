@@ -5,6 +5,8 @@
 A(X) is the matrix for the cloud X, P a permutation. Reference: [qi2017pointnet].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -16,22 +18,17 @@ def predicted():
     return 0.0
 
 
-def observed(points, seed):
-    """Returns the largest change of the matrix if the points are reversed, for a T-net with random weights."""
+def largest_change(place, points, seed):
+    """Returns the largest change of the matrix if the points are reversed; ``place`` adds positions in the list."""
     torch.manual_seed(seed)
     net, x = TNet(3).double(), torch.randn(2, points, 3).double()
     torch.nn.init.normal_(net.out.weight)
-    return float((net(x) - net(x.flip(1))).abs().max().detach())
+    number = place * torch.linspace(-1, 1, points).double()[:, None]
+    return float((net(x + number) - net(x.flip(1) + number)).abs().max().detach())
 
 
-def control(points, seed):
-    """Adds to each point its position in the list, so the order matters."""
-    torch.manual_seed(seed)
-    net, x = TNet(3).double(), torch.randn(2, points, 3).double()
-    torch.nn.init.normal_(net.out.weight)
-    place = torch.linspace(-1, 1, points).double()[:, None]
-    return float((net(x + place) - net(x.flip(1) + place)).abs().max().detach())
-
+observed = partial(largest_change, place=0.0)  # The points as they are.
+control = partial(largest_change, place=1.0)  # Points that know their position in the list, so the order matters.
 
 CLAIM = Claim(
     id="pointnet-tnet",

@@ -5,6 +5,8 @@
 X is the set as a list, P a permutation. Reference: [zaheer2017deep].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -16,19 +18,16 @@ def predicted():
     return 0.0
 
 
-def observed(members, seed):
-    """Returns the output change of a network of the sum if the members are reversed."""
+def difference(network, members, seed):
+    """Returns the largest output change of a network if the members are reversed."""
     torch.manual_seed(seed)
-    net, x = DeepSets(2, 3).double(), torch.randn(1, members, 2).double()
+    net, x = network(members).double(), torch.randn(1, members, 2).double()
     return float((net(x) - net(x.flip(1))).abs().max().detach())
 
 
-def control(members, seed):
-    """Returns the output change of a network of the concatenated members if they are reversed."""
-    torch.manual_seed(seed)
-    net, x = torch.nn.Linear(2 * members, 3).double(), torch.randn(1, members, 2).double()
-    return float((net(x.flatten(1)) - net(x.flip(1).flatten(1))).abs().max().detach())
-
+observed = partial(difference, network=lambda _: DeepSets(2, 3))  # A network of the sum.
+# A network of the concatenated members.
+control = partial(difference, network=lambda m: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(2 * m, 3)))
 
 CLAIM = Claim(
     id="set-order-invariance",

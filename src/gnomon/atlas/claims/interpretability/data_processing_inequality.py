@@ -1,6 +1,6 @@
 """Processing never adds information: along a chain X -> T_1 -> T_2 -> ... the information about Y never rises.
 
-    I(X; Y) >= I(T_1; Y) >= I(T_2; Y) >= ...                                                                 (1)
+    I(X; Y) >= I(T_1; Y) >= I(T_2; Y) >= ...,    H(X) >= I(X; T_1) >= I(X; T_2) >= ...                        (1)
 
 I is the mutual information, X the input, T_k its processed versions, Y the label.
 """
@@ -15,21 +15,21 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 def predicted(steps):
     """Returns 0 for each step, the largest allowed increase of the information."""
-    return [0.0] * steps
+    return [0.0] * (2 * steps)
 
 
 def measure(states, steps, seed, peek):
-    """Returns the increase of the information at each random step; with ``peek`` every second step sees Y."""
+    """Returns the increases of the information on Y and on X at each step; with ``peek`` every second step sees Y."""
     draw = np.random.default_rng(seed)
     joint = draw.dirichlet(np.ones(states * 3)).reshape(states, 3)
-    rises = []
+    rises, own = [], np.diag(joint.sum(1))
     for k in range(steps):
         channel = draw.dirichlet(0.3 * np.ones(states), states)
         after = channel.T @ joint
         if peek and k % 2:
             after = 0.5 * after + 0.5 * np.eye(states, 3) * joint.sum(0)
-        rises.append(discrete_information(after) - discrete_information(joint))
-        joint = after
+        rises += [discrete_information(b) - discrete_information(a) for a, b in ((joint, after), (own, own @ channel))]
+        joint, own = after, own @ channel
     return rises
 
 

@@ -8,6 +8,8 @@ multiplies E|h|^4 / (E|h|^2)^2 by 1 + 2/m. L layers of weights have L - 1 hidden
 f^4 has long tails, so each network has 16 outputs whose fourth powers are averaged.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -22,19 +24,13 @@ def fourth_powers(width, draws, middle, outputs=16):
     """Returns the mean of f^4 for networks with one and two hidden layers; f has variance 1."""
     h = torch.randn(draws, 1, width)
     last = torch.randn(draws, width, outputs) / width**0.5
-    return torch.stack([(x @ last)[:, 0].double().pow(4).mean(1) for x in (h, h @ middle(draws))], 1)
+    return torch.stack([(x @ last)[:, 0].double().pow(4).mean(1) for x in (h, h @ middle(draws, width))], 1)
 
 
-def observed(width, draws):
-    """Draws Gaussian weights with variance 1 / fan_in."""
-    return fourth_powers(width, draws, lambda k: torch.randn(k, width, width) / width**0.5)
-
-
-def control(width, draws):
-    """Uses a rotation as the middle layer, which keeps |h| and adds nothing to the kurtosis."""
-    turn = torch.linalg.qr(torch.randn(width, width))[0]
-    return fourth_powers(width, draws, lambda k: turn)
-
+# Gaussian weights with variance 1 / fan_in.
+observed = partial(fourth_powers, middle=lambda k, n: torch.randn(k, n, n) / n**0.5, outputs=16)
+# A rotation as the middle layer, which keeps |h| and adds nothing to the kurtosis.
+control = partial(fourth_powers, middle=lambda k, n: torch.linalg.qr(torch.randn(n, n))[0], outputs=16)
 
 CLAIM = Claim(
     id="deep-linear-near-gaussian",

@@ -80,7 +80,7 @@ CLAIM = Claim(
     axes=("repetition", "- rank correlation of kappa and distance"),
     source=Source("observed", "chizat2019lazy", "equation 3"),
     premises=(Premise("kappa is taken at the output scale of the run"),),
-    parameters={"widths": (4, 64, 1024), "scales": (1.0, 10.0), "repetitions": 16},
+    parameters={"widths": (4, 64, 1024), "scales": (1.0, 10.0), "repetitions": 24},
     full={"widths": (8, 32, 128, 512), "scales": (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0), "repetitions": 16},
     judge=at_most(confidence=0.99),
 )

@@ -7,6 +7,8 @@ only at a global minimum if the initial neurons cover all directions. With few n
 Reference: [chizat2018global], Theorem 3.3.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, in_order
@@ -35,15 +37,13 @@ def log_final_loss(m, nets, steps, spread, n=25):
     return (y - torch.relu(x @ w.mT) @ v / m).square().mean((1, 2)).log()
 
 
-def observed(width, nets, steps):
-    """Starts the neurons of both networks in all directions."""
-    return {"wide": log_final_loss(width, nets, steps, 1.0), "narrow": log_final_loss(3, nets, steps, 1.0)}
+def losses_of_both(spread, width, nets, steps):
+    """Returns log final losses; the neurons of the wide network start within ``spread`` pi of one direction."""
+    return {"wide": log_final_loss(width, nets, steps, spread), "narrow": log_final_loss(3, nets, steps, 1.0)}
 
 
-def control(width, nets, steps):
-    """Starts all neurons of the wide network in one direction, so it acts like two neurons."""
-    return {"wide": log_final_loss(width, nets, steps, 0.0), "narrow": log_final_loss(3, nets, steps, 1.0)}
-
+observed = partial(losses_of_both, spread=1.0)  # Neurons start in all directions.
+control = partial(losses_of_both, spread=0.0)  # All neurons start in one direction, so they act like two neurons.
 
 CLAIM = Claim(
     id="mean-field-global-convergence",

@@ -6,6 +6,8 @@ For weights w ~ N(0, (s^2/d) 1) and inputs in the rows of X (n, d), the outputs 
 Reference: [rasmussen2006gaussian], section 2.1.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -25,23 +27,15 @@ def predicted(n, d, std, seed):
     return limit(nn.Linear(d, 1), init=Law(std), parametrization="ntk").nngp(torch.tensor(inputs(n, d, seed)))
 
 
-def products(w, n, d, seed):
+def products(equal, n, d, std, draws, seed):
     """Returns y y^T for each draw of the weights."""
-    y = w @ inputs(n, d, seed).T
+    w = np.random.default_rng([seed, 1]).normal(size=(draws, 1 if equal else d)).repeat(d if equal else 1, 1)
+    y = std / d**0.5 * w @ inputs(n, d, seed).T
     return y[:, :, None] * y[:, None, :]
 
 
-def observed(n, d, std, draws, seed):
-    """Draws all weights independently."""
-    rng = np.random.default_rng([seed, 1])
-    return products(std / d**0.5 * rng.normal(size=(draws, d)), n, d, seed)
-
-
-def control(n, d, std, draws, seed):
-    """Draws one weight for all inputs of a unit, with the same variance."""
-    rng = np.random.default_rng([seed, 1])
-    return products(std / d**0.5 * np.repeat(rng.normal(size=(draws, 1)), d, 1), n, d, seed)
-
+observed = partial(products, equal=False)  # Independent weights.
+control = partial(products, equal=True)  # One weight for all inputs of a unit, with the same variance.
 
 CLAIM = Claim(
     id="nngp-linear-unit",

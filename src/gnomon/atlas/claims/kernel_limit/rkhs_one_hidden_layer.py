@@ -9,6 +9,8 @@ k has a closed form; m random features replace the integral. m and m/2 features 
 first minus the second has error O(1/m^2). Reference: [bach2017breaking], Section 2.3; [cho2009kernel].
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -42,15 +44,13 @@ def fit_features(features, nets, seed, bias):
     return torch.cat(((p**2).sum(1), (other @ p)[..., 0]), 1)
 
 
-def observed(features, nets, seed):
-    """Draws the features with biases, as in the kernel, and extrapolates from two widths."""
-    return 2 * fit_features(features, nets, seed, 1.0) - fit_features(features // 2, nets, seed, 1.0)
+def extrapolated(bias, features, nets, seed):
+    """Returns the same without the error of order 1 / features, from two numbers of features."""
+    return 2 * fit_features(features, nets, seed, bias) - fit_features(features // 2, nets, seed, bias)
 
 
-def control(features, nets, seed):
-    """Draws the features without biases, which have another kernel."""
-    return 2 * fit_features(features, nets, seed, 0.0) - fit_features(features // 2, nets, seed, 0.0)
-
+observed = partial(extrapolated, bias=1.0)  # Features with biases, as in the kernel.
+control = partial(extrapolated, bias=0.0)  # Features without biases, which have another kernel.
 
 CLAIM = Claim(
     id="rkhs-one-hidden-layer",

@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """The order that is often stated, from small to large."""
+    """Returns the order that is often stated, the smaller test loss first; the measured order is the opposite."""
     return ("shift frozen", "scale frozen")
 
 
@@ -69,14 +69,13 @@ def losses_of(frozen, activation, nets, width, steps, seed):
 
 
 def losses(activation, nets, width, steps, seed):
-    """Test losses for both, from the same starts and data."""
+    """Returns the test losses with either parameter frozen, from the same starts and data."""
     pairs = zip(("shift frozen", "scale frozen"), ("shift", "scale"), strict=True)
     return {key: losses_of(name, activation, nets, width, steps, seed) for key, name in pairs}
 
 
 observed = partial(losses, activation=torch.relu)  # ReLU, for which the shift is the threshold.
-# tanh, which has no threshold: freezing either costs little.
-control = partial(losses, activation=torch.tanh)
+control = partial(losses, activation=torch.tanh)  # tanh, which has no threshold: freezing either costs little.
 
 CLAIM = Claim(
     id="batchnorm-gamma-over-mu",

@@ -5,6 +5,8 @@ The variance of a uniform distribution on [a, b] is (b - a)^2 / 12:
     (2 sqrt(3) s)^2 / 12 = s^2                                                                           (1)
 """
 
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -16,22 +18,16 @@ def predicted(s):
     return [s**2, s**2]
 
 
-def squares(end, s, count):
-    """Returns squares of weights from torch's initializers, with a uniform distribution on [-end, end]."""
+def squares(stretch, s, count):
+    """Returns squares of weights from torch's initializers; the uniform distribution ends at +-``stretch`` s."""
+    end = stretch * s
     normal, uniform = torch.empty(2, count, dtype=torch.float64)
     nn.init.normal_(normal, std=s), nn.init.uniform_(uniform, -end, end)
     return torch.stack([normal**2, uniform**2], 1)
 
 
-def observed(s, count):
-    """Ends the uniform distribution at sqrt(3) s."""
-    return squares(3**0.5 * s, s, count)
-
-
-def control(s, count):
-    """Ends the uniform distribution at s, so its variance is s^2 / 3."""
-    return squares(s, s, count)
-
+observed = partial(squares, stretch=3**0.5)  # The uniform distribution ends at sqrt(3) s.
+control = partial(squares, stretch=1.0)  # The uniform distribution ends at s, so its variance is s^2 / 3.
 
 CLAIM = Claim(
     id="init-fixed-variance",

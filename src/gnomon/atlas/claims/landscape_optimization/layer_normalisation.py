@@ -5,6 +5,8 @@
 x_ij is feature j of sample i. Reference: [ba2016layer].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
@@ -25,23 +27,16 @@ def predicted(n, d, seed):
     return np.concatenate([y, np.zeros((1, d))])
 
 
-def outputs_and_change(layer, n, d, seed):
+def outputs_and_change(kind, n, d, seed):
     """Returns the layer's outputs, then the change of the first sample if all others are replaced."""
-    x = torch.from_numpy(problem(n, d, seed))
+    x, layer = torch.from_numpy(problem(n, d, seed)), kind(d, dtype=torch.float64)
     other = torch.cat([x[:1], 3 * torch.randn(n - 1, d, dtype=torch.float64)])
     with torch.no_grad():
         return torch.cat([layer(x), layer(other)[:1] - layer(x)[:1]])
 
 
-def observed(n, d, seed):
-    """Uses nn.LayerNorm."""
-    return outputs_and_change(nn.LayerNorm(d, dtype=torch.float64), n, d, seed)
-
-
-def control(n, d, seed):
-    """Uses nn.BatchNorm1d, which mixes the samples."""
-    return outputs_and_change(nn.BatchNorm1d(d, dtype=torch.float64), n, d, seed)
-
+observed = partial(outputs_and_change, kind=nn.LayerNorm)  # Layer normalization.
+control = partial(outputs_and_change, kind=nn.BatchNorm1d)  # Batch normalization, which mixes the samples.
 
 CLAIM = Claim(
     id="layer-normalisation",

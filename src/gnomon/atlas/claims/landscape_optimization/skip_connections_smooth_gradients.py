@@ -10,6 +10,8 @@ same weights, so width n has an error c / n; twice the ratio at n minus the rati
 Reference: [zhang2019fixup].
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -32,15 +34,13 @@ def ratios(skip, nets, width, depth):
     return back.square().sum((1, 2)) / g.square().sum((1, 2))
 
 
-def observed(nets, width, depth):
-    """Keeps the skip connections, and extrapolates from two widths."""
-    return 2 * ratios(1.0, nets, width, depth) - ratios(1.0, nets, width // 2, depth)
+def extrapolated(skip, nets, width, depth):
+    """Returns the ratios without their error of order 1 / width, from two widths."""
+    return 2 * ratios(skip, nets, width, depth) - ratios(skip, nets, width // 2, depth)
 
 
-def control(nets, width, depth):
-    """Removes the skip connections."""
-    return 2 * ratios(0.0, nets, width, depth) - ratios(0.0, nets, width // 2, depth)
-
+observed = partial(extrapolated, skip=1.0)  # With skip connections.
+control = partial(extrapolated, skip=0.0)  # Without skip connections.
 
 CLAIM = Claim(
     id="skip-connections-smooth-gradients",

@@ -6,6 +6,8 @@ e is the move, g the gradient, a the step size, w the weights. (1) is at eps sig
 Rescaling by eps z / max |z|, as often misprinted, shrinks entries that have arrived. Reference: [madry2018towards].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -26,19 +28,12 @@ def ascend(project, d, eps, step, seed):
     """Returns the move after ceil(2 eps / step) steps from a start inside the box."""
     w, e = problem(d, seed)
     for _ in range(int(np.ceil(2 * eps / step))):
-        e = project(e + step * np.sign(w))
+        e = project(e + step * np.sign(w), eps)
     return e
 
 
-def observed(d, eps, step, seed):
-    """Projects by clipping every entry."""
-    return ascend(lambda z: np.clip(z, -eps, eps), d, eps, step, seed)
-
-
-def control(d, eps, step, seed):
-    """Projects by rescaling with the largest entry."""
-    return ascend(lambda z: eps * z / np.abs(z).max(), d, eps, step, seed)
-
+observed = partial(ascend, project=lambda z, eps: np.clip(z, -eps, eps))  # Every entry is clipped.
+control = partial(ascend, project=lambda z, eps: eps * z / np.abs(z).max())  # Rescaled by the largest entry.
 
 CLAIM = Claim(
     id="pgd-linf",

@@ -6,6 +6,8 @@ R^2 is the share of the variance of input x_{T-k} that the best linear readout o
 independent inputs. Attention reads all states. Reference: [jaeger2001short].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -32,15 +34,13 @@ def capacity(every, d, length, sequences, seed):
     return float(np.maximum(1 - left, 0.0).sum())
 
 
-def observed(units, length, sequences, seed):
-    """Reads from the last state."""
-    return np.array([capacity(False, d, length, sequences, seed) for d in units])
+def capacities(every, units, length, sequences, seed):
+    """Returns the sum (1) for each number of units."""
+    return np.array([capacity(every, d, length, sequences, seed) for d in units])
 
 
-def control(units, length, sequences, seed):
-    """Reads from all states, as attention does."""
-    return np.array([capacity(True, d, length, sequences, seed) for d in units])
-
+observed = partial(capacities, every=False)  # Read from the last state.
+control = partial(capacities, every=True)  # Read from all states, as attention does.
 
 CLAIM = Claim(
     id="seq2seq-encoder-decoder",

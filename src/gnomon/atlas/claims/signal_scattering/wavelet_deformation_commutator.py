@@ -11,6 +11,8 @@ Filters of equal width, as in a windowed Fourier transform, have a C that grows 
 Reference: [mallat2012group], Lemma 2.14.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -23,14 +25,15 @@ def predicted(frequencies, warp):
     return np.full(len(frequencies), np.abs(gap).max() / (warp * (1 - warp) ** 0.5))
 
 
-def largest_commutators(frequencies, warp, widths):
+def largest_commutators(equal, frequencies, warp):
     """Returns the largest commutator over wave packets x divided by s |x|, for each filter."""
     n = 1024
     t = np.arange(n) - n // 2
     w = 2 * np.pi * np.fft.fftfreq(n)
     dilate = np.exp(1j * np.outer((1 - warp) * t, w)) / n  # maps a spectrum to the dilated signal
     found = []
-    for f, width in zip(frequencies, widths, strict=True):
+    for f in frequencies:
+        width = (min(frequencies) if equal else f) / 4
         psi = np.exp(-((w - f) ** 2) / (2 * width**2))
         centers = f + width * np.linspace(-2.5, 2.5, 21)
         x = np.exp(1j * centers[:, None] * t - t**2 / (2 * (n / 10) ** 2))
@@ -45,15 +48,8 @@ def largest_commutators(frequencies, warp, widths):
     return found
 
 
-def observed(frequencies, warp):
-    """Takes filters with widths in proportion to their frequencies."""
-    return largest_commutators(frequencies, warp, [f / 4 for f in frequencies])
-
-
-def control(frequencies, warp):
-    """Takes filters of equal width."""
-    return largest_commutators(frequencies, warp, [min(frequencies) / 4 for _ in frequencies])
-
+observed = partial(largest_commutators, equal=False)  # Widths in proportion to the frequencies.
+control = partial(largest_commutators, equal=True)  # Filters of equal width.
 
 CLAIM = Claim(
     id="wavelet-deformation-commutator",

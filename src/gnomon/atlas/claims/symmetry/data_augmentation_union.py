@@ -5,6 +5,8 @@
 L is the loss, t a transformation from the set T, x_i an example with label y_i. Reference: [bishop1995training].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
@@ -28,8 +30,9 @@ def predicted(n, d, seed):
     return -((labels * (1 - np.tanh(labels * (whole @ w) / 2)) / 2)[:, None] * whole).mean(0)
 
 
-def random_gradients(n, d, draws, seed, shares):
-    """Returns gradients with a new random shift for each example, for each draw."""
+def random_gradients(extra, n, d, draws, seed):
+    """Returns gradients with a new random shift for each example, for each draw; an ``extra`` share stays unshifted."""
+    shares = (1 - extra) / d + extra * np.eye(d)[0]
     x, y, w, rng = problem(n, d, seed)
     rows = np.arange(n)[:, None]
     out = []
@@ -39,15 +42,8 @@ def random_gradients(n, d, draws, seed, shares):
     return out
 
 
-def observed(n, d, draws, seed):
-    """Draws all shifts with equal probability."""
-    return random_gradients(n, d, draws, seed, np.full(d, 1 / d))
-
-
-def control(n, d, draws, seed):
-    """Leaves the examples unchanged in half of the draws."""
-    return random_gradients(n, d, draws, seed, np.r_[0.5, np.full(d - 1, 0.5 / (d - 1))])
-
+observed = partial(random_gradients, extra=0.0)  # All shifts are equally likely.
+control = partial(random_gradients, extra=0.5)  # Half of the draws leave the example unchanged.
 
 CLAIM = Claim(
     id="data-augmentation-union",

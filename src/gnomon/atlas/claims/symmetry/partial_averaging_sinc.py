@@ -6,6 +6,8 @@ f_k are the Fourier coefficients and a is the largest shift. On a grid of step h
 sin((m + 1/2) k h) / ((2 m + 1) sin(k h / 2)). Reference: [mallat2009wavelet].
 """
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -17,22 +19,15 @@ def predicted(n, m):
     return np.sin((m + 0.5) * k) / ((2 * m + 1) * np.sin(k / 2))
 
 
-def factors(weights, n, m, seed):
+def factors(falling, n, m, seed):
     """Returns the ratio of Fourier coefficients after and before averaging a random signal over shifts."""
-    f = np.random.default_rng(seed).normal(size=n)
+    f, weights = np.random.default_rng(seed).normal(size=n), 1.0 + m - falling * np.abs(np.arange(-m, m + 1))
     made = sum(w * np.roll(f, s) for w, s in zip(weights, range(-m, m + 1), strict=True)) / weights.sum()
     return np.real(np.fft.fft(made)[1 : n // 2] / np.fft.fft(f)[1 : n // 2])
 
 
-def observed(n, m, seed):
-    """Averages with equal weights."""
-    return factors(np.ones(2 * m + 1), n, m, seed)
-
-
-def control(n, m, seed):
-    """Averages with weights that fall to the ends."""
-    return factors(1.0 + m - np.abs(np.arange(-m, m + 1)), n, m, seed)
-
+observed = partial(factors, falling=0.0)  # All shifts have equal weight.
+control = partial(factors, falling=1.0)  # The weights fall to the ends.
 
 CLAIM = Claim(
     id="partial-averaging-sinc",
