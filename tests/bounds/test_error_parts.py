@@ -103,3 +103,42 @@ def test_random_labels_are_harder_than_true_ones():
     assert found.margins[0] > 3 * found.margins[1] and found.advantage > 3
     noise = torch.randint(2, (60,), generator=torch.Generator().manual_seed(3))
     assert dataset_hardness(net, (x, noise), steps=150, lr=0.02).advantage < 2
+
+
+class TwoInputs(nn.Module):
+    """A model of two inputs that returns a tuple of logits and hidden units."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.last = nn.Linear(4, 8), nn.Linear(2, 8), nn.Linear(8, 3)
+
+    def forward(self, x, z):
+        h = (self.first(x) + self.second(z)).relu()
+        return self.last(h), h
+
+
+class LanguageModel(nn.Module):
+    """A model of token ids and a mask that returns a dict with its logits."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.last = nn.Embedding(20, 8), nn.Linear(8, 3)
+
+    def forward(self, input_ids, attention_mask=None):
+        mask = attention_mask[..., None].float()
+        return {"logits": self.last((self.embed(input_ids) * mask).sum(1) / mask.sum(1))}
+
+
+@pytest.mark.parametrize("kind", [TwoInputs, LanguageModel])
+def test_models_with_several_inputs_and_outputs(kind):
+    torch.manual_seed(0)
+    ids = {"input_ids": torch.randint(20, (12, 6)), "attention_mask": torch.ones(12, 6, dtype=torch.long)}
+    x = (torch.randn(12, 4), torch.randn(12, 2)) if kind is TwoInputs else ids
+    y = torch.arange(12) % 3
+    targets = torch.nn.functional.one_hot(y).float()
+    assert bias_variance(lambda seed: kind(), (x, targets), (x, targets), draws=2, steps=3).error > 0
+    data = x if isinstance(x, dict) else (x, y)
+    found = empirical_shattering(lambda seed: kind(), data, sizes=(2, 4), labelings=2, steps=40, lr=0.1)
+    assert found.sizes == (2, 4) and found.shares[0] > 0
+    assert excess_risk_report([kind(), kind()], (x, y), (x, y)).verdict
+    assert len(dataset_hardness(lambda seed: kind(), (x, y), steps=3).margins) == 3

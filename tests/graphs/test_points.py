@@ -30,6 +30,18 @@ def test_critical_points_are_those_that_reach_a_maximum():
     assert torch.allclose(net(kept[None]), net(cloud[None]))
 
 
+@pytest.mark.parametrize("wrap", [lambda out: (out, 0), lambda out: {"logits": out}])
+def test_critical_points_of_models_that_return_tuples_or_dicts(wrap):
+    torch.manual_seed(0)
+    net, cloud = Maxima(), torch.randn(12, 3)
+
+    class Wrapped(nn.Module):
+        def forward(self, x):
+            return wrap(net(x))
+
+    assert critical_points(Wrapped(), cloud) == critical_points(net, cloud)
+
+
 def test_a_pointnet_and_a_sum_over_points():
     torch.manual_seed(0)
     assert 0 < len(critical_points(PointNet(outputs=2, local=8, features=6).eval(), torch.randn(25, 3))) <= 25

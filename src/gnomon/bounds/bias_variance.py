@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
+from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import check_module, check_seed, integer
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
@@ -95,7 +96,7 @@ def bias_variance(
         net = factory(seed + k)
         check_module(net)
         rows = torch.randint(len(y), (len(y),), generator=torch.Generator().manual_seed(seed + k))
-        run = train(net, (x[rows], y[rows]), optimizer=Adam(lr), steps=steps, seed=seed + k)
+        run = train(net, (take(x, rows), y[rows]), optimizer=Adam(lr), steps=steps, seed=seed + k)
         made.append(outputs(run.model, z).double().reshape(len(t), -1))
     return split_error(torch.stack(made), t)
 

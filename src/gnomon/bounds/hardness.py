@@ -47,6 +47,8 @@ class DatasetHardness(Result):
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
+        if self.margins[-1] <= 0:
+            return "Training does not fit the random labels (median margin below 0). Train longer to compare margins."
         return (
             f"With true labels the normalized margin is {self.advantage:.2g} times as large as with random labels (1: "
             f"as hard as noise)."

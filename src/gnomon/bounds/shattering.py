@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError, names_call
+from gnomon.core.inputs.arguments import take
 from gnomon.core.inputs.checks import check_module, check_seed, integer
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
@@ -81,17 +82,19 @@ def empirical_shattering(
     """
     seed, labelings = check_seed(seed), integer("labelings", labelings)
     steps, sizes = integer("steps", steps), tuple(integer("sizes", n) for n in sizes)
-    x: Any = source(data).probe(max(sizes), seed=seed).x
-    if len(x) < max(sizes):
-        raise InputError(f"there are {len(x)} examples", accepted=f"at least {max(sizes)}", fix="Pass more examples")
+    batch = source(data).probe(max(sizes), seed=seed)
+    if len(batch) < max(sizes):
+        raise InputError(
+            f"there are {len(batch)} examples", accepted=f"at least {max(sizes)}", fix="Pass more examples"
+        )
     shares = []
     for n in sizes:
-        fitted = 0
+        fitted, x = 0, take(batch.x, slice(n))
         for k in range(labelings):
             labels = torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed + 1000 * n + k))
             net = factory(seed + k)
             check_module(net)
-            run = train(net, (x[:n], labels), optimizer=Adam(lr), steps=steps, seed=seed + k)
-            fitted += bool((outputs(run.model, x[:n]).argmax(1) == labels).all())
+            run = train(net, (x, labels), optimizer=Adam(lr), steps=steps, seed=seed + k)
+            fitted += bool((outputs(run.model, x).argmax(1) == labels).all())
         shares.append(fitted / labelings)  # (1)
     return Shattering(sizes, tuple(shares), labelings)

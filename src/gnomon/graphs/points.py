@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
+from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 
 __all__ = ["critical_points"]
@@ -43,7 +44,7 @@ def critical_points(module: nn.Module, cloud: Float[Tensor, "points d"]) -> tupl
         raise InputError(f"the cloud has {len(cloud)} point", accepted="at least 2 points", fix="Pass a larger cloud")
     everyone = torch.arange(len(cloud))
     with preserve(module, grad=False):
-        whole = module(cloud[None])
+        whole = output_tensor(module(cloud[None]))
         limit = RELATIVE_ROUNDING * float(whole.abs().max().clamp_min(1e-30))
-        changes = [(module(cloud[everyone != i][None]) - whole).abs().max() for i in everyone]
+        changes = [(output_tensor(module(cloud[everyone != i][None])) - whole).abs().max() for i in everyone]
     return tuple(i for i, change in enumerate(changes) if float(change) > limit)  # (1)

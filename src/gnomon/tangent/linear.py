@@ -74,8 +74,8 @@ class Rescaled(nn.Module):
         args, kwargs = _to_module_dtype(args, kwargs, self.module)
         with wrap_user_errors(self.module, (args, kwargs)):
             with torch.no_grad():
-                start = self.origin(*args, **kwargs)
-            return self.alpha * (self.module(*args, **kwargs) - start)  # (3)
+                start = output_tensor(self.origin(*args, **kwargs))
+            return self.alpha * (output_tensor(self.module(*args, **kwargs)) - start)  # (3)
 
 
 @names_call

@@ -57,6 +57,22 @@ def test_a_sweep_of_scales_measures_score_kernel_and_units():
     assert max(found.flips) > 0  # some unit turned
 
 
+@pytest.mark.parametrize("wrap", [lambda out: (out, 0), lambda out: {"logits": out}])
+def test_a_sweep_of_scales_of_models_that_return_tuples_or_dicts(wrap):
+    net = build(4, 0)
+
+    class Wrapped(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = net
+
+        def forward(self, x):
+            return wrap(self.net(x))
+
+    plain, found = (scale_sweep(m, (X, Y), (X, Y), alphas=(0.5, 3.0), lr=0.2, steps=2) for m in (net, Wrapped()))
+    assert found.scores == pytest.approx(plain.scores, rel=1e-7) and found.drift == pytest.approx(plain.drift, rel=1e-7)
+
+
 def test_the_boundary_lies_between_two_scales_on_a_line_of_logarithms():
     """From drift 8 at alpha = 1 to drift 2 at alpha = 9: level 4 is halfway, at alpha = 3; then level 2 is not below."""
     rows = ((10.0, 8.0, 2.0), (4.0, 2.0, 1.0), (1.0, 1.0, 1.0))
