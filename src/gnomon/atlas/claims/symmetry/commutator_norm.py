@@ -72,7 +72,7 @@ CLAIM = Claim(
     source=Source("theorem", "mallat2016understanding"),
     premises=(
         Premise("the layer is a convolution"),
-        Premise("signals have a frequency besides zero: n is at least 8", lambda n: n >= 8),
+        Premise("signals have a frequency other than zero: n is at least 8", lambda n: n >= 8),
     ),
     grid={"n": (4, 8, 16, 32, 48, 64)},
     parameters={"n": 32, "strengths": (0.01, 0.02, 0.04, 0.08)},
