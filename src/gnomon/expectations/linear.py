@@ -4,8 +4,8 @@ Away from zero such a function is a line, to which every corner adds something b
 
     f(x) = level + slope x + sum over corners of (jump + bend (|x| - distance)) 1(x beyond the corner)          (1)
 
-so that E[f(u) g(v)] is a sum of moments of single variables, and of moments from wedges.py for each pair of corners. What
-corners add is small if they are far, so that nothing cancels there. If it does (a variance so large that pieces
+so that E[f(u) g(v)] is a sum of moments of single variables, and of moments from wedges.py for each pair of corners.
+What corners add is small if they are far, so that nothing cancels there. If it does (a variance so large that pieces
 are short: f is then small compared with its terms), the pair is left to others:
 
     error <= SLIPS m(u) m(v) sqrt(E[f(u)^2] E[g(v)^2]),    m = the sum of all terms / sqrt(E[f^2])              (2)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from gnomon.core.errors import InputError
+from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.modules.run import run
 from gnomon.program.trace import has_hooks
 
@@ -19,7 +20,7 @@ CONVOLUTIONS = (nn.Conv1d, nn.Conv2d)
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 
 
-def widen_layers(net: nn.Module, x: Tensor, width: int) -> nn.Module:
+def widen_layers(net: nn.Module, x: Inputs, width: int) -> nn.Module:
     """Replaces the layers of ``net`` in place so that its narrowest hidden layer has ``width`` units.
 
     Hypotheses: hidden layers are Linear, Conv, BatchNorm, LayerNorm, GroupNorm; forward has no hard-coded widths.
@@ -33,6 +34,8 @@ def widen_layers(net: nn.Module, x: Tensor, width: int) -> nn.Module:
       (2): Linear(in_features=32, out_features=1, bias=True)
     )
     """
+    if not isinstance(x, Tensor):
+        raise _cannot("the network takes several inputs")
     fed, last = _ends(net, x)
     layers = {p: m for p, m in net.named_modules() if any(True for _ in m.parameters(recurse=False))}
     hidden = [_out(m) for p, m in layers.items() if isinstance(m, nn.Linear | nn.Conv1d | nn.Conv2d) and p not in last]

@@ -35,7 +35,7 @@ REFUSALS = (
     ),
     Refusal(
         "keeps a state that is a product over time of gates, which are correlated from step to step",
-        "covariances are expectations over two Gaussian variables; covariances of a gated state after t steps are over 6 t",
+        "covariances are expectations over two Gaussian variables; those of a gated state after t steps are over 6 t",
         "Use nn.RNN(..., batch_first=True), which has a limit",
         "LSTM GRU LSTMCell GRUCell",
     ),

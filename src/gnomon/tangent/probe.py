@@ -98,7 +98,7 @@ class Probe:
 
     @cached_property
     def _layouts(self) -> dict[Node, tuple[bool, list[ExampleLayout]]]:
-        """For each node that uses a parameter: whether its gradient is nonzero, and the possible positions of the examples."""
+        """For each node that uses a parameter: whether its gradient is nonzero, and possible positions of examples."""
         plain, scaled = self._gradients
         layouts: dict[Node, tuple[bool, list[ExampleLayout]]] = {}
         for node, g in plain.items():

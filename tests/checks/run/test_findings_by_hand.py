@@ -75,7 +75,11 @@ def test_explained_variance_and_the_gap_of_a_regression():
 def test_a_regression_below_a_simple_model():
     """Ten points of explained variance and three deviations of the training error below it."""
     (stated,) = regression_outcome_findings(errors(0.5), None, simple=0.7)
-    assert stated.kind == "underfit" and stated.values["explained"] == pytest.approx(0.5) and stated.values["simple"] == 0.7
+    assert (
+        stated.kind == "underfit"
+        and stated.values["explained"] == pytest.approx(0.5)
+        and stated.values["simple"] == 0.7
+    )
     assert [float(v.value) for v in stated.evidence] == pytest.approx([0.5, 0.7])
     assert regression_outcome_findings(errors(0.5), None, simple=0.602) == ()  # 0.1 + 3 * 0.001 are needed
     assert kinds(regression_outcome_findings(errors(0.5), None, simple=0.604)) == ["underfit"]

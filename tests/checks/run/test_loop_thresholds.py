@@ -49,7 +49,15 @@ def test_most_neighboring_batches_are_equal(compared, equal, length, found):
 @pytest.mark.parametrize(
     ("size", "kinds_in_batch", "classes", "found"),
     # of 4 classes a batch of 2 should hold 4 (1 - (3/4)^2) = 1.75, of 10 one of 8 should hold 10 (1 - 0.9^8) = 5.695
-    [(8, 2, 10, True), (8, 3, 10, False), (2, 1, 4, False), (1, 1, 10, False), (2, 0, 4, True), (2, 0, 2, True), (1, 0, 2, False)],
+    [
+        (8, 2, 10, True),
+        (8, 3, 10, False),
+        (2, 1, 4, False),
+        (1, 1, 10, False),
+        (2, 0, 4, True),
+        (2, 0, 2, True),
+        (1, 0, 2, False),
+    ],
 )
 def test_sorted_data_show_half_of_the_expected_classes(size, kinds_in_batch, classes, found):
     loader = LoaderFacts(9, 9, backwards=9, labels=((size, kinds_in_batch),) * 5, classes=classes)

@@ -73,7 +73,7 @@ def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
         return False
 
 
-def predictions_of_loss(loss: Function, f: Tensor, y: Tensor) -> Function | None:
+def predictions_of_loss(loss: Function, f: Tensor, y: Tensor) -> Callable[[Tensor], Tensor] | None:
     """The function of outputs that a loss compares with 0/1 targets: a sigmoid for logits, or the outputs themselves.
 
     None if the targets are other numbers or the loss is another one.

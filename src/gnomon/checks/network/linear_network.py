@@ -15,6 +15,9 @@ True
 False
 """
 
+from functools import partial
+
+import torch
 from torch import Tensor, nn
 
 from gnomon.core.inputs.arguments import Inputs, count, map_tensors, take, tensors
@@ -63,7 +66,7 @@ def computes_linear_function(module: nn.Module, x: Inputs) -> bool:
     few = take(x, slice(0, EXAMPLES))
     if count(few) < MIN_EXAMPLES or not all(t.is_floating_point() for t in tensors(few)):
         return False
-    second, third = (map_tensors(lambda t, k=k: t.roll(k, 0), few) for k in (1, 2))
+    second, third = (map_tensors(partial(torch.roll, shifts=k, dims=0), few) for k in (1, 2))
     pieces = zip(tensors(few), tensors(second), tensors(third), strict=True)
     mixed = iter([3 * a - b - c for a, b, c in pieces])
     with preserve(module, seed=0, grad=False):

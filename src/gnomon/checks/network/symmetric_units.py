@@ -51,7 +51,8 @@ def symmetric_unit_findings(module: nn.Module) -> tuple[Finding, ...]:
 
 
 def _rows(part: nn.Module) -> Tensor:
-    weight, bias = part.weight.detach(), part.bias
-    assert isinstance(weight, Tensor)
+    weight, bias = part.weight, part.bias
+    assert isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
+    weight = weight.detach()
     rows = weight.reshape(len(weight), -1)
     return rows if bias is None else torch.cat([rows, bias.detach()[:, None]], 1)

@@ -179,9 +179,9 @@ def _file(kind: type) -> str | None:
 
 
 def _is_users(file: str) -> bool:
-    folders = (Path(torch.__file__).parent, Path(__file__).parents[2])
-    installed = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib"))
-    return Path(file).is_file() and not any(Path(file).is_relative_to(folder) for folder in (*folders, *installed))
+    folders = [Path(torch.__file__).parent, Path(__file__).parents[2]]
+    folders += [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]
+    return Path(file).is_file() and not any(Path(file).is_relative_to(folder) for folder in folders)
 
 
 @lru_cache(CACHED_FILES)
