@@ -20,7 +20,7 @@ from gnomon.atlas.prose import explanation_of_claim
 from gnomon.atlas.reading import chapters, reading_paths
 
 LOG = logging.getLogger("mkdocs.hooks.atlas")
-BOOST = 0.8
+BOOST = 0.4
 """Factor of the search score: below guides, above the reference."""
 PAGES_PER_LINE = 100
 """A line of progress is logged after this number of pages."""
