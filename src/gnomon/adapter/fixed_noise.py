@@ -58,7 +58,7 @@ def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
             if not _draws(module, few) or _draws(view, few):
                 return module
     except InputError:
-        return module  # whoever uses the module reports this
+        return module  # the instrument that runs the module reports its error
     return view
 
 

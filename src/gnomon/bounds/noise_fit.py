@@ -94,7 +94,11 @@ def noise_fit(
     mask = as_targets(clean, len(labels)).bool()
     if labels.is_floating_point() or mask.all() or not mask.any():
         found = "the targets are not classes" if labels.is_floating_point() else "all labels are of one kind"
-        raise InputError(found, accepted="classes, some of them wrong", fix="Pass labels and a mask of true ones")
+        raise InputError(
+            found,
+            accepted="class labels, of which some are wrong and some are right",
+            fix="Pass the labels, and in `clean` a mask of the labels that are right",
+        )
 
     def right(_: int, model: nn.Module, __: float) -> Tensor:
         f = outputs(model, inputs)

@@ -294,7 +294,7 @@ def _task(
     if y.is_floating_point():
         return _numbers_task(y, outputs, loss)
     if y.dim() != 1 and loss is not None and not isinstance(loss, AbstractLoss):
-        return Task(Squared(), 0, outputs, shape)  # such targets are interpreted only by the user's own loss
+        return Task(Squared(), 0, outputs, shape)  # only the user's loss can interpret them
     others = None if test is None else test.labels()
     labels = y if others is None else torch.cat([y.flatten(), others.flatten().to(y)])
     if y.dim() != 1 or int(labels.min()) < 0:

@@ -45,4 +45,4 @@ GRADIENT_MASKING = _robustness("gradient-masking", Level.PROBLEM,
 ROBUSTNESS_PREMISE = _robustness("robustness-premise", Level.PROBLEM, "{reasons}.", "{advice}")
 INVERSE_UNSTABLE = _robustness("inverse-unstable", Level.PROBLEM,
     "Applying the module and then its inverse changes the inputs by a relative error of {error:.1e}.",
-    "Compute in float64, or limit the Lipschitz constants of its blocks; the condition number shows by how much.")
+    "Compute in float64, or limit the Lipschitz constants of its blocks, so that the condition number is small.")

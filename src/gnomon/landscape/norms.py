@@ -49,7 +49,7 @@ class WeightNorms(Record):
 
 @dataclass(frozen=True, slots=True)
 class SolutionNorms(Result):
-    """The norms (1) of each weight, the Euclidean norm of all parameters, and the path norm (None if not a chain)."""
+    """Result: norms of each weight matrix, of all parameters, and over paths (None unless layers form a chain)."""
 
     weights: dict[str, WeightNorms]
     euclidean: float

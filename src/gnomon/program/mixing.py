@@ -30,7 +30,7 @@ class Matrices(nn.Module):
         self.function, self.turned = function, turned
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the matrices, transposed if the product was from the right."""
+        """Returns each example's own matrix, transposed if the matrix stands on the right of the product."""
         found: Tensor = self.function(x)
         return (found.transpose(-1, -2) if self.turned else found).unsqueeze(1)
 

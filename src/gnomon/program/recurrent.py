@@ -21,7 +21,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def recurrent(b: Builder, call: Call) -> tuple[Any, Any]:
-    """Converts nn.RNN; returns all states of the last layer, and the last state of every layer and direction."""
+    """Reads nn.RNN into program steps for its two outputs: states of the last layer, and last state of every layer."""
     module = call.module
     assert isinstance(module, nn.RNN)
     value = _sequence(b, call)

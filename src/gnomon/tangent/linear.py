@@ -44,7 +44,7 @@ class Taylor(nn.Module):
 
     @names_call("taylor_model(module, order)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Returns the expansion at the current parameters, for any inputs that the original module takes."""
+        """Returns the Taylor expansion around the initial parameters, evaluated at the current parameters."""
         check_batch_norms(self.module)
         args, kwargs = _to_module_dtype(args, kwargs, self.module)
         origin = {name: getattr(self, f"origin{i}") for i, name in enumerate(self._names)}

@@ -205,7 +205,7 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
         (i for i, layer in enumerate(layers) if layer.weighted), 0
     )  # before the first layer with weights, constant units are constant columns of the data
     for i, layer in enumerate(layers[first:], start=first):
-        # An embedding of something that all examples share, such as the token type, is constant without harm.
+        # Constant units of an embedding do no harm if all examples share the token, such as one token type.
         counted = layer.units > 1 and layer.kind != "Flatten" and not layer.zero
         counted = counted and not _is_embedding(layer)
         # A normalization layer with zero outputs has zero scale, as the last one of a residual branch may start with.

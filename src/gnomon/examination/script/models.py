@@ -80,7 +80,7 @@ class ModelRecorder:
             model.pending_train = model.pending_eval = 0
 
     def forget(self) -> None:
-        """Forgets the forward passes before a pause."""
+        """Forgets forward passes that no loss has used yet, when recording pauses."""
         for model in self.known.values():
             model.pending_train = model.pending_eval = 0
 

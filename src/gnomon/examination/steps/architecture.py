@@ -70,7 +70,7 @@ class ArchitectureStep(AbstractStep):
             *(Value(f"parameters of {name}", count, id=f"parameters-of-{name}") for name, count in largest),
         )
         readable = Hypothesis("the infinite-width limit can be computed from the module", program is not None, reason)
-        known = "" if program is not None else " The theory of very wide networks has no formula for it."
+        known = "" if program is not None else " The theory of very wide networks has no formula for this network."
         numbers = "one number" if task.outputs == 1 else f"{task.outputs} numbers"
         kind = f"distinguish {task.classes} classes" if task.classes else f"predict {numbers}"
         kind = kind if task.reading is None else task.reading.goal

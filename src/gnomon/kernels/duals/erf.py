@@ -27,7 +27,7 @@ from gnomon.kernels.duals.base import AbstractDual, determinant
 
 @dataclass(frozen=True, slots=True)
 class Erf(AbstractDual):
-    """The dual of the error function erf(x), (2 / sqrt(pi)) times the integral of exp(-y^2) from 0 to x."""
+    """Expectations E[phi(u) phi(v)] of the error function phi(x) = erf(x), for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c; equation

@@ -28,7 +28,7 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class LeakyReLU(AbstractDual):
-    """The dual of leaky ReLU, slope * min(x, 0) + max(x, 0)."""
+    """Expectations E[phi(u) phi(v)] of leaky ReLU, phi(x) = slope * min(x, 0) + max(x, 0), for Gaussian u and v."""
 
     slope: float
 

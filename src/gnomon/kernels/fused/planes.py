@@ -75,7 +75,7 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
 @compile_on_first_use
 def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, runs, found):
     """Runs two stages for one image against groups of images, one result per group, in one call from Python."""
-    alone = len(groups) == 0  # always false here, because a literal False would compile `stage` a second time
+    alone = len(groups) == 0  # always False; a literal would make numba compile `stage` a second time
     for g in range(len(groups)):
         y = groups[g]
         _zero(outs[0])

@@ -36,7 +36,8 @@ def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: f
     'holds'
     """
     if within and not because:
-        raise InputError("within is given without because: explain in because why this bias is allowed")
+        found = "`within` is given and `because` is missing"
+        raise InputError(found, accepted="both or neither", fix="Say in `because` why this bias is allowed")
 
     def judge(predicted: Any, observed: Any) -> Judgment:
         o = as_repetitions(observed)

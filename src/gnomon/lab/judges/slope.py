@@ -63,7 +63,9 @@ def rate_is(
     [2.09, 2.01]
     """
     if within and not because:
-        raise InputError("within is given without because: explain in because why this error of the slope is allowed")
+        raise InputError(
+            "`within` is given and `because` is missing: say in `because` why this error of the slope is allowed"
+        )
 
     def judge(predicted: Any, observed: Any) -> Judgment:
         x, y = as_float64(observed[0], "x"), np.atleast_2d(as_float64(observed[1], "y"))

@@ -30,8 +30,8 @@ def ratio(q, slope):
     return health.non_saturating / health.minimax
 
 
-observed = partial(ratio, slope=0.0)  # The discriminator gives the same q to all inputs.
-control = partial(ratio, slope=3.0)  # q depends on the input, so fakes have different probabilities.
+observed = partial(ratio, slope=0.0)  # The discriminator gives all inputs the same probability of being real.
+control = partial(ratio, slope=3.0)  # Generated inputs get different probabilities of being real.
 
 CLAIM = Claim(
     id="gan-nonsaturating-loss",

@@ -46,7 +46,7 @@ def hits(n, seed, share):
 
 
 observed = partial(hits, share=1.0)  # Noise chosen by the likelihood.
-control = partial(hits, share=0.1)  # A tenth of that noise, so the model is overconfident.
+control = partial(hits, share=0.1)  # A tenth of the best noise level, so the model is overconfident.
 
 CLAIM = Claim(
     id="gp-infinite-width-uncertainty",
