@@ -75,7 +75,7 @@ def outlier_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, 
 
 
 def _cut(column: Float[Tensor, " n"]) -> tuple[float, float, float] | None:
-    """Returns a column's median, the distance at which outliers begin, and the gap between outliers and the rest; (1)."""
+    """Returns a column's median, the distance at which outliers begin, and how far they are from the rest; (1)."""
     if not bool(column.isfinite().all()):
         return None
     low, center, high = (float(column.quantile(q)) for q in (0.25, 0.5, 0.75))
