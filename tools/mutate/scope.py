@@ -45,7 +45,7 @@ MESSAGE_NAMES = re.compile(r"^(what|cure|said|words)$")
 """Variables that hold parts of an error message; their assignments are left out."""
 
 TEXT_CALLS = re.compile(
-    r"^(warn|print|lesson|cast|Field|field|TypeVar|NewType|Line|Axis|Plot|Reference|Band|Scatter|Bars|Histogram|Image|Meter|.*Error|.*Warning)$"
+    r"^(warn|print|lesson|cast|Field|field|TypeVar|NewType|Line|Axis|Plot|Reference|Band|Scatter|Bars|Histogram|Image|Meter|RangeMeter|.*Error|.*Warning)$"
 )
 """Calls whose arguments are messages, types or drawings."""
 

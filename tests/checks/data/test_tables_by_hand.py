@@ -189,3 +189,12 @@ def test_row_numbers_give_the_target_away_on_one_side_of_each_threshold_only(sav
     assert len(x) + len(z) == 100
     assert bool(row_number_findings(x, torch.zeros(50), z, torch.zeros(50), classes=2)) is found
     assert row_number_findings(x[:49], torch.zeros(49), z, torch.zeros(50), classes=2) == ()
+
+
+def test_the_column_with_the_largest_gain_is_named(monkeypatch):
+    scores = iter((0.5, 0.9, 0.6))
+    monkeypatch.setattr(category_codes, "_explained_by_code", lambda place, targets: next(scores))
+    monkeypatch.setattr(category_codes, "_explained_by_size", lambda column, targets: 0.1)
+    x = (torch.arange(40.0) % 10)[:, None].repeat(1, 3)
+    (finding,) = category_code_findings(x, torch.arange(40) % 2, classes=2)
+    assert finding.values["column"] == 1 and finding.values["by_code"] == 0.9
