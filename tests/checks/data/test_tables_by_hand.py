@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import stats
 
-from gnomon.checks.data import category_codes, drifted_columns, leaked_target, outliers, row_numbers
+from gnomon.checks.data import category_codes, drifted_columns, groups, leaked_target, outliers, row_numbers
 from gnomon.checks.data.category_codes import category_code_findings
 from gnomon.checks.data.drifted_columns import drifted_column_findings
 from gnomon.checks.data.leaked_target import leaked_target_findings
@@ -198,3 +198,17 @@ def test_the_column_with_the_largest_gain_is_named(monkeypatch):
     x = (torch.arange(40.0) % 10)[:, None].repeat(1, 3)
     (finding,) = category_code_findings(x, torch.arange(40) % 2, classes=2)
     assert finding.values["column"] == 1 and finding.values["by_code"] == 0.9
+
+
+@pytest.mark.parametrize(("radius", "found"), [(2.4, False), (2.6, True)])
+def test_groups_end_where_distances_jump_by_two_and_a_half(radius, found, monkeypatch):
+    """Test examples at the center, two of train beside it with their label, and all others on a circle around it."""
+    angle = torch.linspace(0, 2 * np.pi, 160, dtype=torch.float64)
+    circle = radius * torch.stack([angle.cos(), angle.sin()], 1)
+    near = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
+    x, z = torch.cat([near, circle]), torch.zeros(50, 2, dtype=torch.float64)
+    monkeypatch.setattr(groups, "joint_example_rows", lambda x, z, seed: torch.cat([x, z]))
+    y, y_test = torch.cat([torch.ones(2), torch.zeros(160)]).long(), torch.ones(50).long()
+    findings = groups.group_findings(x, y, z, y_test)
+    assert [(f.values["size"], f.values["share"]) for f in findings] == ([(2, 1.0)] if found else [])
+    assert groups.group_findings(x, y, z[:49], y_test[:49]) == ()
