@@ -52,7 +52,7 @@ TIMING_SHARE = 0.05
 EXAMPLES_PER_PASS_IN_BUDGET = 1.2
 """Number of examples per affordable training pass. With it, three evaluations on a quarter of the examples take less
 than a third of the time."""
-QUANTILE = 1.96
+NORMAL_QUANTILE = 1.96
 """Quantile of the normal distribution for intervals of 95 %."""
 MIN_EXAMPLES = 32
 """Examples of a candidate, at least."""
@@ -62,9 +62,9 @@ MIN_EXAMPLES = 32
 class Candidate(Record):
     """A ranked network: its predicted score (accuracy or explained variance), its kernel, and the reason.
 
-    ``alignment`` and ``spread`` are those of the tangent kernel at the start, 0 where there is none; 0 and 1 where the
+    ``alignment`` and ``spread`` belong to the tangent kernel at the start, 0 if there is none; 0 and 1 if the
     time did not suffice for it. ``interval`` is the interval of 95 % of the score, ``deviation`` the standard deviation
-    of the logarithm of the predicted error, 1 - score; 0 where they are not known.
+    of the logarithm of the predicted error, 1 - score; 0 if they are not known.
     """
 
     name: str
@@ -246,7 +246,7 @@ def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, 
         else ""
     )
     deviation = tried.deviation(plan.steps)
-    low, high = (1 - min((1 - score) * exp(sign * QUANTILE * deviation), 1.0) for sign in (1, -1))
+    low, high = (1 - min((1 - score) * exp(sign * NORMAL_QUANTILE * deviation), 1.0) for sign in (1, -1))
     return Candidate(
         name, score, aligned, spread, not (blind and stuck), tried, reason, Interval(low, high, 0.95), deviation
     )
@@ -256,7 +256,7 @@ def _are_equal(one: Candidate, other: Candidate) -> bool:
     """Returns whether the predicted errors of two candidates differ by less than their uncertainty."""
     errors = [max(1 - c.score, 0.5 / max(c.short_run.held, 1)) for c in (one, other)]
     spread = hypot(one.deviation, other.deviation)
-    return spread > 0 and abs(log(errors[0] / errors[1])) < QUANTILE * spread
+    return spread > 0 and abs(log(errors[0] / errors[1])) < NORMAL_QUANTILE * spread
 
 
 def _range(candidate: Candidate) -> str:

@@ -17,9 +17,9 @@ from gnomon.training import Run
 
 __all__ = ["design_findings", "is_poor"]
 
-NAMED = 4
+MAX_NAMED_LAYERS = 4
 """Layers named in a message, at most."""
-EXAMPLES = 64
+CHECKED_EXAMPLES = 64
 """Examples on which the design is checked."""
 
 
@@ -48,28 +48,32 @@ def design_findings(subject: Subject, run: Run, *, fits: bool, poor: bool) -> tu
     >>> [finding.kind for finding in design_findings(network, run, fits=False, poor=False)]
     ['no-activation']
     """
-    x, found = subject.probe.some(EXAMPLES).x, list[Finding]()
+    x, found = subject.probe.some(CHECKED_EXAMPLES).x, list[Finding]()
     if poor:
         found += [*order_findings(run.model, x), *padding_findings(run.model, x)]
     if not fits:
         found += [*linear_network_findings(run.model, x), *missing_bias_findings(run.model, x)]
         found += [*bottleneck_findings(run.model, x), *place_findings(run.model, x)]
-        found += [*step_function_findings(subject.module, run.model, x), *_frozen(subject), *_schedule(subject, run)]
+        found += [
+            *step_function_findings(subject.module, run.model, x),
+            *_frozen_layer_findings(subject),
+            *_schedule_findings(subject, run),
+        ]
     return tuple(found)
 
 
-def _frozen(subject: Subject) -> tuple[Finding, ...]:
+def _frozen_layer_findings(subject: Subject) -> tuple[Finding, ...]:
     """Returns a finding about frozen layers."""
     frozen = [(name, p.numel()) for name, p in subject.module.named_parameters() if not p.requires_grad]
     owners = list(dict.fromkeys(name.rpartition(".")[0] for name, _ in frozen))
     if not frozen or not subject.trainable:
         return ()
-    names = ", ".join(f"'{name}'" for name in owners[:NAMED])
+    names = ", ".join(f"'{name}'" for name in owners[:MAX_NAMED_LAYERS])
     values = {"names": names, "size": sum(size for _, size in frozen)}
     return (Finding(design.FROZEN_AND_POOR, owners[0], values, (), 0.0),)
 
 
-def _schedule(subject: Subject, run: Run) -> tuple[Finding, ...]:
+def _schedule_findings(subject: Subject, run: Run) -> tuple[Finding, ...]:
     recipe = subject.recipe
     epochs = recipe.epochs or round(run.epochs)
     if recipe.schedule is None or epochs < 1:

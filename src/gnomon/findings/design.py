@@ -29,8 +29,8 @@ BOTTLENECK = _kind("bottleneck", Level.PROBLEM,
     "Give '{where}' more units, for example {wider}.",
     causes=(*OUTCOMES, "dead-units"))
 PLACES_IGNORED = _kind("pooled-too-early", Level.PROBLEM,
-    "After {layers} convolution{plural} the network averages over all positions ('{where}'), so it cannot see where "
-    "things are in the image.",
+    "After {layers} convolution{plural} the network averages over all positions ('{where}'), so it cannot see the "
+    "places of things in the image.",
     "Pool later, after more convolutions, or flatten the last feature maps instead of averaging over them.",
     causes=OUTCOMES)
 ORDER_IGNORED = _kind("no-positions", Level.PROBLEM,

@@ -37,7 +37,7 @@ MIN_SEPARATION = 0.75
 """Pairs of a training and a test example that a quantity must order, as a share; 0.5 by chance."""
 MIN_EXCESS = 0.3
 """Smallest difference of the explained variance in train and in test for a cue that the classes have only in train."""
-DEVIATIONS = 4.0
+DEVIATIONS_OF_CHANCE = 4.0
 """Standard deviations that are added to `MIN_EXCESS`."""
 HINTS = {
     "roughness": "noise was added to one of them, or its values are in another order",
@@ -98,7 +98,7 @@ def class_cue_findings(train: Inputs, y: Tensor, test: Inputs, y_test: Tensor) -
     own, other = shares[name]
     classes = len(torch.cat([y.cpu().flatten(), y_test.cpu().flatten()]).unique())
     chance = sum((2 * (classes - 1)) ** 0.5 / (len(part) - 1) for part in (y, y_test))
-    if own - other < MIN_EXCESS + DEVIATIONS * chance:
+    if own - other < MIN_EXCESS + DEVIATIONS_OF_CHANCE * chance:
         return ()
     values = {"name": name, "own": own, "other": other, "examples": len(y)}
     evidence = (Value("explained by classes in train", own), Value("explained by classes in test", other))

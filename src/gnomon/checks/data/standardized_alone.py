@@ -25,7 +25,7 @@ MIN_EXAMPLES = 10
 """Fewest test examples."""
 MIN_COLUMNS = 2
 """Fewest columns."""
-TOLERANCE = 1e-4
+ROUNDING_OF_MOMENTS = 1e-4
 """Rounding of means and deviations in float32; chance differs by 1 / sqrt(examples)."""
 
 
@@ -44,8 +44,8 @@ def standardized_alone_findings(test: Inputs) -> tuple[Finding, ...]:
     if len(test) < MIN_EXAMPLES or test.shape[1] < MIN_COLUMNS:
         return ()
     x = test.double()
-    centered = bool((x.mean(0).abs() < TOLERANCE).all())
-    scaled = any(bool(((x.std(0, correction=c) - 1).abs() < TOLERANCE).all()) for c in (0, 1))
+    centered = bool((x.mean(0).abs() < ROUNDING_OF_MOMENTS).all())
+    scaled = any(bool(((x.std(0, correction=c) - 1).abs() < ROUNDING_OF_MOMENTS).all()) for c in (0, 1))
     if not (centered and scaled):
         return ()
     return (Finding(kinds.STANDARDIZED_ALONE, "test", {"columns": x.shape[1], "examples": len(x)}, (), 0.0),)

@@ -36,7 +36,7 @@ MIN_GAIN = 0.2
 """Smallest gain over guessing."""
 MIN_Z = 6.0
 """z-score against guessing; false-alarm rate 1e-9."""
-NAMED = 6
+MAX_NAMED_FEATURES = 6
 """Features named in the message, at most."""
 
 
@@ -68,8 +68,8 @@ def train_only_feature_findings(
     z = (accuracy - guess) / max((guess * (1 - guess) / len(y)) ** 0.5, 1e-12)
     if accuracy - guess < MIN_GAIN or z < MIN_Z:
         return ()
-    listed = [names[i] if names else _place(i, tuple(x.shape[1:])) for i in places.tolist()[:NAMED]]
-    listed += ["..."] if len(places) > NAMED else []
+    listed = [names[i] if names else _place(i, tuple(x.shape[1:])) for i in places.tolist()[:MAX_NAMED_FEATURES]]
+    listed += ["..."] if len(places) > MAX_NAMED_FEATURES else []
     values = {
         "count": len(places),
         "names": ", ".join(listed),

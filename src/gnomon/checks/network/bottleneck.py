@@ -29,7 +29,7 @@ from gnomon.findings import design as kinds
 
 __all__ = ["bottleneck_findings"]
 
-EXAMPLES = 64
+EXAMPLES_IN_PASS = 64
 """Examples in a pass."""
 MAX_UNITS_PER_OUTPUT = 0.5
 """A layer is narrow if it has at most this many numbers for each output of the network."""
@@ -50,7 +50,7 @@ def bottleneck_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     >>> bottleneck_findings(nn.Linear(4, 3), torch.randn(9, 4))
     ()
     """
-    few = take(x, slice(0, EXAMPLES))
+    few = take(x, slice(0, EXAMPLES_IN_PASS))
     with preserve(module, seed=0, grad=False):
         f = run_to_rows(module, few)
         widths = _widths(module, few)

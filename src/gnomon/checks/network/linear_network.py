@@ -29,11 +29,11 @@ from gnomon.findings import design as kinds
 
 __all__ = ["computes_linear_function", "linear_network_findings"]
 
-EXAMPLES = 32
+EXAMPLES_IN_PASS = 32
 """Examples on which (1) is tested."""
 MIN_EXAMPLES = 4
 """Fewest examples for a test of (1)."""
-TOLERANCE = 1e-3
+MAX_RELATIVE_DIFFERENCE = 1e-3
 """Largest difference of the two sides of (1), in units of the spread of the outputs; rounding is a tenth of it."""
 
 
@@ -63,7 +63,7 @@ def computes_linear_function(module: nn.Module, x: Inputs) -> bool:
     >>> computes_linear_function(nn.Tanh(), torch.randn(9, 4))
     False
     """
-    few = take(x, slice(0, EXAMPLES))
+    few = take(x, slice(0, EXAMPLES_IN_PASS))
     if count(few) < MIN_EXAMPLES or not all(t.is_floating_point() for t in tensors(few)):
         return False
     second, third = (map_tensors(partial(torch.roll, shifts=k, dims=0), few) for k in (1, 2))
@@ -75,7 +75,7 @@ def computes_linear_function(module: nn.Module, x: Inputs) -> bool:
     expected = 3 * f[0] - f[1] - f[2]
     spread = float((expected - expected.mean(0)).abs().max())
     apart = float((g - expected).abs().max())
-    return spread > 0 and apart <= TOLERANCE * spread
+    return spread > 0 and apart <= MAX_RELATIVE_DIFFERENCE * spread
 
 
 def _logits(f: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ __all__ = ["loss_direction_findings"]
 
 MIN_SHARE = 0.9
 """Share of the examples for which (1) must be violated."""
-FAR = 10.0
+FAR_IN_DEVIATIONS = 10.0
 """Distance of the outputs from the targets in (2), in standard deviations of the targets."""
 MIN_EXAMPLES = 4
 """Fewest examples."""
@@ -90,7 +90,7 @@ def _classes(slope: Tensor, y: Tensor) -> tuple[Finding, ...]:
 def _numbers(loss: Callable[[Tensor, Tensor], Tensor], f: Tensor, y: Tensor) -> tuple[Finding, ...]:
     if f.shape != y.shape or f.numel() != y.numel():
         return ()
-    step = FAR * float(y.double().std()) + 1.0
+    step = FAR_IN_DEVIATIONS * float(y.double().std()) + 1.0
     near, up, down = (float(loss(y.to(f) + c, y)) for c in (0.0, step, -step))
     if not (near > up and near > down):  # (2)
         return ()

@@ -30,7 +30,7 @@ __all__ = ["reshaped_axes_findings"]
 
 RESHAPES = {Tensor.view: "view", Tensor.reshape: "reshape", torch.reshape: "reshape"}
 """Functions that change the shape and keep the order of the numbers."""
-EXAMPLES = 5
+EXAMPLES_IN_PASS = 5
 """Examples in the pass; a prime number, which other axes rarely have."""
 
 
@@ -44,7 +44,7 @@ def reshaped_axes_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     ()
     """
     with preserve(module, grad=False, seed=0), _Reshapes() as seen:
-        run(module, take(x, slice(0, EXAMPLES)))
+        run(module, take(x, slice(0, EXAMPLES_IN_PASS)))
     for name, old, new in seen.calls:
         axis = _first_exchanged_axis(old, new)
         if axis:

@@ -35,9 +35,9 @@ __all__ = ["step_function_findings"]
 
 STEP_FUNCTIONS = ("round", "floor", "ceil", "trunc", "sign", "heaviside", "argmax", "bucketize", "one_hot")
 """Functions whose derivative is zero everywhere, or that return integers."""
-EXAMPLES = 2
+EXAMPLES_IN_PASS = 2
 """Examples in the pass that looks for them."""
-NAMED = 3
+MAX_NAMED_LAYERS = 3
 """Layers named in the message, at most."""
 
 
@@ -59,12 +59,12 @@ def step_function_findings(before: nn.Module, after: nn.Module, x: Inputs) -> tu
     if not same or not moved:
         return ()
     with preserve(after, grad=False, seed=0), _Names() as seen:
-        run(after, take(x, slice(0, EXAMPLES)))
+        run(after, take(x, slice(0, EXAMPLES_IN_PASS)))
     called = next((name for name in STEP_FUNCTIONS if name in seen.names or f"{name}_" in seen.names), None)
     if called is None:
         return ()
     layers = list(dict.fromkeys(name.rpartition(".")[0] for name in same))
-    values = {"names": ", ".join(f"'{name}'" for name in layers[:NAMED]), "function": called}
+    values = {"names": ", ".join(f"'{name}'" for name in layers[:MAX_NAMED_LAYERS]), "function": called}
     return (Finding(kinds.STEP_FUNCTION, layers[0], values, (), 0.0),)
 
 

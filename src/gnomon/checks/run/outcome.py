@@ -46,9 +46,9 @@ MIN_GAIN_OF_DOUBLING = 0.01
 class AccuracyOutcome(Record):
     """Accuracy on train and on test (or None), the numbers of examples, and the scores of baselines.
 
-    ``guess`` is the accuracy of always guessing the largest class, ``simple`` that of kernel regression on
-    held-out examples (0 where it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
-    model (0 where it is not known), ``alike`` the accuracy on test with classes as frequent as in train, where known.
+    ``guess`` is the accuracy of always guessing the largest class, ``simple`` the accuracy of kernel regression on
+    held-out examples (0 if it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
+    model (0 if it is not known), ``alike`` the accuracy on test with classes as frequent as in train if it is known.
     ``advice`` says what helps a network that fits badly.
     """
 

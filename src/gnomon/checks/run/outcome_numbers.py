@@ -47,7 +47,7 @@ def regression_outcome_findings(
 ) -> tuple[Finding, ...]:
     """Returns findings about overfitting, underfitting or no learning, from squared errors over target variance.
 
-    ``simple`` is the share of the variance that a simple model explains on held-out examples, 0 where it is not known,
+    ``simple`` is the share of the variance that a simple model explains on held-out examples, 0 if it is not known,
     ``fix`` what helps against overfitting and ``advice`` what helps a network that fits badly.
 
     Hypotheses: independent examples. False alarms: 3e-5 by (1) for overfitting; underfitting is a difference of ten
