@@ -24,6 +24,7 @@ import torch
 from jaxtyping import install_import_hook
 
 from tests.browser import browser  # noqa: F401
+from tests.core.results.seen import plot_faults, results_made
 from tests.house import shapes
 from tests.house.tree import ROOT, SOURCE, modules
 
@@ -86,6 +87,18 @@ def seeds(request):
     yield
     assert torch.get_default_dtype() is torch.float32, "the test, or the package, changed the default dtype"
     assert torch.is_grad_enabled(), "the test, or the package, left gradients turned off"
+
+
+@pytest.fixture(autouse=True)
+def plots_of_examples(request):
+    """Every result that an example of a docstring makes has plots with labeled axes."""
+    if not isinstance(request.node, pytest.DoctestItem):
+        yield
+        return
+    with results_made() as made:
+        yield
+        for result in made:
+            assert plot_faults(result) == [], type(result).__name__
 
 
 @pytest.fixture

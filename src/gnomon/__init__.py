@@ -47,6 +47,7 @@ if _typing.TYPE_CHECKING:
         NotConvergedError,
         NotFiniteError,
         ReadError,
+        TimeLimitError,
         WorkersLostError,
         WriteError,
     )
@@ -76,6 +77,7 @@ __all__ = [
     "NotConvergedError",
     "NotFiniteError",
     "ReadError",
+    "TimeLimitError",
     "SampledLimit",
     "WorkersLostError",
     "WriteError",

@@ -27,7 +27,7 @@ def _images(n=160, m=80):
     return (found.x, found.y), (found.x_test, found.y_test)
 
 
-class _Language(nn.Module):
+class Language(nn.Module):
     def __init__(self, words=10, width=16, length=12):
         super().__init__()
         self.embed, self.place = nn.Embedding(words, width), nn.Parameter(0.02 * torch.randn(length, width))
@@ -39,7 +39,7 @@ class _Language(nn.Module):
         return self.head(self.block(self.embed(x) + self.place[: x.shape[1]], src_mask=mask, is_causal=True))
 
 
-class _Tokens(nn.Module):
+class Tokens(nn.Module):
     def __init__(self):
         super().__init__()
         self.embed, self.head = nn.Embedding(len(VOCABULARY), 16), nn.Linear(16, 2)
@@ -48,7 +48,7 @@ class _Tokens(nn.Module):
         return self.head(self.embed(x).mean(1))
 
 
-class _Graph(nn.Module):
+class RingNetwork(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.second = nn.Linear(4, 16), nn.Linear(16, 2)
@@ -58,7 +58,7 @@ class _Graph(nn.Module):
         return self.second((adjacency @ hidden).mean(1))
 
 
-class _Variational(nn.Module):
+class VAE(nn.Module):
     def __init__(self):
         super().__init__()
         self.encode, self.decode = nn.Linear(64, 8), nn.Linear(4, 64)
@@ -94,7 +94,7 @@ def regression(**options):
 def tokens(**options):
     x = torch.randint(0, len(VOCABULARY), (240, 8), generator=torch.Generator().manual_seed(0))
     data = _split(x, ((x == 2).sum(1) > (x == 3).sum(1)).long())
-    return _run(_Tokens, *data, vocabulary=VOCABULARY, class_names=("dogs", "cats"), name="sentences", **options)
+    return _run(Tokens, *data, vocabulary=VOCABULARY, class_names=("dogs", "cats"), name="sentences", **options)
 
 
 def language(**options):
@@ -105,7 +105,7 @@ def language(**options):
         words.append(torch.multinomial(chances[words[-1]], 1, generator=draw)[:, 0])
     text = torch.stack(words, 1)
     return _run(
-        _Language, *_split(text[:, :-1], text[:, 1:]), vocabulary=VOCABULARY, name="small language model", **options
+        Language, *_split(text[:, :-1], text[:, 1:]), vocabulary=VOCABULARY, name="small language model", **options
     )
 
 
@@ -113,7 +113,7 @@ def graph(**options):
     x, ring = _draw(240, 6, 4), torch.eye(6) + torch.eye(6).roll(1, 0)
     y, edges = (x[:, :, 0].mean(1) > 0).long(), (ring / 2).expand(240, 6, 6).contiguous()
     train, test = ((x[:160], edges[:160]), y[:160]), ((x[160:], edges[160:]), y[160:])
-    return _run(_Graph, train, test, name="rings", **options)
+    return _run(RingNetwork, train, test, name="rings", **options)
 
 
 def segmentation(**options):
@@ -133,7 +133,7 @@ def autoencoder(**options):
 
 def variational(**options):
     (x, _), (held, _) = _images()
-    return _run(_Variational, (x, x), (held, held), loss=variational_loss, name="VAE of digits", **options)
+    return _run(VAE, (x, x), (held, held), loss=variational_loss, name="VAE of digits", **options)
 
 
 def faulty(**options):

@@ -22,7 +22,8 @@ from gnomon.core.results import (
     Scatter,
     Value,
 )  # fmt: skip
-from gnomon.core.results.drawing import COLORS, draw
+from gnomon.core.results.drawing import draw
+from gnomon.core.results.look import COLORS
 from gnomon.core.results.svg import plots_svg
 from gnomon.findings.data import TRAIN_TEST_SHIFT
 from gnomon.findings.network import FROZEN

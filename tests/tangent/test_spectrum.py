@@ -38,7 +38,7 @@ def test_the_record_is_plain_and_draws():
     assert values.marks[0].x == (1.0, 2.0) and values.marks[0].y == (4.0, 2.0)  # no zero on a logarithmic axis
     assert captured.marks[0].y == pytest.approx((0.36, 1.0, 1.0))
     assert "vectors" not in labelled.to_dict() and labelled.to_dict()["verdict"] == labelled.verdict
-    axes = labelled.plot()
+    axes = labelled.plot().figure.axes
     assert axes[0].lines[0].get_ydata().tolist() == [4.0, 2.0] and axes[0].get_yscale() == "log"
     matplotlib.pyplot.close("all")
 

@@ -3,15 +3,11 @@ pages."""
 
 from typing import Any
 
-LIGHT = {
-    "ground": "#fdfcf9", "text": "#22242a", "soft": "#6a6f7a", "line": "#dedbd2", "panel": "#f4f1e9",
-    "first": "#b5367a", "second": "#2f62a8", "third": "#b57508", "fourth": "#2f7d4b", "fifth": "#6a6f7b",
-}  # fmt: skip
-"""Colors of the light page by role; the five series colors are `gnomon.core.results.drawing.COLORS`."""
-DARK = {
-    "ground": "#16181d", "text": "#e6e4de", "soft": "#9aa0ab", "line": "#333842", "panel": "#1e2129",
-    "first": "#f06fae", "second": "#7fb0f5", "third": "#e8b04a", "fourth": "#74c690", "fifth": "#9aa0ac",
-}  # fmt: skip
+from gnomon.core.results import look
+
+LIGHT = look.LIGHT | {"fifth": "#6a6f7b"}
+"""Colors of the light page by role; the gray of curves differs from "soft", so that `recolor` can distinguish them."""
+DARK = look.DARK | {"fifth": "#9aa0ac"}
 BLACK = "#000000"
 WHITE = "#ffffff"
 GRAYS = {BLACK: DARK["text"], "#808080": DARK["soft"], "#d3d3d3": DARK["line"], WHITE: DARK["ground"]}
@@ -22,19 +18,10 @@ def rc_parameters() -> dict[Any, Any]:
     """Returns the settings of matplotlib for a picture on a light page."""
     from cycler import cycler
 
-    series = [LIGHT[name] for name in ("first", "second", "third", "fourth", "fifth")]
-    ink = {
-        key: LIGHT["text"] for key in ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-    }
-    return {
-        **ink,
-        "figure.figsize": (7.0, 3.8), "figure.facecolor": LIGHT["ground"], "axes.facecolor": LIGHT["ground"],
-        "savefig.facecolor": "auto", "axes.prop_cycle": cycler(color=series), "font.family": "sans-serif",
-        "font.size": 11, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-        "grid.color": LIGHT["line"], "grid.linewidth": 0.7, "axes.axisbelow": True, "axes.titlelocation": "left",
-        "axes.titleweight": "bold", "axes.titlesize": 11.5, "legend.frameon": False, "lines.linewidth": 2.0,
-        "lines.markersize": 5, "axes.linewidth": 0.8, "image.cmap": "magma", "svg.fonttype": "none",
-        "svg.hashsalt": "gnomon",
+    series = [LIGHT[name] for name in look.SERIES]
+    return look.settings() | {
+        "figure.figsize": (7.0, 3.8), "axes.prop_cycle": cycler(color=series), "font.size": 11, "axes.titlesize": 11.5,
+        "lines.markersize": 5, "image.cmap": "magma", "svg.hashsalt": "gnomon",
     }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def integrated_gradients(
             ends = [target_scores(module, point, which) for point in (inputs, start.expand_as(inputs))]
     rise = ends[0] - ends[1]
     missed = (values.flatten(1).sum(1) - rise).abs() / values.flatten(1).abs().sum(1).clamp(min=1e-12)
-    return Attribution(values, which, "integrated gradients", missed)
+    return Attribution(values, which, "integrated gradients", missed, inputs)
 
 
 @names_call
@@ -100,7 +100,7 @@ def smooth_grad(
             noise = torch.randn((many, *inputs.shape), generator=draw).to(inputs)
             points = (inputs + size * noise).flatten(0, 1)
             total += _slope(module, points, which.repeat(many)).reshape(noise.shape).sum(0)
-    return Attribution(total / count, which, "SmoothGrad")  # (2)
+    return Attribution(total / count, which, "SmoothGrad", inputs=inputs)  # (2)
 
 
 @names_call
@@ -116,7 +116,7 @@ def gradient(module: nn.Module, data: Any, target: Any = None) -> Attribution:
     inputs = one_tensor(data, module)
     with preserve(module), freeze_parameters(module):
         which = target_of_each_example(module, inputs, target)
-        return Attribution(_slope(module, inputs, which), which, "gradient")
+        return Attribution(_slope(module, inputs, which), which, "gradient", inputs=inputs)
 
 
 Method = Callable[[nn.Module, Tensor, Tensor], Attribution]

@@ -52,7 +52,10 @@ class LayerInversion(Result):
         if self.reconstruction.dim() != 4:
             return Result.plots(self)
         shown = self.reconstruction.mean(1)[:4]
-        return tuple(Plot(f"Reconstruction {i}", (Image("input", v),), Axis(), Axis()) for i, v in enumerate(shown))
+        return tuple(
+            Plot(f"Reconstruction {i}", (Image("input", v),), Axis("pixels across"), Axis("pixels down"))
+            for i, v in enumerate(shown)
+        )
 
 
 @names_call

@@ -69,7 +69,7 @@ def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None =
             bias = head.bias[which] if head.bias is not None else torch.zeros_like(logits)
             apart = (maps.mean((1, 2)) + bias - logits).abs().max()
             if float(apart) <= MAX_CAM_ERROR * max(float(logits.abs().max()), 1e-12):
-                return Attribution(maps, which, "class activation map")
+                return Attribution(maps, which, "class activation map", inputs=inputs)
     raise InputError(
         "the logits are not a sum over positions", accepted="a pooled linear head", fix="Use grad_cam instead"
     )
@@ -105,7 +105,8 @@ def grad_cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | N
         features = ([h for h in maps.values() if h[0, 0].numel() > 1] or list(maps.values()))[-1]
         slope = torch.autograd.grad(total, features, allow_unused=True)[0] if total.requires_grad else None
         weights = torch.zeros_like(features[:, :, 0, 0]) if slope is None else slope.mean((2, 3))
-        return Attribution(torch.einsum("nk,nkhw->nhw", weights, features).relu().detach(), which, "Grad-CAM")  # (2)
+        maps_ = torch.einsum("nk,nkhw->nhw", weights, features).relu().detach()  # (2)
+        return Attribution(maps_, which, "Grad-CAM", inputs=inputs)
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def occlusion(
                 total[place] += (before - after).reshape(-1, *(1,) * (inputs.dim() - 1))
                 seen[place[1:]] += 1
                 copy[place] = inputs[place]
-    return Attribution(total / seen.clamp(min=1), which, "occlusion")  # (1)
+    return Attribution(total / seen.clamp(min=1), which, "occlusion", inputs=inputs)  # (1)
 
 
 def _windows(shape: torch.Size, size: int, step: int) -> list[tuple[slice, ...]]:

@@ -49,7 +49,7 @@ class OrbitCurvature(Result):
             Line("mean turn, radians", depth, self.curvature),
             Line("variance in two directions", depth, self.linearity),
         )
-        return (Plot("Straightness of paths", lines, Axis("layer")),)
+        return (Plot("Straightness of paths", lines, Axis("layer"), Axis("turn (radians); share of variance")),)
 
 
 @names_call

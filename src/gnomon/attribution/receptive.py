@@ -17,7 +17,7 @@ from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
-from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 
 __all__ = ["ReceptiveField", "receptive_field"]
 
@@ -59,10 +59,13 @@ class ReceptiveField(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the receptive field of each layer, and the width of the region with most influence."""
         places = list(range(len(self.layers)))
-        lines = [Line("measured", places, list(self.measured)), Line("weight", places, list(self.weight))]
+        lines: list[Line | Scatter] = [
+            Scatter("measured", places, list(self.measured), 0),
+            Scatter("measured, most of the influence", places, list(self.weight), 1),
+        ]
         known = [(i, t) for i, t in enumerate(self.theory) if t is not None]
         if known:
-            lines.append(Line("by the layers", [i for i, _ in known], [t for _, t in known], style="dashed"))
+            lines.append(Line("by the layers", [i for i, _ in known], [t for _, t in known], color=0))
         return (Plot("Receptive field", tuple(lines), Axis("layer"), Axis("pixels")),)
 
 

@@ -4,11 +4,14 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from gnomon.core.results import Axis, Image, Plot, Result
+from gnomon.attribution.tiles import tile_maps
+from gnomon.core.results import Axis, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["Attribution"]
 
+SHOWN_MAPS = 4
+"""Number of examples in the plot."""
 MAX_COMPLETENESS_ERROR = 0.01
 """Larger completeness errors mean that more steps are needed."""
 
@@ -18,7 +21,7 @@ class Attribution(Result):
     """Result: one value per input feature (for maps: n, height, width), the explained output, and the method.
 
     ``completeness`` is, for each example, the difference between the sum of values and f(x) - f(baseline), as a share
-    of the absolute sum; None if the method guarantees no sum.
+    of the absolute sum; None if the method guarantees no sum. ``inputs`` are the examples, for the plot.
 
     >>> import torch
     >>> Attribution(torch.ones(1, 2), torch.tensor([0]), "gradient").verdict
@@ -29,6 +32,7 @@ class Attribution(Result):
     target: Tensor
     method: str
     completeness: Tensor | None = None
+    inputs: Tensor | None = field(default=None, repr=False, metadata=HIDDEN)
 
     @property
     def largest_share(self) -> float:
@@ -48,11 +52,11 @@ class Attribution(Result):
         return f"{text}; {missing} (error up to {100 * worst:.2g} %)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the first examples as images, if the attribution has two spatial axes."""
-        values = self.values.sum(1) if self.values.dim() == 4 else self.values
-        if values.dim() != 3:
+        """Plots the maps of the first examples over their images, if the values have two spatial axes."""
+        if self.values.dim() not in (3, 4):
             return Result.plots(self)
-        shown = values[:4].detach().double().cpu()
-        return tuple(
-            Plot(f"{self.method}, example {i}", (Image("attribution", v),), Axis(), Axis()) for i, v in enumerate(shown)
-        )
+        shown = min(SHOWN_MAPS, len(self.values))
+        words = f"{self.verdict} Red raises the explained output, blue lowers it."
+        picture = tile_maps(self.values, self.inputs, shown)
+        title = f"{self.method}, {shown} of {len(self.values)} examples"
+        return (Plot(title, (picture,), Axis("example"), Axis("pixels, top to bottom"), words),)

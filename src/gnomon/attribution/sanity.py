@@ -153,7 +153,15 @@ class Faithfulness(Result):
         lines = [Line(name, self.shares, getattr(self, name)) for name in ("deletion", "insertion")]
         random = Line("random order, deletion", self.shares, self.random, "dashed")
         words = "A faithful map makes the output fall early under deletion and rise early under insertion."
-        return (Plot("Deletion and insertion", (*lines, random), Axis("share of features"), Axis("output"), words),)
+        return (
+            Plot(
+                "Deletion and insertion",
+                (*lines, random),
+                Axis("share of features deleted or inserted"),
+                Axis("output of the network"),
+                words,
+            ),
+        )
 
 
 @names_call

@@ -1,5 +1,6 @@
 """Contact sheet: runs all attribution methods on a network and shows maps, frequencies, shortcuts and probes.
 
+>>> import torch
 >>> net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
 >>> x = torch.rand(40, 1, 6, 6)
 >>> sheet = contact_sheet(net, (x, (x.mean((1, 2, 3)) > 0.5).long()), epochs=1)
@@ -10,7 +11,6 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.fourier import FourierMask, fourier_mask
@@ -20,9 +20,10 @@ from gnomon.attribution.probes import LayerProbes, layer_probe
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import SanityCheck, sanity_check
 from gnomon.attribution.shortcut import Shortcuts, shortcuts
+from gnomon.attribution.tiles import tile_maps
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.source import source
-from gnomon.core.results import Axis, Finding, Image, Plot, Result
+from gnomon.core.results import Axis, Finding, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["ContactSheet", "contact_sheet"]
@@ -58,14 +59,15 @@ class ContactSheet(Result):
         values = self.attribution.values
         maps: tuple[Plot, ...] = ()
         if values.dim() == 4:
-            row = torch.cat(list(values.abs().sum(1)), 1)
-            words = "Bright pixels influenced the decision most (integrated gradients); one square for each example."
+            words = (
+                "Red pixels raise the output of the decision, blue ones lower it (integrated gradients); one square "
+                "for each example."
+            )
             if not self.sanity.depends_on_model:
                 words += " The maps hardly change with shuffled weights: they show the images, not the network."
-            picture = Image("attribution", row.double().cpu())
-            maps = (
-                Plot("What the network looks at", (picture,), Axis(), Axis(), words, id="what-the-network-looks-at"),
-            )
+            picture = tile_maps(values, self.inputs, len(values))
+            axes = Axis("example"), Axis("pixels, top to bottom")
+            maps = (Plot("What the network looks at", (picture,), *axes, words, id="what-the-network-looks-at"),)
         mask = self.mask.plots() if self.mask is not None else ()
         return (*maps, *self.shortcuts.plots(), *mask, *self.probes.plots())
 
@@ -77,6 +79,7 @@ def contact_sheet(module: nn.Module, data: Any, *, epochs: int = 5, seed: int = 
     Cost: about 50 forward and backward passes of some examples, 24 forward passes of 512, ``epochs`` passes over the
     data for the frequencies (images only), and a probe of each layer.
 
+    >>> import torch
     >>> x = torch.randn(60, 3)
     >>> contact_sheet(nn.Sequential(nn.Linear(3, 2)), (x, (x[:, 0] > 0).long())).mask is None
     True

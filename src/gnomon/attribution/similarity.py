@@ -79,7 +79,14 @@ class LayerSimilarity(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the CKA (centered kernel alignment) of all pairs of layers."""
-        return (Plot("Similarity of layers (CKA)", (Image("CKA", self.cka),), Axis("second"), Axis("first")),)
+        return (
+            Plot(
+                "Similarity of layers (CKA)",
+                (Image("CKA", self.cka),),
+                Axis("layer of the second network"),
+                Axis("layer of the first network"),
+            ),
+        )
 
 
 @names_call

@@ -55,7 +55,15 @@ class UnitVisualization(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the image, averaged over channels."""
         image = self.image.mean(0) if self.image.dim() == 3 else self.image.reshape(1, -1)
-        return (Plot("What excites the unit", (Image("input", image),), Axis(), Axis()),)
+        return (
+            Plot(
+                "What excites the unit",
+                (Image("input", image),),
+                Axis("pixels across"),
+                Axis("pixels down"),
+                self.verdict,
+            ),
+        )
 
 
 @names_call

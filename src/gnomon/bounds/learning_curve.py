@@ -44,6 +44,8 @@ from gnomon.bounds.scaling import ScalingLaw, scaling_law
 from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.checks import integer, number
 from gnomon.core.inputs.classes import targets_as_numbers
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
 from gnomon.findings import theory as kinds
 
@@ -110,14 +112,23 @@ class LearningCurve(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the predicted learning curve, and the measured leave-one-out error at its end."""
-        marks = (Line("predicted", self.sizes, self.predicted), Scatter("leave-one-out", (self.examples,), (self.now,)))
+        marks = (
+            Line("predicted", self.sizes, self.predicted, color=0),
+            Scatter("measured (leave-one-out)", (self.examples,), (self.now,), 0),
+        )
         axes = Axis("examples", log=True), Axis("mean squared error", log=True)
         return (Plot("Learning curve", marks, *axes, self.verdict),)
 
 
 @names_call
+@limit_time
 def learning_curve(
-    kernel: Float[Tensor, "n n"], y: Any, *, sizes: Sequence[int] | None = None, ridge: float | None = None
+    kernel: Float[Tensor, "n n"],
+    y: Any,
+    *,
+    sizes: Sequence[int] | None = None,
+    ridge: float | None = None,
+    budget: float | None = None,
 ) -> LearningCurve:
     """Predicts the test error of kernel regression for other numbers of examples; equations (1) to (4).
 
@@ -126,6 +137,7 @@ def learning_curve(
         y: numbers (n,) or (n, k), or integer classes, which are one-hot rows; errors are sums over outputs.
         sizes: numbers of examples to predict, at most four times the given rows; by default repeated halves down to 20.
         ridge: ridge of the regression, added to the diagonal; by default 1e-3 of the mean diagonal.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: as for the module.
     Reference: [simon2023eigenlearning], [wei2022more].
@@ -154,7 +166,8 @@ def learning_curve(
     now, noise = known.left_out(chosen)
     law = _extrapolate(known, now)
     predicted = [
-        _error_at(known, law, now, size) * _too_hopeful(k, targets, chosen, now - 2 * noise, size) for size in asked
+        _error_at(known, law, now, size) * _too_hopeful(k, targets, chosen, now - 2 * noise, size)
+        for size in with_progress_bar(asked, "sizes")
     ]
     spread = float(centered.square().sum(1).mean())
     doubled = _error_with_twice_the_rows(

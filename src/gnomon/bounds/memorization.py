@@ -30,6 +30,8 @@ from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_module, check_seed, integer, number
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import student_quantile
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Histogram, Interval, Line, Plot, Result
@@ -96,8 +98,15 @@ class Memorization(Result):
 
 
 @names_call
+@limit_time
 def memorization(
-    factory: Callable[[int], nn.Module], data: Any, *, steps: int = 400, lr: float = 3e-3, seed: int = 0
+    factory: Callable[[int], nn.Module],
+    data: Any,
+    *,
+    steps: int = 400,
+    lr: float = 3e-3,
+    seed: int = 0,
+    budget: float | None = None,
 ) -> Memorization:
     """Trains two new networks, one on the true and one on random labels, and compares their accuracy; equation (1).
 
@@ -107,6 +116,7 @@ def memorization(
         steps: number of steps of Adam on all examples.
         lr: its learning rate.
         seed: random seed for the networks and the random labels.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: as for the module.
     Reference: [zhang2017understanding].
@@ -223,8 +233,16 @@ def kernel_influence(
 
 
 @names_call
+@limit_time
 def network_rademacher(
-    factory: Callable[[int], nn.Module], x: Any, *, draws: int = 5, steps: int = 200, lr: float = 3e-3, seed: int = 0
+    factory: Callable[[int], nn.Module],
+    x: Any,
+    *,
+    draws: int = 5,
+    steps: int = 200,
+    lr: float = 3e-3,
+    seed: int = 0,
+    budget: float | None = None,
 ) -> RademacherComplexity:
     """Estimates the Rademacher complexity of a network: how well new networks fit random signs; equation (1).
 
@@ -237,6 +255,7 @@ def network_rademacher(
         steps: number of steps of Adam on all inputs.
         lr: its learning rate.
         seed: random seed for the first network and its signs; the others follow.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: as for the module.
     Reference: [zhang2017understanding], [bartlett2002rademacher].
@@ -249,7 +268,7 @@ def network_rademacher(
     inputs = source(x).whole().x
     n, draws = count(inputs), integer("draws", draws, least=2)
     reached = []
-    for k in range(draws):
+    for k in with_progress_bar(range(draws), "draws of signs"):
         labels = torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed + k))
         net = factory(seed + k)
         check_module(net)

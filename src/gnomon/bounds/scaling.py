@@ -100,10 +100,10 @@ class ScalingLaw(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the measured points and the fitted power law."""
-        marks: tuple[Scatter | Line, ...] = (Scatter("measured", self.sizes, self.errors),)
+        marks: tuple[Scatter | Line, ...] = (Scatter("measured", self.sizes, self.errors, 0),)
         if self.trusted:
             curve = [self.scale * s**-self.exponent + self.floor for s in self.sizes]
-            marks = (*marks, Line("law", self.sizes, curve, "dashed"))
+            marks = (*marks, Line("law", self.sizes, curve, color=0))
         return (Plot("Scaling law", marks, Axis("size", log=True), Axis("error", log=True), self.verdict),)
 
 

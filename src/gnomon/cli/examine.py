@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnomon.core.errors import InputError
+from gnomon.core.machine.progress import without_bars
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,7 +93,7 @@ def examine(
         built, fit = sources.checkpoint(checkpoint, net), bool(fit)
     built = _place(built, device)
     console.print(f"Examining {label}, at most {seconds:g} s …", markup=False, highlight=False)
-    with console.status("reading model and data") as status:
+    with without_bars(), console.status("reading model and data") as status:
         result = examine_network(
             built, given.data.train, given.data.test, lr=lr if optimizer is not None and ":" in optimizer else None,
             optimizer=training.optimizer(optimizer, lr, momentum, decay) or given.optimizer,

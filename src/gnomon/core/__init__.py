@@ -15,6 +15,7 @@ from gnomon.core.errors import (
     NotConvergedError,
     NotFiniteError,
     ReadError,
+    TimeLimitError,
     WorkersLostError,
     WriteError,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "NotConvergedError",
     "NotFiniteError",
     "ReadError",
+    "TimeLimitError",
     "WorkersLostError",
     "WriteError",
 ]

@@ -25,6 +25,7 @@ __all__ = [
     "NotConvergedError",
     "NotFiniteError",
     "ReadError",
+    "TimeLimitError",
     "WorkersLostError",
     "WriteError",
     "names_call",
@@ -94,6 +95,10 @@ class NoLimitError(ReadError):
 
 class BudgetError(GnomonError, MemoryError):
     """The result does not fit in memory, not even when it is computed in tiles of the smallest size."""
+
+
+class TimeLimitError(GnomonError, TimeoutError):
+    """The call did not end within its ``budget`` in seconds; the module is as it was before."""
 
 
 class NotFiniteError(GnomonError, ArithmeticError):

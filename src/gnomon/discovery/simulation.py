@@ -81,9 +81,18 @@ class Simulation(Result):
         name = next(iter(self.measured))
         if self.measured[name].ndim != 2:
             return (curve,)
-        pictures = [("GridData", self.measured[name]), ("Simulation of the found equation", self.simulated[name])]
+        signed = bool(self.measured[name].min() < 0 < self.measured[name].max())
+        pictures = [("Data", self.measured[name]), ("Simulation of the found equation", self.simulated[name])]
         return (
-            *(Plot(title, (Image(name, _thin(values)),), Axis("time"), Axis("x")) for title, values in pictures),
+            *(
+                Plot(
+                    title,
+                    (Image(name, _thin(values), centered=signed),),
+                    Axis("index of the time"),
+                    Axis("index of the place"),
+                )
+                for title, values in pictures
+            ),
             curve,
         )
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gnomon.core.results import Finding, Plot, Value, WithCurves, draw
+from gnomon.core.results import Finding, Plot, Value, WithCurves
 from gnomon.core.results.curves import Curves
+from gnomon.core.results.drawing import draw_all
 from gnomon.core.results.plot import Scatter
 from gnomon.dynamics.error_decay import GradientFlow
 from gnomon.dynamics.modes import Modes
@@ -86,7 +87,7 @@ class Trajectory(WithCurves):
         """Returns predicted losses as lines and measured losses as points, in one plot."""
         plot = self.curves.plot("Predicted training", self.verdict)
         points = (
-            tuple(Scatter(name, times, losses) for name, (times, losses) in measured.items())
+            tuple(Scatter(name, times, losses, i) for i, (name, (times, losses)) in enumerate(measured.items()))
             if isinstance(measured, Mapping)
             else measured.curves.points("measured")
         )
@@ -97,4 +98,4 @@ class Trajectory(WithCurves):
 
         ``measured`` is a run of `gnomon.train`, or {name: (times, losses)}, drawn as points over the curves.
         """
-        return draw(self.beside(measured or {}), ax)
+        return draw_all((self.beside(measured or {}),), self.verdict, ax)

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gnomon.adapter.losses import PositionCrossEntropy
-from gnomon.core.results import Axis, Line, Plot
+from gnomon.core.results import Axis, Plot, Scatter
 from gnomon.core.results.record import Record
 from gnomon.examination.decision_plots import class_table, confusion_counts, confusion_plot
 from gnomon.examination.subject import Subject
@@ -52,7 +52,7 @@ class PositionDecisions(Record):
         assert reading is not None
         found: tuple[Plot, ...] = ()
         if reading.task == "language model" and self.labels.shape[1] > 2:
-            line = Line("perplexity", range(1, self.labels.shape[1] + 1), self.perplexity())
+            line = Scatter("perplexity", range(1, self.labels.shape[1] + 1), self.perplexity())
             words = f"Perplexity of the next token, by its position ({which} examples). It falls if context helps."
             axes = Axis("position in the sequence (tokens)"), Axis("perplexity (tokens to choose from)")
             found = (Plot("Perplexity by position", (line,), *axes, words, id="perplexity-by-position"),)

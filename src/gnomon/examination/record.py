@@ -45,9 +45,9 @@ FIRST_PLOTS = (
 )
 """Plots of the first screen by id: of each row the first one that was made and is not shown yet."""
 ORDER = (
-    "fixes", "match", "training", "outcome", "margins", "examples", "importance", "attribution", "optimizer", "split",
-    "columns", "data", "wiring", "signal", "stability", "kernel", "forecast", "regime", "curvature", "invariance",
-    "sequences", "graphs", "limit", "architecture",
+    "fixes", "match", "training", "outcome", "margins", "examples", "samples", "importance", "attribution", "optimizer",
+    "split", "columns", "data", "wiring", "signal", "stability", "kernel", "forecast", "regime", "curvature",
+    "invariance", "sequences", "graphs", "limit", "architecture",
 )  # fmt: skip
 """Keys of the sections, the most important first; findings come before all others."""
 PICTURES = ("theory-and-measurement", "loss", "signal-forward", "kernel-modes")
@@ -185,8 +185,15 @@ class Examination(Result):
         return Page(
             f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles(),
             headline(self.sections, partial=self.partial), summary_facts(self.sections, self.manifest),
-            ORDER, proofs | dict(self.proofs),
+            ORDER, proofs | dict(self.proofs), self._next_step(),
         )  # fmt: skip
+
+    def _next_step(self) -> str:
+        """What to do without a finding if the budget was too small; empty otherwise."""
+        enough = self.sufficient_budget
+        if enough is None or self.findings:
+            return ""
+        return f"Nothing to change so far. For a full answer, examine again with a budget of about {enough:g} s."
 
     def _tiles(self) -> tuple[PageTile, ...]:
         """Returns the plots and the worst examples for the top of the page."""
@@ -196,7 +203,8 @@ class Examination(Result):
         for row in FIRST_PLOTS:
             chosen += [id for id in row if id in plots and id not in chosen][:1]
         found = [PageTile(plots[id][0], plots[id][1].title, plots[id][1]) for id in chosen]
-        worst = next((s for s in self.sections if s.key == "examples" and s.content.exhibits), None)
+        pictured = {s.key: s for s in self.sections if s.content.exhibits and s.status != "skipped"}
+        worst = pictured.get("examples", pictured.get("samples"))
         return (
             *found,
             *(() if worst is None else (PageTile(worst.key, worst.title, exhibits=worst.content.exhibits),)),

@@ -116,6 +116,7 @@ def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> t
 
     parameters, train, test = value("parameters"), value("training-examples"), value("test-examples")
     steps, right, explained = value("steps-taken"), value("accuracy"), value("explained-variance")
+    sure = next((v.interval for s in sections if (v := s.value("accuracy")) is not None), None)
     told = [str(manifest[name]) for name in ("network", "data") if manifest.get(name)]
     told += [] if parameters is None else [f"{parameters:,.0f} parameters"]
     if train is not None:
@@ -123,7 +124,8 @@ def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> t
     if steps is not None:
         which = "training" if test is None else "test"
         told.append(f"{steps:,.0f} training steps")
-        told += [] if right is None else [f"{right:.1%} of {which} examples right"]
+        between = "" if sure is None else f" (95 % interval: {sure.low:.0%} to {sure.high:.0%})"
+        told += [] if right is None else [f"{right:.1%} of {which} examples right{between}"]
         told += [] if explained is None else [f"{max(explained, 0.0):.1%} of the variance of {which} targets explained"]
     wall, budget = (str(manifest.get(name, "")).partition(",")[0] for name in ("wall time", "budget"))
     return (*told, f"took {wall} (budget {budget})") if wall else tuple(told)

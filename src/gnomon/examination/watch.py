@@ -158,9 +158,14 @@ class Watch(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots losses, kernel and curvature over the training steps."""
-        groups = {"Loss": ("loss", "probe loss"), "Kernel": ("kernel drift", "alignment"), "Curvature": ("sharpness",)}
+        groups = (
+            ("Loss", "loss", ("loss", "probe loss")),
+            ("Kernel", "relative change; alignment", ("kernel drift", "alignment")),
+            ("Curvature", "largest Hessian eigenvalue", ("sharpness",)),
+        )
         return tuple(
-            Plot(title, tuple(self._line(name) for name in names), Axis("step")) for title, names in groups.items()
+            Plot(title, tuple(self._line(name) for name in names), Axis("step"), Axis(unit))
+            for title, unit, names in groups
         )
 
     def lightning(self) -> Any:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+from gnomon.core.results import Axis, Finding, Line, Plot, Result, Scatter, Value
 from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency, call_on_graph
 from gnomon.graphs.spectrum import distances
@@ -73,7 +73,7 @@ class Oversmoothing(Result):
         """Plots the differences between nodes by layer, with the rate that theory predicts."""
         depth = list(range(1, len(self.distance) + 1))
         theory = [self.distance[0] * self.predicted ** (i - 1) for i in depth]
-        lines = (Line("measured", depth, list(self.distance)), Line("linear network", depth, theory, style="dashed"))
+        lines = (Scatter("measured", depth, list(self.distance), 0), Line("linear network", depth, theory, color=0))
         return (
             Plot(
                 "Difference of nodes",

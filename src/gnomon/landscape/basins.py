@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import integer, number
-from gnomon.core.results import Image, Plot, Result
+from gnomon.core.results import Axis, Image, Plot, Result, Scatter
 
 __all__ = ["BasinMap", "basin_map"]
 
@@ -30,6 +30,7 @@ class BasinMap(Result):
 
     basins: Int[Tensor, "h w"]
     minima: Float[Tensor, "m 2"]
+    extent: tuple[float, float, float, float] | None = None
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -42,8 +43,11 @@ class BasinMap(Result):
         return f"{len(self.minima)} minima are reached; the largest attracts {max(self.shares):.0%} of the starts."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the basins of attraction as an image."""
-        return (Plot("Basins of attraction", (Image("minimum reached", self.basins.double()),), caption=self.verdict),)
+        """Plots the basins as an image, with the minima."""
+        picture = Image("index of the minimum", self.basins.T.flip(0).double(), extent=self.extent)
+        found = Scatter("minima", self.minima[:, 0], self.minima[:, 1], 0)
+        marks = (picture,) if self.extent is None or not len(self.minima) else (picture, found)
+        return (Plot("Basins of attraction", marks, Axis("first parameter"), Axis("second parameter"), self.verdict),)
 
 
 @names_call
@@ -90,4 +94,4 @@ def basin_map(
         basins[inside & (basins < 0) & ((w - minimum).norm(dim=1) < near)] = len(minima)
         minima.append(minimum)
     found = torch.stack(minima) if minima else torch.zeros(0, 2, dtype=torch.float64)
-    return BasinMap(basins.reshape(n, n), found)
+    return BasinMap(basins.reshape(n, n), found, (low[0], high[0], low[1], high[1]))

@@ -24,8 +24,10 @@ from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.statistics import measure_statistics
 from gnomon.training.evaluate import Loss, Objective
 
-__all__ = ["LossBetween", "average_models", "check_same_architecture", "loss_between"]
+__all__ = ["BETWEEN", "LossBetween", "average_models", "check_same_architecture", "loss_between"]
 
+BETWEEN = Axis("share of the way from the first model to the second")
+"""The axis of places on the line between two models."""
 EXAMPLES_PER_PASS = 512
 """Number of examples in one forward pass."""
 
@@ -65,12 +67,12 @@ class LossBetween(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the loss, and the error rate if targets are classes, along the line between the models."""
         first = Plot(
-            "Loss between two models", (Line("loss", self.t, self.losses),), Axis("t"), Axis("loss"), self.verdict
+            "Loss between two models", (Line("loss", self.t, self.losses),), BETWEEN, Axis("loss"), self.verdict
         )
         if self.accuracies is None:
             return (first,)
         line = Line("error", self.t, 1 - self.accuracies)
-        return first, Plot("Error between two models", (line,), Axis("t"), Axis("error rate"))
+        return first, Plot("Error between two models", (line,), BETWEEN, Axis("error rate"))
 
 
 @names_call

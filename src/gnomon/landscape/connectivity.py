@@ -17,7 +17,7 @@ from torch import nn
 
 from gnomon.core.errors import names_call
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.landscape.between import LossBetween, loss_between
+from gnomon.landscape.between import BETWEEN, LossBetween, loss_between
 from gnomon.landscape.matching import match_units
 from gnomon.training.evaluate import Loss
 
@@ -53,7 +53,7 @@ class ModeConnectivity(Result):
         """Plots the loss along the line between the models, before and after matching."""
         marks = (Line("as they are", self.before.t, self.before.losses),
                  Line("hidden units matched", self.after.t, self.after.losses, "dashed"))  # fmt: skip
-        return (Plot("Loss between two models", marks, Axis("t"), Axis("loss"), self.verdict),)
+        return (Plot("Loss between two models", marks, BETWEEN, Axis("loss"), self.verdict),)
 
 
 @names_call

@@ -60,7 +60,14 @@ class FlatDirections(Result):
         """Plots the curvatures that are not zero."""
         shown = self.values[self.values > 0]
         line = Line("curvature", range(1, len(shown) + 1), shown)
-        return (Plot("Curvatures of a fitted minimum", (line,), Axis("number"), Axis("curvature", log=True)),)
+        return (
+            Plot(
+                "Curvatures of a fitted minimum",
+                (line,),
+                Axis("direction, largest curvature first"),
+                Axis("curvature", log=True),
+            ),
+        )
 
 
 @names_call

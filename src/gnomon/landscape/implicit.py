@@ -54,7 +54,7 @@ class ImplicitPenalty(Result):
         """Plots the loss and both implicit penalties."""
         bars = Bars("value", ("loss", "penalty of the step", "penalty of the batches"),
                     (self.loss, self.norm, self.noise))  # fmt: skip
-        return (Plot("What steps add to the loss", (bars,), Axis("value"), caption=self.verdict),)
+        return (Plot("What steps add to the loss", (bars,), Axis("loss and penalties"), caption=self.verdict),)
 
 
 @names_call

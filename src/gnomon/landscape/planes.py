@@ -13,6 +13,7 @@ Reference: [li2018visualizing] for (1) and (2); [goodfellow2015qualitatively] fo
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import torch
@@ -22,15 +23,19 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.results import Axis, Image, Line, Plot, Result
+from gnomon.core.results import Axis, Image, Line, Plot, Result, Scatter
 from gnomon.landscape.between import check_same_architecture
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss, trainable_parameters
 
 __all__ = ["LossPlane", "filter_normalized", "loss_plane"]
 
+MIN_PLOTTED_LOSS = 1e-12
+"""Smaller losses are plotted as this number, because the scale is logarithmic."""
 EXAMPLES_PER_PASS = 512
 """Number of examples in one forward pass."""
 
@@ -69,16 +74,24 @@ class LossPlane(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the logarithm of the loss as an image, and the positions of the models."""
-        shades = self.losses.clamp_min(1e-12).log().flip(0)
-        picture = Plot("Loss on a plane (logarithm)", (Image("log loss", shades),), caption=self.verdict)
-        if len(self.path) < 2:
-            return (picture,)
-        path = Line("models", self.path[:, 0], self.path[:, 1])
-        return picture, Plot("The models in the plane", (path,), Axis("s"), Axis("t"))
+        """Plots the logarithm of the loss with contours, and the positions of the models on it."""
+        shades = self.losses.clamp_min(MIN_PLOTTED_LOSS).log10().flip(0)
+        half = [float(axis[1] - axis[0]) / 2 for axis in (self.s, self.t)]
+        ends = [float(end) for end in (self.s[0], self.s[-1], self.t[0], self.t[-1])]
+        extent = (ends[0] - half[0], ends[1] + half[0], ends[2] - half[1], ends[3] + half[1])
+        picture = Image("log10 of the loss", shades, extent=extent, contours=True)
+        marks: tuple[Image | Line | Scatter, ...] = (picture,)
+        if len(self.path) > 1:
+            marks = (*marks, Line("other models", self.path[:, 0], self.path[:, 1], color=2))
+        marks = (*marks, Scatter("the model", (float(self.path[-1, 0]),), (float(self.path[-1, 1]),), 0))
+        axes = Axis("first direction s (lengths of the weights)"), Axis("second direction t")
+        if len(self.path) > 1:
+            axes = Axis("first principal direction s"), Axis("second principal direction t")
+        return (Plot("Loss on a plane through the model", marks, *axes, self.verdict),)
 
 
 @names_call
+@limit_time
 def loss_plane(
     module: nn.Module,
     data: Any,
@@ -88,6 +101,7 @@ def loss_plane(
     points: int = 21,
     loss: Loss | None = None,
     seed: int = 0,
+    budget: float | None = None,
 ) -> LossPlane:
     """Computes the loss on a plane through a model: along random directions (1), through other models, or of a run (2).
 
@@ -101,6 +115,7 @@ def loss_plane(
         points: number of grid points along each axis, made odd so that the module is on the grid.
         loss: as in `hessian`.
         seed: random seed for random directions.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: see the module. Reference: [li2018visualizing].
     Cost: points^2 passes over the data, and a vector of parameters for each model.
@@ -123,10 +138,9 @@ def loss_plane(
     with preserve(moved):
         objective = Objective.of(data, moved, loss)
         finite_loss(objective.measure(moved, EXAMPLES_PER_PASS)[0])
-        for t in grid.tolist():
-            for s in grid.tolist():
-                vector_to_parameters(w + s * u + t * v, leaves)
-                rows.append(objective.measure(moved, EXAMPLES_PER_PASS)[0])
+        for t, s in with_progress_bar([*product(grid.tolist(), repeat=2)], "points of the plane"):
+            vector_to_parameters(w + s * u + t * v, leaves)
+            rows.append(objective.measure(moved, EXAMPLES_PER_PASS)[0])
     return LossPlane(grid, grid, torch.tensor(rows, dtype=torch.float64).reshape(n, n), path, share)
 
 

@@ -21,6 +21,7 @@ from torch import nn
 
 from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.machine.budget import limit_time
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Reference, Result, Value
 from gnomon.findings import training as kinds
 from gnomon.landscape.hessian import hessian
@@ -101,6 +102,7 @@ class Sharpness(Result):
 
 
 @names_call
+@limit_time
 def sharpness(
     module: nn.Module,
     data: Any,
@@ -113,6 +115,7 @@ def sharpness(
     iterations: int | None = None,
     tile: int | None = None,
     seed: int = 0,
+    budget: float | None = None,
 ) -> Sharpness:
     """Computes the k largest Hessian eigenvalues of the mean loss by Lanczos, and the largest stable learning rate.
 
@@ -120,6 +123,8 @@ def sharpness(
 
     ``iterations`` fixes the number of products, which then bounds the time; by default, products continue until each
     residual is below the square root of the precision. Other arguments are as in `hessian`.
+
+    ``budget`` is the number of seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: as for `hessian`; (1) is exact for a quadratic loss, and local for others.
     Reference: [cohen2021gradient].

@@ -29,6 +29,10 @@ __all__ = ["Eigenpairs", "SpectralDensity", "spectral_density", "top_eigenpairs"
 
 DENSITY_POINTS = 200
 """Number of points of the plotted density."""
+OUTLIER_DEVIATIONS = 3.0
+"""An eigenvalue farther from the mean, in standard deviations of all eigenvalues, is marked as an outlier."""
+MIN_PLOTTED_DENSITY = 1e-9
+"""Smallest plotted density, relative to the largest."""
 MIN_NEW_NORM = 1e-3
 """Norm above which the new part of a random vector is more than rounding, also in float32."""
 
@@ -62,7 +66,7 @@ class Eigenpairs(Result):
             Scatter("eigenvalue", order, self.values),
             Band("error bound", order, self.values - self.residuals, self.values + self.residuals),
         )
-        return (Plot("Largest eigenvalues", marks, Axis("number"), Axis("eigenvalue"), self.verdict),)
+        return (Plot("Largest eigenvalues", marks, Axis("rank of the eigenvalue"), Axis("eigenvalue"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +119,34 @@ class SpectralDensity(Result):
         return float(stdtrit(self.starts - 1, (1 + confidence) / 2)) / self.starts**0.5 * each.std(0)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the smoothed density, with its 95 % interval if there are several starts."""
+        """A plot of the smoothed density on a logarithmic scale, with its 95 % interval, and the outliers as dots."""
         low, high = float(self.points.min()), float(self.points.max())
         width = (high - low) / 50 or 0.02 * abs(high) or 1.0
         grid = torch.linspace(low - 3 * width, high + 3 * width, DENSITY_POINTS).to(self.points)
         found = self.smooth(grid, width)
-        line = Line("density", grid, found)
-        half = self.error(grid, width)
-        band = (Band("95 % interval", grid, (found - half).clamp_min(0), found + half),) if self.starts > 1 else ()
-        return (Plot("Density of eigenvalues", (line, *band), Axis("eigenvalue"), Axis("density"), self.verdict),)
+        top = float(found.max())
+        outliers = self.outliers
+        lowest = float(self.smooth(outliers, width).min()) if len(outliers) else top
+        floor = max(min(lowest / 10, top / 100), MIN_PLOTTED_DENSITY * top)
+        marks: list[Line | Band | Scatter] = [Line("density", grid, found.clamp_min(floor))]
+        if self.starts > 1:
+            half = self.error(grid, width)
+            marks.append(Band("95 % interval", grid, (found - half).clamp_min(floor), (found + half).clamp_min(floor)))
+        if len(outliers):
+            marks.append(Scatter("outliers", outliers, self.smooth(outliers, width).clamp_min(floor), 1))
+        axes = Axis("eigenvalue"), Axis("share of eigenvalues per unit", log=True)
+        return (Plot("Density of eigenvalues", tuple(marks), *axes, self.verdict),)
+
+    @property
+    def outliers(self) -> Float[Tensor, " o"]:
+        """The points farther than `OUTLIER_DEVIATIONS` standard deviations from the mean, largest first.
+
+        >>> SpectralDensity(torch.tensor([0.0, 0.1, 9.0]), torch.tensor([0.50, 0.49, 0.01]), 1).outliers
+        tensor([9.])
+        """
+        spread = float(((self.points - self.mean).square() * self.weights).sum()) ** 0.5
+        far = (self.points - self.mean).abs() > OUTLIER_DEVIATIONS * spread
+        return self.points[far].sort(descending=True).values
 
 
 def tridiagonal(

@@ -72,7 +72,13 @@ class LeaveOneOut(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots predictions over targets; for classes, the accuracy."""
         if self.accuracy is not None:
-            return (Plot("Leave-one-out accuracy", (Bars("accuracy", ("accuracy",), (self.accuracy,)),)),)
+            return (
+                Plot(
+                    "Leave-one-out accuracy",
+                    (Bars("accuracy", ("accuracy",), (self.accuracy,)),),
+                    Axis("share right", limits=(0, 1)),
+                ),
+            )
         points = Scatter("points", self.targets.flatten(), self.predictions.flatten())
         mean = Reference("mean of the targets", float(self.targets.double().mean()))
         return (Plot("Leave-one-out predictions", (points, mean), Axis("target"), Axis("prediction")),)

@@ -77,7 +77,7 @@ def show_example(
     seen = parts[0].detach().cpu() if parts and isinstance(parts[0], Tensor) else torch.empty(0)
     if is_series(seen):
         return ShownExample(number, label, answer, note, _curves(seen), right=right)
-    if is_picture(seen):
+    if is_picture(seen) and (len(parts) == 1 or seen.dim() == 3):  # next to other tensors, two axes may be nodes
         return ShownExample(number, label, answer, note, _png(seen), right=right)
     flat = seen.reshape(-1)
     if flat.is_floating_point():

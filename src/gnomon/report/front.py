@@ -74,7 +74,7 @@ def findings_html(page: Page) -> list[str]:
     if not page.findings:
         whole = all(section.state in ("answered", "skipped") for section in page.sections)
         calm = "Nothing to change." if whole else "The measurements so far suggest no changes."
-        return [f"<p class=calm>{calm}</p>"]
+        return [f"<p class=calm>{escape(page.next_step or calm)}</p>"]
     terms = TermMarker(f"front-{page.title}")
     items = [
         f"<li data-finding={i}>{finding_html(finding, terms, key, proof=page.proofs.get(finding.kind, ''))}</li>"

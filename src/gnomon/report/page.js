@@ -31,6 +31,8 @@
     return made;
   }
 
+  const colorOf = (plot, i) => COLORS[((plot.colors || [])[i] ?? plot.marks[i].color ?? i) % COLORS.length];
+
   // Numbers that JSON cannot hold are words.
   const number = (value) => (typeof value === "string" ? NaN : value);
 
@@ -188,6 +190,7 @@
       });
       made.setAttribute("aria-pressed", String(get()));
       tools.append(made);
+      return made;
     };
     if (drawable) {
       const positive = (axis) => plot.marks.every((mark) => mark.type === "reference" || axis === "x"
@@ -201,8 +204,9 @@
       }
       if (plot.marks.length > 1) plot.marks.forEach((mark, i) => {
         if (!mark.name) return;
-        toggle(mark.name, `Show or hide: ${mark.name}`, () => !state.hidden.has(i),
+        const made = toggle(mark.name, `Show or hide: ${mark.name}`, () => !state.hidden.has(i),
           () => (state.hidden.has(i) ? state.hidden.delete(i) : state.hidden.add(i)));
+        made.style.borderBottom = `3px solid ${colorOf(plot, i)}`;
       });
     }
     tools.append(button("CSV", "Download the numbers of this plot", () => download(`${plot.id || "plot"}.csv`, csvOf(plot))));
@@ -277,7 +281,7 @@
     svg.append(shape("text", { x: (left + right) / 2, y: bottom + 33, "text-anchor": "middle" }, xName));
     svg.append(shape("text", { transform: `translate(13 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, plot.y.label));
     plot.marks.forEach((mark, i) => {
-      if (!state.hidden.has(i)) drawMark(svg, mark, COLORS[(mark.color ?? i) % COLORS.length], x, y, state, plot);
+      if (!state.hidden.has(i)) drawMark(svg, mark, colorOf(plot, i), x, y, state, plot);
     });
     return svg;
   }
@@ -297,7 +301,8 @@
     if (mark.type === "scatter") {
       xs.forEach((px, j) => {
         const py = y.at(number(mark.y[j]));
-        if (inside(px, py)) svg.append(shape("circle", { cx: px, cy: py, r: xs.length > 60 ? 1.8 : 3.2, style: `fill: ${color}` }));
+        const open = color === COLORS[1] && xs.length <= 60 ? `fill: none; stroke: ${color}; stroke-width: 1.5` : `fill: ${color}`;
+        if (inside(px, py)) svg.append(shape("circle", { cx: px, cy: py, r: xs.length > 60 ? 1.8 : 3.2, style: open }));
       });
       return;
     }

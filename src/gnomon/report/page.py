@@ -160,7 +160,7 @@ class Page(Record):
 
     ``headline`` stands for the verdict on the first screen, where the findings follow it; ``facts`` say in a few words
     what was examined. ``order`` lists keys of sections, the most important first. ``proofs`` says for kinds of findings
-    what their fix has gained in an experiment.
+    what their fix has gained in an experiment. ``next_step`` says what to do without a finding.
     """
 
     title: str
@@ -173,6 +173,7 @@ class Page(Record):
     facts: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     proofs: Mapping[str, str] = field(default_factory=dict)
+    next_step: str = ""
 
     @property
     def shown_sections(self) -> tuple[Section, ...]:

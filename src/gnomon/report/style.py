@@ -126,9 +126,9 @@ figcaption { font-size: .88rem; color: var(--soft); }
   background: #000; border-radius: .3rem; margin-bottom: .3rem; }
 .gallery .aside { font-size: inherit; }
 .gallery.pairs { grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); }
-.board .gallery { grid-template-columns: repeat(auto-fill, minmax(5.6rem, 1fr)); gap: .5rem; margin: .3rem 0; }
-.board .gallery.wide { grid-template-columns: 1fr; }
-.board .gallery.pairs { grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); }
+.board .gallery { grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .5rem; margin: .3rem 0; max-width: 26rem; }
+.board .gallery.wide { grid-template-columns: 1fr; max-width: none; }
+.board .gallery.pairs { grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); max-width: none; }
 .tokens { display: block; font: .85rem/1.7 ui-monospace, monospace; overflow-wrap: anywhere; }
 .tokens i { font-style: normal; background: var(--panel); border: 1px solid var(--line); border-radius: .25rem;
   padding: 0 .25rem; }

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.metrics import binomial_interval, predicted_classes
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
+from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Plot, Result, Value
 from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.base import AttackedModel, margin_loss
 from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_to_attack
@@ -96,7 +96,14 @@ class Preflight(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots one bar per assumption: 1 if it holds, 0 if it fails."""
         bars = Bars("holds", [p.statement for p in self.premises], [float(p.holds is not False) for p in self.premises])
-        return (Plot("Assumptions of an attack", (bars,), caption=self.verdict),)
+        return (
+            Plot(
+                "Assumptions of an attack",
+                (bars,),
+                Axis("1: holds, 0: does not hold", limits=(0, 1)),
+                caption=self.verdict,
+            ),
+        )
 
 
 EVAL = "the model makes decisions in eval mode"

@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import ReadError, names_call
+from gnomon.core.machine.budget import limit_time
 from gnomon.core.modules.preserve import preserve
 from gnomon.robustness.attacks.base import AbstractAttack
 from gnomon.robustness.attacks.run import examples_to_attack, minimal_distance
@@ -27,6 +28,7 @@ __all__ = ["robust_radius"]
 
 
 @names_call
+@limit_time
 def robust_radius(
     module: nn.Module,
     data: Any,
@@ -36,6 +38,7 @@ def robust_radius(
     proofs: Sequence[AbstractProof] = (CrownProof(), LipschitzProof()),
     method: AbstractAttack | None = None,
     seed: int = 0,
+    budget: float | None = None,
 ) -> RobustRadii:
     """Returns for each example a proven radius and a radius at which an attack succeeded; the true radius is between.
 
@@ -47,6 +50,7 @@ def robust_radius(
         proofs: proof methods to try; the largest radius counts.
         method: the attack, by default a minimum-norm attack.
         seed: random seed for random starts.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: proofs hold in exact arithmetic, with a margin above rounding.
     Reference: [zhang2018efficient].

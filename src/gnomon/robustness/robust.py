@@ -19,9 +19,11 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import binomial_interval, predicted_classes
 from gnomon.core.modules.saved import bytes_saved_for_backward, examples_that_fit
-from gnomon.core.results import Bars, Finding, Hypothesis, Interval, Plot, Result, Value
+from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
@@ -122,10 +124,18 @@ class RobustAccuracy(Result):
             left -= count
             labels.append(f"and {name}")
             values.append(left / n)
-        return (Plot("Robust accuracy", (Bars("share of examples", labels, values),), caption=self.verdict),)
+        return (
+            Plot(
+                "Robust accuracy",
+                (Bars("share of examples", labels, values),),
+                Axis("share of examples", limits=(0, 1)),
+                caption=self.verdict,
+            ),
+        )
 
 
 @names_call
+@limit_time
 def robust_accuracy(
     module: nn.Module,
     data: Any,
@@ -137,6 +147,7 @@ def robust_accuracy(
     batch: int | None = None,
     seed: int = 0,
     progress: Callable[[str, int], None] | None = None,
+    budget: float | None = None,
 ) -> RobustAccuracy:
     """Measures the fraction of examples that no attack breaks within eps: an upper bound of robust accuracy.
 
@@ -150,6 +161,7 @@ def robust_accuracy(
         batch: batch size with which the model will be used; 256 by default.
         seed: random seed for random starts.
         progress: called with (name of an attack, examples that are left) before each attack.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Raises an error if an assumption of `preflight` fails; masked gradients become a finding instead.
 
@@ -230,7 +242,7 @@ class _Search:
     def _try(self, method: AbstractAttack, groups: Sequence[Tensor], *, stops: bool) -> int:
         """Runs an attack on one group of examples after another. Returns how many examples it broke."""
         tried, wrong = self.found.clone(), [groups[0][:0]]
-        for part in groups:
+        for part in with_progress_bar(groups, f"groups of examples ({method.name})"):
             z = method.run(self.classifier, self.x[part], self.y[part], self.threat, self.generator)
             tried[part] = self.threat.project(self.x[part], z)
             wrong.append(part[self._wrong(part, tried[part])])

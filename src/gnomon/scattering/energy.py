@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from gnomon.core.errors import names_call
-from gnomon.core.results import Bars, Plot, Result
+from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.scattering.images import Scattering2d
 from gnomon.scattering.signals import Scattering1d
 
@@ -31,7 +31,14 @@ class EnergyByOrder(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the energy of each order as a bar."""
         names = [f"order {k}" for k in range(len(self.shares))]
-        return (Plot("Energy by order", (Bars("share", names, self.shares),), caption=self.verdict),)
+        return (
+            Plot(
+                "Energy by order",
+                (Bars("share", names, self.shares),),
+                Axis("share of the energy"),
+                caption=self.verdict,
+            ),
+        )
 
 
 @names_call

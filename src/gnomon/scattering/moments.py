@@ -47,7 +47,7 @@ class ScatteringMoments(Result):
         lines = tuple(
             Line(name, torch.arange(len(m)), m) for name, m in (("order 1", self.first), ("order 2", self.second))
         )
-        return (Plot("Scattering moments", lines, Axis("number"), Axis("moment", log=True), self.verdict),)
+        return (Plot("Scattering moments", lines, Axis("number of the path"), Axis("moment", log=True), self.verdict),)
 
 
 @names_call

@@ -65,7 +65,15 @@ class FilterReport(Result):
                 Plot("Energy kept at each frequency", marks, Axis("cycles per sample"), Axis("energy"), self.verdict),
             )
         image = Image("kept", torch.fft.fftshift(kept))
-        return (Plot("Energy kept over the frequency plane, 0 in the middle", (image,), caption=self.verdict),)
+        return (
+            Plot(
+                "Energy kept over the frequency plane, 0 in the middle",
+                (image,),
+                Axis("frequency across"),
+                Axis("frequency down"),
+                self.verdict,
+            ),
+        )
 
 
 @names_call

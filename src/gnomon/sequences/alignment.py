@@ -60,7 +60,8 @@ class AttentionAlignment(Result):
         """Plots the alignment of each head as a bar."""
         names = [f"{name} head {i}" for name, row in self.shares.items() for i in range(len(row))]
         bars = Bars("alignment", names, [s for row in self.shares.values() for s in row])
-        return (Plot("Attention at the expected place", (bars, Reference("chance", self.chance)), Axis("share")),)
+        marks = (bars, Reference("chance", self.chance, vertical=True))
+        return (Plot("Attention at the expected place", marks, Axis("share of the attention")),)
 
 
 @names_call

@@ -69,7 +69,8 @@ class LogitScale(Result):
         """Plots the logit scale of each head as a bar."""
         names = [f"{name} head {i}" for name, row in zip(self.layers, self.scale, strict=True) for i in range(len(row))]
         bars = Bars("scale", names, [s for row in self.scale for s in row])
-        return (Plot("Scale of the logits", (bars, Reference("queries and keys of variance one", 1.0)), Axis("scale")),)
+        marks = (bars, Reference("queries and keys of variance one", 1.0, vertical=True))
+        return (Plot("Scale of the logits", marks, Axis("standard deviation of the logits")),)
 
 
 @names_call

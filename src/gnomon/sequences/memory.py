@@ -18,7 +18,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module, integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
-from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
+from gnomon.core.results import Axis, Finding, Line, Plot, Result, Scatter, Value
 from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import first_examples
 
@@ -73,10 +73,10 @@ class Memory(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots sensitivity over lag, with the fitted decay."""
         lags = list(range(len(self.sensitivity)))
-        marks: list[Line | Reference] = [Line("measured", lags, list(self.sensitivity))]
+        marks: list[Line | Scatter] = [Scatter("measured", lags, list(self.sensitivity), 0)]
         if isfinite(self.length) and max(self.sensitivity) > 0:
             top = max(self.sensitivity)
-            marks.append(Line("fit", lags, [top * exp(-lag / self.length) for lag in lags], style="dashed"))
+            marks.append(Line("fit", lags, [top * exp(-lag / self.length) for lag in lags], color=0))
         return (Plot("Memory", tuple(marks), Axis("lag (steps)"), Axis("sensitivity", log=True), id="memory"),)
 
     def _at(self, lag: int) -> float:

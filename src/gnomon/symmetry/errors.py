@@ -101,12 +101,13 @@ class Equivariance(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the invariance and equivariance error of each layer."""
-        names = [layer.name for layer in self.layers]
-        bars = [Bars("invariance", names, [layer.invariance for layer in self.layers])]
+        kept = Bars("invariance", [a.name for a in self.layers], [a.invariance for a in self.layers])
+        words = f"Short bars mean that features do not change under {self.action}."
+        first = Plot("Invariance", (kept,), Axis("relative error"), caption=words)
         known = [layer for layer in self.layers if layer.equivariance is not None]
-        bars += [Bars("equivariance", [a.name for a in known], [a.equivariance or 0.0 for a in known])] if known else []
-        words = "Short bars mean that features do not change (invariance), or transform like the input (equivariance)."
-        return (Plot(f"Errors under {self.action}", tuple(bars), Axis("relative error"), caption=words),)
+        moved = Bars("equivariance", [a.name for a in known], [a.equivariance or 0.0 for a in known])
+        words = f"Short bars mean that features transform like the input under {self.action}."
+        return (first, Plot("Equivariance", (moved,), Axis("relative error"), caption=words)) if known else (first,)
 
 
 @names_call

@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["MatchedNetwork", "unit_balance", "match_units", "gradient_along_orbit", "permute_units", "rescale_units"]
 
@@ -153,8 +153,8 @@ class MatchedNetwork(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the distance of the weights before and after matching."""
-        marks = (Line("distance", (0, 1), (self.distance_before, self.distance_after)),)
-        return (Plot("Matching of units", marks, Axis("before, after"), Axis("distance of the weights"), self.verdict),)
+        bars = Bars("distance", ("before", "after matching"), (self.distance_before, self.distance_after))
+        return (Plot("Matching of units", (bars,), Axis("distance of the weights"), caption=self.verdict),)
 
 
 @names_call

@@ -76,7 +76,9 @@ class UnitChanges(Result):
         names = tuple(self.flips)
         return (
             Plot("Signs that changed", (Bars("share", names, tuple(self.flips.values())),), Axis("share of units")),
-            Plot("Shift of preactivations", (Bars("shift", names, tuple(self.shifts.values())),), Axis("relative")),
+            Plot(
+                "Shift of preactivations", (Bars("shift", names, tuple(self.shifts.values())),), Axis("relative shift")
+            ),
         )
 
 

@@ -15,10 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, TimeLimitError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.machine.clock import Clock
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_to_train
 from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.training.adversary import Adversary
@@ -123,8 +124,9 @@ def _take_steps(
     """Takes all training steps; returns the number of examples used and the reason why training ended."""
     moved = [p for p in model.parameters() if p.requires_grad]
     memory, feed, seen = optimizer.memory(moved), plan.feed(objective), 0
+    shown = with_progress_bar(range(1, plan.steps + 1), "training steps")
     try:
-        for step in range(1, plan.steps + 1):
+        for step in shown:
             pair = next(feed)
             at = None if adversary is None else (adversary, step)
             optimizer.move(moved, partial(_gradient, model, objective, pair, moved, at), memory, step)  # (1)
@@ -143,6 +145,11 @@ def _take_steps(
     except KeyboardInterrupt:
         recorder.log.restore()
         return seen, "interrupted"
+    except TimeLimitError:
+        recorder.log.restore()
+        raise
+    finally:
+        shown.close()
     return seen, "finished"
 
 

@@ -22,9 +22,11 @@ class Fit(WithCurves):
 def test_zero_and_infinite_times_are_not_drawn():
     curves = Curves(TIMES, LOSS, "squared loss", test_loss=2 * LOSS)
     plot = curves.plot("Training")
-    assert plot.marks == (Line("training", [0.5, 2.0], [2.0, 1.0]), Line("test", [0.5, 2.0], [4.0, 2.0]))
+    assert plot.marks == (
+        Line("training", [0.5, 2.0], [2.0, 1.0], color=0), Line("test", [0.5, 2.0], [4.0, 2.0], color=1)
+    )  # fmt: skip
     assert plot.x.log and plot.y.log and plot.y.label == "squared loss"
-    assert curves.points("measured")[1] == Scatter("measured test", [0.5, 2.0], [4.0, 2.0])
+    assert curves.points("measured")[1] == Scatter("measured test", [0.5, 2.0], [4.0, 2.0], 1)
 
 
 def test_rose_compares_the_ends():

@@ -96,7 +96,7 @@ def test_pictures_are_drawn_on_given_axes_or_new_ones():
     ax = plt.subplots()[1]
     assert GROWN.plot(ax) is ax and ax.get_yscale() == "log"
     assert list(ax.lines[0].get_xdata()) == [1.0, 2.0]  # infinity is not drawn
-    assert Number(2.0).plot().get_title() == "Number"
+    assert Number(2.0).plot().figure.get_suptitle() == Number(2.0).verdict  # the verdict is the title
     plt.close("all")
 
 

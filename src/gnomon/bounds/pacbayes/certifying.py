@@ -35,6 +35,8 @@ from gnomon.core.inputs.batch import Batch
 from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import Progress, with_progress_bar
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.modules.preserve import preserve, set_mode
@@ -67,6 +69,7 @@ class _Means:
 
 
 @names_call
+@limit_time
 def certify(
     module: nn.Module,
     data: Any,
@@ -80,6 +83,7 @@ def certify(
     draws: int = 20_000,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    budget: float | None = None,
 ) -> Certificate:
     """Bounds how often a network like ``module`` is wrong on new examples, with the given confidence; equation (1).
 
@@ -99,6 +103,7 @@ def certify(
         draws: number of draws of weights for the error of the distribution, each on 32 examples.
         seed: random seed for the split, the prior and all draws.
         progress: called with (steps done, steps) while fitting.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: independent, identically distributed examples; the module's other state is fixed.
     Reference: [perez2021tighter], [dziugaite2021role].
@@ -169,9 +174,9 @@ def _fit(
     steps = epochs * -(-len(data) // size)
     rule = torch.optim.Adam([*moves.values(), *logs.values()], lr=lr)
     slow = torch.optim.lr_scheduler.CosineAnnealingLR(rule, max(1, steps))
-    done = 0
-    for _ in range(epochs):
-        for index in torch.randperm(len(data), generator=generator).split(size):
+    parts = (part for _ in range(epochs) for part in torch.randperm(len(data), generator=generator).split(size))
+    with Progress(steps, "steps of fitting") as bar:
+        for index in parts:
             part = data[index]
             moved = _place(law, moves, logs)
             made = law.outputs(part.x, moved.weights(generator))
@@ -182,9 +187,9 @@ def _fit(
             objective.backward()
             rule.step()
             slow.step()
-            done += 1
+            bar.step()
             if progress is not None:
-                progress(done, steps)
+                progress(bar.done, steps)
     with torch.no_grad():
         return _place(law, moves, logs)
 
@@ -249,7 +254,7 @@ def _draws(law: GaussianWeights, data: Batch, draws: int, seed: int) -> tuple[Te
     """Returns the error and 1 - p(label) of each draw of weights, on random examples."""
     generator = torch.Generator().manual_seed(seed)
     errors, linear = torch.empty(draws).double(), torch.empty(draws).double()
-    for k in range(draws):
+    for k in with_progress_bar(range(draws), "draws of weights"):
         part = data[torch.randint(len(data), (EXAMPLES_PER_DRAW,), generator=generator)]
         made = law.outputs(part.x, law.weights(generator))
         if part.y is not None:

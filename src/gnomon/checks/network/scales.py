@@ -28,7 +28,7 @@ from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.capture import layer_names, outputs_of_layers
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
-from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 
 __all__ = ["SignalScales", "signal_scales"]
 
@@ -53,7 +53,7 @@ class SignalScales(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots predicted and measured mean squares over depth."""
         places = range(1, len(self.layers) + 1)
-        marks = (Line("measured", places, self.measured), Line("predicted", places, self.predicted, "dashed"))
+        marks = (Scatter("measured", places, self.measured, 0), Line("predicted", places, self.predicted, color=0))
         return (Plot("Size of signals", marks, Axis("layer"), Axis("mean square", log=min(self.measured) > 0)),)
 
 

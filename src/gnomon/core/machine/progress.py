@@ -3,11 +3,14 @@ command."""
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from time import monotonic
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
 
-__all__ = ["Progress", "is_terminal", "progress_line", "with_progress_bar"]
+from gnomon.core.machine.budget import check_time
+
+__all__ = ["Progress", "is_terminal", "progress_line", "with_progress_bar", "without_bars"]
 
 T = TypeVar("T")
 
@@ -55,10 +58,11 @@ class Progress:
         self.show()
 
     def show(self) -> None:
-        """Redraws the bar if it is due and stderr is a terminal."""
+        """Redraws the bar if it is due and a user sees stderr; ends the call if its time is over, see `budget`."""
+        check_time(self.what, self.done, self.total)
         if self.what is None:
             return
-        if self._bar is None and (monotonic() - self._start < SECONDS_BEFORE_BAR or not sys.stderr.isatty()):
+        if self._bar is None and (monotonic() - self._start < SECONDS_BEFORE_BAR or not is_terminal()):
             return
         if self._bar is None:
             if Progress.drawn is not None:
@@ -74,6 +78,21 @@ class Progress:
         bar = Bar(console=Console(stderr=True), transient=True)
         bar.start()
         return bar, bar.add_task(self.what or "", total=self.total)
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Shows no bars in a block that has a display of its own.
+
+    >>> with without_bars(), Progress(3, "tiles") as progress:
+    ...     progress.step()
+    """
+    before = Progress.drawn
+    Progress.drawn = before or Progress(0, None)
+    try:
+        yield
+    finally:
+        Progress.drawn = before
 
 
 def progress_line(text: str) -> None:

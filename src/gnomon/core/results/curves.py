@@ -9,10 +9,12 @@ Time is the learning rate times the number of steps, so that runs with different
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.results.animation import animate
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.plot import Axis, Line, Plot, Scatter
 from gnomon.core.results.record import Record
@@ -52,11 +54,11 @@ class Curves(Record):
 
     def lines(self, name: str = "") -> tuple[Line, ...]:
         """Returns the losses as lines, without zero or infinite times; ``name`` precedes "training" and "test"."""
-        return tuple(Line(label, x, y) for label, x, y in self._loss_points(name))
+        return tuple(Line(label, x, y, color=i) for i, (label, x, y) in enumerate(self._loss_points(name)))
 
     def points(self, name: str = "") -> tuple[Scatter, ...]:
         """Returns the losses as separate points, for measurements that are compared with predicted lines."""
-        return tuple(Scatter(label, x, y) for label, x, y in self._loss_points(name))
+        return tuple(Scatter(label, x, y, i) for i, (label, x, y) in enumerate(self._loss_points(name)))
 
     def plot(self, title: str, caption: str = "") -> Plot:
         """Plots the losses over time on two logarithmic axes."""
@@ -73,6 +75,13 @@ class WithCurves(Result):
 
     __slots__ = ()
     curves: Curves
+
+    def animate(self, ax: Any = None, *, frames: int = 60) -> Any:
+        """Returns a matplotlib animation of the losses; ``.save("run.gif")`` writes it.
+
+        Cost: one drawing of the curves for each frame when it is saved or shown.
+        """
+        return animate(self.plots()[0], ax, frames=frames)
 
     @property
     def times(self) -> Float[Tensor, " t"]:

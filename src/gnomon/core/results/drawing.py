@@ -9,22 +9,31 @@
 """
 
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import isfinite, isnan
 from os.path import commonprefix
+from textwrap import fill
 from typing import Any
 
+from gnomon.core.results.labels import label_marks
+from gnomon.core.results.look import COLORS, DARK, MARKERS, SERIES, is_dark, settings
 from gnomon.core.results.matrix import draw_matrix
 from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Plot, RangeMeter, Reference, Scatter
 from gnomon.core.results.ticks import mark_ticks, widen_flat_axes
 
-__all__ = ["COLORS", "draw"]
+__all__ = ["draw", "draw_all", "new_axes"]
 
-COLORS = ("#b5367a", "#2f62a8", "#b57508", "#2f7d4b", "#6a6f7a")
-"""Colors of the marks in order; the HTML report replaces them with the colors of its light or dark theme."""
 MAX_LABEL_CHARACTERS = 30
 """Maximum number of characters in the label of a bar."""
 MAX_LARGE_POINTS = 60
 """Maximum number of points that are drawn large."""
+TITLE_CHARACTERS = 74
+"""Number of characters in a line of the title over one plot."""
+MAX_TITLE_LINES = 3
+"""Number of lines of a title."""
+MIN_BAR_PLACES = 4
+"""Number of bars below which space is left above and below them, so that no bar is thick."""
+MAX_BARS_WITH_NUMBERS = 25
+"""Maximum number of bars whose numbers are written at their ends."""
 STYLES = {"solid": "-", "dashed": "--", "dotted": ":"}
 
 
@@ -38,12 +47,10 @@ def draw(plot: Plot, ax: Any = None) -> Any:
     2
     """
     if ax is None:
-        from matplotlib import pyplot as plt  # slow to import
-
-        ax = plt.subplots(layout="constrained")[1]
-    for i, mark in enumerate(plot.marks):
-        own = mark.color if isinstance(mark, Line | Scatter) else None
-        DRAWN[type(mark)](ax, mark, COLORS[(i if own is None else own) % len(COLORS)])
+        ax = new_axes()[0]
+    palette = [DARK[role] for role in SERIES] if is_dark(ax.get_facecolor()[:3]) and _opaque(ax) else COLORS
+    for mark, color in zip(plot.marks, plot.colors, strict=True):
+        DRAWN[type(mark)](ax, mark, palette[color % len(palette)])
     ax.set(title=plot.title)
     for axis, drawn, set_scale, set_limits in (
         (plot.x, ax.xaxis, ax.set_xscale, ax.set_xlim),
@@ -57,10 +64,85 @@ def draw(plot: Plot, ax: Any = None) -> Any:
             set_limits(*axis.limits)
     widen_flat_axes(ax, plot)
     mark_ticks(ax, plot, whole=_whole(plot))
-    named = [mark for mark in plot.marks if mark.name and not isinstance(mark, Image | Bars | RangeMeter)]
-    if len(named) > 1 or any(isinstance(mark, Reference) for mark in named):
-        ax.legend()
+    if any(map(_has_points, plot.marks)):
+        label_marks(ax, plot)
+    else:
+        words = ax.text(0.5, 0.5, "Nothing was measured that could be plotted.", transform=ax.transAxes)
+        words.set(ha="center", va="center", in_layout=False)
+        ax.set_axis_off()
     return ax
+
+
+def _has_points(mark: Mark) -> bool:
+    """Whether something is visible of a mark; a reference line alone has nothing to be compared with."""
+    if isinstance(mark, Reference):
+        return False
+    numbers = mark.counts if isinstance(mark, Histogram) else mark.values if isinstance(mark, Bars) else ()
+    if isinstance(mark, Line | Scatter):
+        numbers = _finite(mark.x, mark.y)[0]
+    elif isinstance(mark, Band):
+        numbers = _finite(mark.x, mark.low, mark.high)[0]
+    elif isinstance(mark, Image):
+        numbers = [value for row in mark.values for value in row]
+    return isinstance(mark, RangeMeter) or any(isfinite(number) for number in numbers)
+
+
+def draw_all(plots: Sequence[Plot], verdict: str, ax: Any = None) -> Any:
+    """Draws plots on a new figure with the verdict as title, or the first one on given axes; returns the first axes.
+
+    Cost: about 20 ms for each plot, and the import of matplotlib.
+
+    >>> from gnomon.core.results.plot import Bars, Plot
+    >>> draw_all((Plot("Sizes", (Bars("size", ("a", "b"), (1, 2)),)),), "b is larger.").figure.get_suptitle()
+    'b is larger.'
+    """
+    if ax is not None:
+        return draw(plots[0], ax)
+    from matplotlib import pyplot as plt  # slow to import
+
+    with plt.rc_context(settings(dark=is_dark(plt.rcParams["figure.facecolor"]))):
+        axes = new_axes(len(plots))
+        for plot, place in zip(plots, axes, strict=True):
+            draw(plot, place)
+        if len(axes) == 1:
+            axes[0].set_title("")
+        width = TITLE_CHARACTERS if len(axes) == 1 else int(1.6 * TITLE_CHARACTERS)
+        axes[0].figure.suptitle(_title(verdict, width), x=0.01, ha="left", weight="bold", size=11)
+    return axes[0]
+
+
+def _title(verdict: str, width: int) -> str:
+    """The verdict in a few lines; the rest of a long one is left out.
+
+    >>> _title("It has 2 layers. " * 30, 40).count("\\n")
+    2
+    """
+    return fill(verdict, width, max_lines=MAX_TITLE_LINES, placeholder=" ...")
+
+
+def new_axes(count: int = 1) -> list[Any]:
+    """Makes a figure with this number of axes, at most two side by side, in the look of all pictures.
+
+    The figure is dark if matplotlib's own figures are.
+
+    >>> len(new_axes(3))
+    3
+    """
+    from matplotlib import pyplot as plt  # slow to import
+
+    columns = min(count, 2)
+    rows = -(-count // columns)
+    size = (7.0, 4.2) if count == 1 else (5.6 * columns, 3.9 * rows)
+    with plt.rc_context(settings(dark=is_dark(plt.rcParams["figure.facecolor"]))):
+        axes = plt.subplots(rows, columns, layout="constrained", figsize=size, squeeze=False)[1].flatten()
+    for unused in axes[count:]:
+        unused.remove()
+    return list(axes[:count])
+
+
+def _opaque(ax: Any) -> bool:
+    """Whether the axes have a ground of their own; those of pages have none."""
+    return bool(ax.get_facecolor()[3] > 0)
 
 
 def _whole(plot: Plot) -> bool:
@@ -77,14 +159,30 @@ def _finite(*columns: tuple[float, ...]) -> list[tuple[float, ...]]:
 
 
 def _line(ax: Any, mark: Line, color: str) -> None:
-    ax.plot(*_finite(mark.x, mark.y), STYLES[mark.style], color=color, label=mark.name)
+    if any(map(isnan, mark.x)):  # gaps between separate parts, such as the borders of regions
+        ax.plot(mark.x, mark.y, STYLES[mark.style], color=color, label=mark.name, linewidth=0.8)
+        return
+    x, y = _finite(mark.x, mark.y)
+    ax.plot(x, y, STYLES[mark.style], color=color, label=mark.name, marker="o" if len(x) == 1 else "")
 
 
 def _scatter(ax: Any, mark: Scatter, color: str) -> None:
-    size = 9 if len(mark.x) <= MAX_LARGE_POINTS else 5
-    ax.plot(*_finite(mark.x, mark.y), ".", markersize=size, color=color, label=mark.name)
+    """Draws dots whose shape goes with the color; few ones in the second color are open."""
+    many, index = len(mark.x) > MAX_LARGE_POINTS, _index(color)
+    inside = "none" if index == 1 and not many else color
+    edge = 0 if many else 1.3
+    ax.plot(
+        *_finite(mark.x, mark.y), MARKERS[0 if many else index], linestyle="", color=color, label=mark.name,
+        markersize=2.5 if many else 6.5 if index == 1 else 5, markerfacecolor=inside, markeredgewidth=edge,
+    )  # fmt: skip
     if mark.low:
         ax.vlines(*_finite(mark.x, mark.low, mark.high), color=color, linewidth=1)
+
+
+def _index(color: str) -> int:
+    """The place of a color in its palette."""
+    dark = [DARK[role] for role in SERIES]
+    return COLORS.index(color) if color in COLORS else dark.index(color)
 
 
 def _band(ax: Any, mark: Band, color: str) -> None:
@@ -93,9 +191,19 @@ def _band(ax: Any, mark: Band, color: str) -> None:
 
 def _bars(ax: Any, mark: Bars, color: str) -> None:
     places = range(len(mark.labels))
-    ax.barh(places, list(mark.values), color=color, label=mark.name)
+    ax.barh(places, list(mark.values), height=0.7, color=color, label=mark.name)
+    spare = max(0.0, (MIN_BAR_PLACES - len(places)) / 2)
+    ax.set_ylim(-0.6 - spare, len(places) - 0.4 + spare)
     ax.set_yticks(places, _short(mark.labels))
-    ax.invert_yaxis()  # matplotlib starts at the bottom; the first label belongs on top
+    ax.invert_yaxis()  # puts the first label on top
+    ax.grid(visible=False, axis="y")
+    if len(mark.labels) <= MAX_BARS_WITH_NUMBERS:
+        for place, value in zip(places, mark.values, strict=True):
+            end = value if isfinite(value) else 0.0
+            ax.annotate(
+                f" {value:.3g} ", (end, place), va="center", ha="left" if end >= 0 else "right", fontsize="small",
+            )  # fmt: skip
+        ax.margins(x=0.14)
 
 
 def _short(labels: Sequence[str]) -> list[str]:

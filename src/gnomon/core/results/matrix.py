@@ -17,6 +17,10 @@ DARK_CELL = 0.55
 """Share of the scale above which a cell is dark, so that its number is written in white."""
 MAX_UPRIGHT_CHARACTERS = 24
 """Maximum number of characters of all column labels that are written upright."""
+UNDER_OPACITY = 0.45
+"""Opacity of the gray picture under a matrix."""
+CONTOUR_LEVELS = 10
+"""Approximate number of contours."""
 SMALL_CELLS = 30
 """Number of digits along a side above which numbers are written small."""
 
@@ -32,8 +36,12 @@ def draw_matrix(ax: Any, mark: Image) -> None:
     >>> [label.get_text() for label in ax.texts]
     ['3', '1', '', '4']
     """
+    from matplotlib.cm import ScalarMappable
+
     values = [value for row in mark.values for value in row if isfinite(value)]
-    low, high = min(values, default=0.0), max(values, default=1.0)
+    if not values:
+        return
+    low, high = min(values), max(values)
     if mark.centered:
         high = max(abs(low), abs(high)) or 1.0
         low = -high
@@ -42,19 +50,45 @@ def draw_matrix(ax: Any, mark: Image) -> None:
     rows, columns = len(mark.values), len(mark.values[0]) if mark.values else 0
     square = max(rows, columns) <= MAX_SIDE_RATIO * min(rows, columns)
     colors = TWO_SIGNS if mark.centered else ONE_SIGN if mark.written else "viridis"
-    shown = ax.imshow(
-        mark.values, cmap=colors, vmin=low, vmax=high, interpolation="nearest", aspect="equal" if square else "auto"
-    )
+    style: dict[str, Any] = {"interpolation": "nearest", "aspect": "equal" if square else "auto", "extent": mark.extent}
+    if mark.under:
+        ax.imshow(mark.under, cmap="gray", alpha=UNDER_OPACITY, **style)
+        style["alpha"] = [[_opacity(value, high) for value in row] for row in mark.values]
+    shown = ax.imshow(mark.values, cmap=colors, vmin=low, vmax=high, **style)
     ax.grid(visible=False)
     if mark.rows:
         ax.set_yticks(range(rows), mark.rows)
     if mark.columns:
         long = sum(map(len, mark.columns)) > MAX_UPRIGHT_CHARACTERS
         ax.set_xticks(range(columns), mark.columns, rotation=60 if long else 0, ha="right" if long else "center")
+    for axis, words in (("x", mark.columns), ("y", mark.rows)):
+        if "" in words:  # only some rows or columns have a name
+            ax.tick_params(axis=axis, length=0)
+    if mark.contours and low < high:
+        _draw_contours(ax, mark)
     if mark.written:
         _write_numbers(ax, mark, low, high)
     elif low < high and ax.figure is not None:
-        ax.figure.colorbar(shown, ax=ax, label=mark.name, shrink=0.85)
+        ax.figure.colorbar(ScalarMappable(shown.norm, shown.cmap), ax=ax, label=mark.name, shrink=0.85)
+    else:
+        ax.text(0.5, 0.5, f"{mark.name}: {low:.3g} everywhere", transform=ax.transAxes, ha="center", va="center",
+                bbox={"facecolor": "#ffffff", "edgecolor": "none"}, color="#1b1e24")  # fmt: skip
+
+
+def _opacity(value: float, high: float) -> float:
+    """How much of the picture under a value is hidden: all of it for the largest value."""
+    return min(1.0, abs(value) / (high or 1.0)) if isfinite(value) else 0.0
+
+
+def _draw_contours(ax: Any, mark: Image) -> None:
+    """Draws lines of equal value through the middles of the cells."""
+    rows, columns = len(mark.values), len(mark.values[0])
+    if min(rows, columns) < 2:
+        return
+    left, right, low, high = mark.extent or (-0.5, columns - 0.5, rows - 0.5, -0.5)
+    x = [left + (right - left) * (j + 0.5) / columns for j in range(columns)]
+    y = [high + (low - high) * (i + 0.5) / rows for i in range(rows)]
+    ax.contour(x, y, mark.values, levels=CONTOUR_LEVELS, colors="white", linewidths=0.7, alpha=0.8)
 
 
 def _write_numbers(ax: Any, mark: Image, low: float, high: float) -> None:

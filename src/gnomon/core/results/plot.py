@@ -21,6 +21,7 @@ __all__ = [
     "Image",
     "Line",
     "Mark",
+    "NEUTRAL_COLOR",
     "RangeMeter",
     "Plot",
     "Reference",
@@ -31,6 +32,8 @@ __all__ = [
 Numbers = Any
 """Any sequence, array or tensor of numbers; stored as a tuple of floats."""
 Style = Literal["solid", "dashed", "dotted"]
+NEUTRAL_COLOR = 4
+"""Index of the gray color, for lines to compare with."""
 
 
 def as_floats(values: Any) -> tuple[float, ...]:
@@ -97,12 +100,13 @@ class Scatter(Record):
 
 @dataclass(frozen=True, slots=True)
 class Band(Record):
-    """The area between two curves over x, such as a confidence interval."""
+    """The area between two curves over x, such as an interval; by default it has the color of the curve before."""
 
     name: str
     x: Numbers
     low: Numbers
     high: Numbers
+    color: int | None = None
 
     def __post_init__(self) -> None:
         _freeze(self, "x", "low", "high")
@@ -150,7 +154,9 @@ class Image(Record):
     """A matrix drawn as an image, with the first row on top and a color bar labeled ``name``.
 
     ``rows`` and ``columns`` are words along the sides. ``written``: each cell shows its number. ``centered``: two
-    colors for the two signs, with zero in the middle.
+    colors for the two signs, with zero in the middle. ``extent`` holds the coordinates of the left, right, lower and
+    upper edge, so that other marks can be placed on the picture. ``contours``: lines of equal value. ``under`` is a
+    picture in gray under the values, which are the more opaque the larger they are.
 
     >>> Image("examples", [[3, 1], [0, 4]], rows=("cat", "dog"), columns=("cat", "dog"), written=True).values
     ((3.0, 1.0), (0.0, 4.0))
@@ -162,9 +168,16 @@ class Image(Record):
     columns: Sequence[str] = ()
     written: bool = False
     centered: bool = False
+    extent: tuple[float, float, float, float] | None = None
+    contours: bool = False
+    under: Numbers = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", tuple(as_floats(row) for row in self.values))
+        for field_name in ("values", "under"):
+            rows = tuple(as_floats(row) for row in getattr(self, field_name))
+            object.__setattr__(self, field_name, rows)
+        if self.extent is not None:
+            object.__setattr__(self, "extent", tuple(map(float, self.extent)))
         object.__setattr__(self, "rows", tuple(map(str, self.rows)))
         object.__setattr__(self, "columns", tuple(map(str, self.columns)))
 
@@ -224,11 +237,34 @@ class Plot(Record):
     caption: str = ""
     id: str = ""
 
+    @property
+    def colors(self) -> tuple[int, ...]:
+        """The index of the color of each mark: curves in order, bands as the curve before them, references in gray.
+
+        >>> Plot("P", (Line("a", (), ()), Band("b", (), (), ()), Reference("r", 0.0), Scatter("c", (), ()))).colors
+        (0, 0, 4, 1)
+        """
+        found: list[int] = []
+        fresh = last = 0
+        for mark in self.marks:
+            if isinstance(mark, Reference):
+                found.append(NEUTRAL_COLOR)
+                continue
+            own = mark.color if isinstance(mark, Line | Scatter | Band) else None
+            if own is None and isinstance(mark, Band):
+                own = last
+            if own is None:
+                own, fresh = fresh, fresh + 1
+            last = own
+            found.append(own)
+        return tuple(found)
+
     def to_dict(self) -> dict[str, Any]:
         """Returns the plot as plain values for JSON; each mark has its ``type``."""
         marks = [{"type": type(mark).__name__.lower(), **public_fields(mark)} for mark in self.marks]
         axes = {"x": public_fields(self.x), "y": public_fields(self.y)}
-        return to_json_value({"id": self.id, "title": self.title, "caption": self.caption, **axes, "marks": marks})
+        head = {"id": self.id, "title": self.title, "caption": self.caption, **axes}
+        return to_json_value({**head, "marks": marks, "colors": list(self.colors)})
 
 
 def _freeze(mark: Any, *names: str) -> None:

@@ -24,10 +24,10 @@ from html import escape
 from math import isfinite
 from typing import Any
 
-from gnomon.core.results.drawing import draw
+from gnomon.core.results.drawing import draw_all
 from gnomon.core.results.finding import Finding
 from gnomon.core.results.plain import public_fields, to_json_value
-from gnomon.core.results.plot import Bars, Plot
+from gnomon.core.results.plot import Axis, Bars, Plot
 from gnomon.core.results.record import MAX_CHARACTERS, Record, summary
 
 __all__ = ["Result"]
@@ -59,11 +59,18 @@ class Result(Record):
         return ()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The plots of the result as data; by default a bar for each number."""
+        """The plots of the result as data; by default bars for its numbers, counts apart from the others."""
         pairs = [(f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_")]  # type: ignore[arg-type]
-        bars = [(name, float(v)) for name, v in pairs if isinstance(v, int | float) and isfinite(v)]
-        names, values = zip(*bars, strict=True) if bars else ((), ())
-        return (Plot(type(self).__name__, (Bars("value", names, values),), caption=self.verdict),)
+        numbers = [(name, v) for name, v in pairs if isinstance(v, int | float) and not isinstance(v, bool)]
+        counts = [(name, float(v)) for name, v in numbers if isinstance(v, int)]
+        others = [(name, float(v)) for name, v in numbers if isinstance(v, float) and isfinite(v)]
+        groups = [("values", others, "value"), ("counts", counts, "number")]
+        named = f"{type(self).__name__}: " if counts and others else type(self).__name__
+        return tuple(
+            Plot(f"{named}{what if counts and others else ''}", (Bars(unit, *zip(*rows, strict=True)),), Axis(unit),
+                 caption=self.verdict)
+            for what, rows, unit in groups if rows
+        ) or (Plot(type(self).__name__, (), caption=self.verdict),)  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Returns fields, verdict and findings as plain values for JSON; infinity and NaN become strings."""
@@ -71,16 +78,12 @@ class Result(Record):
         return numbers | ({"findings": to_json_value(self.findings)} if self.findings else {})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws with matplotlib and returns the axes: the first plot on the given axes, or all plots on new ones."""
-        plots = self.plots()
-        if ax is not None or len(plots) == 1:
-            return draw(plots[0], ax)
-        from matplotlib import pyplot as plt  # slow to import
+        """Draws with matplotlib and returns the axes of the first plot.
 
-        axes = plt.subplots(1, len(plots), layout="constrained", figsize=(5.5 * len(plots), 4))[1]
-        for plot, place in zip(plots, axes, strict=True):
-            draw(plot, place)
-        return axes
+        On given axes only the first plot is drawn. Otherwise all plots are drawn on a new figure with the verdict as
+        title; the axes of the others are in ``axes.figure.axes``.
+        """
+        return draw_all(self.plots(), self.verdict, ax)
 
     def __str__(self) -> str:
         return self.verdict

@@ -13,23 +13,20 @@ from math import isfinite
 from re import DOTALL, sub
 from typing import Any
 
-from gnomon.core.results.drawing import COLORS, draw
+from gnomon.core.results.drawing import draw
+from gnomon.core.results.look import COLORS, SERIES, settings
 from gnomon.core.results.plot import Bars, Plot, RangeMeter
 
 __all__ = ["thumbnail_svg", "plots_svg"]
 
 INK = "#010203"
-NAMES = ("first", "second", "third", "fourth", "fifth")
-"""Variables of the page's style sheet that replace `COLORS`; these colors are the fallback."""
 STYLE: dict[str, Any] = {
-    "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10, "text.color": INK, "axes.edgecolor": INK,
-    "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.spines.top": False,
-    "axes.spines.right": False, "axes.grid": True, "grid.color": INK, "grid.alpha": 0.12,
-    "axes.facecolor": "none", "figure.facecolor": "none",
-    "legend.frameon": False, "path.simplify": True, "axes.titlelocation": "left", "axes.titleweight": "bold",
-    "axes.titlesize": 10.5, "lines.linewidth": 1.8, "axes.linewidth": 0.7, "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
+    "font.size": 10, "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK,
+    "ytick.color": INK, "grid.color": INK, "grid.alpha": 0.12, "axes.facecolor": "none", "figure.facecolor": "none",
+    "path.simplify": True, "axes.titlesize": 10.5, "lines.linewidth": 1.8, "axes.linewidth": 0.7,
+    "xtick.major.width": 0.7, "ytick.major.width": 0.7,
 }  # fmt: skip
+"""What differs from the look of all pictures: lines and words in the color of the page."""
 POINTS_PER_INCH = 72
 """Units of an SVG picture in an inch."""
 INCHES_PER_BAR = 0.24
@@ -104,7 +101,7 @@ def _places(figure: Any, ax: Any) -> str:
 def _style(name: str) -> Any:
     import matplotlib as mpl
 
-    style: Any = STYLE | {"svg.hashsalt": name}
+    style: Any = settings() | STYLE | {"svg.hashsalt": name}
     return mpl.rc_context(style)
 
 
@@ -121,7 +118,7 @@ def _tidy(picture: str, name: str, caption: str) -> str:
     """Removes everything but the drawing from an SVG file, and makes its identifiers unique within a page."""
     picture = picture[picture.index("<svg") :]
     picture = sub(r"<metadata>.*?</metadata>", "", picture, flags=DOTALL)
-    for variable, color in zip(NAMES, COLORS, strict=True):
+    for variable, color in zip(SERIES, COLORS, strict=True):
         picture = picture.replace(color, f"var(--{variable}, {color})")
     picture = picture.replace(INK, "currentColor")
     picture = sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', picture)

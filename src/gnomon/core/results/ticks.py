@@ -52,6 +52,7 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
 
     named = any(isinstance(mark, Bars | RangeMeter) for mark in plot.marks)
     labeled = [mark for mark in plot.marks if isinstance(mark, Image)]
+    cells = any(mark.extent is None for mark in labeled)
     for axis in (ax.xaxis, ax.yaxis):
         if any(mark.columns if axis is ax.xaxis else mark.rows for mark in labeled):
             continue  # the ticks are labels of rows or columns already
@@ -59,7 +60,7 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
             continue  # the ticks are labels of bars, or the axis has no ticks
         if axis.get_scale() != "log":
             axis.set_major_locator(
-                MaxNLocator(TICK_COUNT, integer=whole and axis is ax.xaxis, steps=[1, 2, 2.5, 5, 10])
+                MaxNLocator(TICK_COUNT, integer=cells or (whole and axis is ax.xaxis), steps=[1, 2, 2.5, 5, 10])
             )
         else:
             low, high = axis.get_view_interval()

@@ -19,6 +19,7 @@ from gnomon.examination.steps.match import MatchStep
 from gnomon.examination.steps.optimizer import OptimizerStep
 from gnomon.examination.steps.outcome import OutcomeStep
 from gnomon.examination.steps.regime import RegimeStep
+from gnomon.examination.steps.samples import SamplesStep
 from gnomon.examination.steps.sequences import SequencesStep
 from gnomon.examination.steps.signal import SignalStep
 from gnomon.examination.steps.split import SplitStep
@@ -45,6 +46,7 @@ STEPS: tuple[AbstractStep, ...] = (
     CurvatureStep(),
     MarginsStep(),
     ExamplesStep(),
+    SamplesStep(),
     ImportanceStep(),
     InvarianceStep(),
     SequencesStep(),

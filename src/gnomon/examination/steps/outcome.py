@@ -55,7 +55,8 @@ MIN_REPORTED_LEAD = 0.02
 MAX_BASELINE_EXAMPLES = 2500
 """Examples for fitting and judging a simple model, at most."""
 NOT_COMPARED = (
-    "Skipped: only your loss measures how good the outputs are, and no simple model is available for comparison."
+    "No dead units and no outdated averages of batch norm. Not compared with a simple model, because only your loss "
+    "measures how good the outputs are."
 )
 MIN_BASELINE_SHARE = 0.5
 """Share of the network's gain over guessing that a simple model must reach before its learning curve means anything."""

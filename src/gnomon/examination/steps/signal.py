@@ -179,23 +179,23 @@ def _ratio(a: float | None, b: float | None) -> float | str:
 
 def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float]) -> tuple[Plot, Plot]:
     places = range(1, len(weighted) + 1)
-    measured = Scatter("measured", places, [layer.activation or nan for layer in weighted])
+    measured = Scatter("measured", places, [layer.activation or nan for layer in weighted], 0)
     known = [(i, theory[v.name]) for i, v in zip(places, weighted, strict=True) if theory.get(v.name, 0) > 0]
-    predicted = (Line("theory", [i for i, _ in known], [q for _, q in known]),) if known else ()
+    predicted = (Line("theory", [i for i, _ in known], [q for _, q in known], color=0),) if known else ()
     axis = Axis("layer with weights")
     words = _course("outputs", [layer.activation for layer in weighted])
     forwards = Plot(
-        "Forward: size of each layer's outputs",
+        "Size of each layer's outputs",
         (measured, *predicted),
         axis,
-        Axis("mean of h²", log=True),
+        Axis("mean squared output", log=True),
         words,
         id="signal-forward",
     )
-    updates = Line("measured", places, [layer.update or nan for layer in weighted])
+    updates = Scatter("measured", places, [layer.update or nan for layer in weighted])
     words = _course("gradients", [layer.update for layer in weighted])
-    scale = Axis("|∂L/∂W|² / |W|²", log=True)
-    backwards = Plot("Backward: gradient of each layer's weights", (updates,), axis, scale, words, id="signal-backward")
+    scale = Axis("|gradient|² / |weights|²", log=True)
+    backwards = Plot("Size of each layer's gradient", (updates,), axis, scale, words, id="signal-backward")
     return forwards, backwards
 
 

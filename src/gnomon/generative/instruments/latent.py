@@ -83,7 +83,15 @@ class PcaGap(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the angles between the autoencoder's and PCA's subspaces."""
         line = Line("principal angles", range(1, len(self.angles) + 1), self.angles)
-        return (Plot("Angles between both subspaces", (line,), Axis("number"), Axis("rad"), self.verdict),)
+        return (
+            Plot(
+                "Angles between both subspaces",
+                (line,),
+                Axis("number of the angle"),
+                Axis("angle (radians)"),
+                self.verdict,
+            ),
+        )
 
 
 @names_call

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.func import jacrev, vmap
 
 from gnomon.core.errors import names_call
-from gnomon.core.results import Bars, Finding, Plot, Result, Value
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.vectors import check_vectors, finite_points
 
@@ -61,7 +61,14 @@ class ScoreError(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the error and the rotation of the score."""
-        return (Plot("Score", (Bars("share", ("error", "curl"), (self.error, self.curl)),), caption=self.verdict),)
+        return (
+            Plot(
+                "Score",
+                (Bars("share", ("error", "curl"), (self.error, self.curl)),),
+                Axis("share of the score"),
+                caption=self.verdict,
+            ),
+        )
 
 
 @names_call

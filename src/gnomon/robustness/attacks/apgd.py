@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.base import (
     AbstractAttack,
@@ -147,7 +148,7 @@ def ascend(
                torch.zeros(n, dtype=torch.bool))  # fmt: skip
     _leave(s, found, right)
     checkpoints, last = set(_checkpoints(steps)), 0
-    for k in range(1, steps + 1):
+    for k in with_progress_bar(range(1, steps + 1), "steps of the attack"):
         if not len(s.index):
             return found
         _step(s, threat, first=k == 1)

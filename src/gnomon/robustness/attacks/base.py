@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.machine.budget import check_time
 from gnomon.core.metrics import margin_over_others, predicted_classes
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -77,6 +78,7 @@ class AttackedModel:
     @torch.no_grad()
     def all_scores(self, x: Tensor) -> Tensor:
         """Returns the class scores (n, k) without gradients, computed in batches."""
+        check_time("queries of the network", self.queries, None)
         return torch.cat([self.scores(part) for part in x.split(EXAMPLES_PER_PASS)])
 
     def right(self, x: Tensor, y: Tensor) -> Tensor:
@@ -85,6 +87,7 @@ class AttackedModel:
 
     def slope(self, x: Tensor, y: Tensor, score: Score) -> tuple[Tensor, Tensor, Tensor]:
         """Returns the loss, its gradient for the inputs, and whether each example is still classified as y."""
+        check_time("queries of the network", self.queries, None)
         with torch.enable_grad():
             leaf = x.detach().requires_grad_()
             f = self.scores(leaf)

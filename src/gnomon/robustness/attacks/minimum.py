@@ -15,6 +15,7 @@ from math import cos, pi
 import torch
 from torch import Tensor
 
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
 from gnomon.robustness.attacks.deepfool import DeepFool
@@ -56,7 +57,7 @@ class MinimumNorm(Record, AbstractAttack):
     ) -> tuple[Tensor, Tensor]:
         best, size = start.clone(), torch.full((len(x),), float("inf")).to(x)
         z, radius = start, threat.size(start - x)
-        for k in range(self.steps):
+        for k in with_progress_bar(range(self.steps), "steps of the attack"):
             fall = (1 + cos(pi * k / self.steps)) / 2
             c, a = 0.05 * max(fall, 0.02), max(fall, 0.02)
             value, gradient, _ = classifier.slope(z, y, lambda f, y: -margin_loss(f, y))

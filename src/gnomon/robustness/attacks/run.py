@@ -21,6 +21,8 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_finite_inputs, check_module, check_seed
 from gnomon.core.inputs.classes import are_classes, targets_as_numbers
 from gnomon.core.inputs.source import source
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.saved import bytes_saved_for_backward, examples_that_fit
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
@@ -102,6 +104,7 @@ def examples_to_attack(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
 
 
 @names_call
+@limit_time
 def attack(
     module: nn.Module,
     data: Any,
@@ -111,6 +114,7 @@ def attack(
     bounds: tuple[float, float] = (0, 1),
     method: AbstractAttack | None = None,
     seed: int = 0,
+    budget: float | None = None,
 ) -> Attack:
     """Runs one attack, `APGD` by default, on all correctly classified examples, and verifies the returned points.
 
@@ -122,6 +126,7 @@ def attack(
         bounds: the smallest and the largest value that an input may have.
         method: one of `gnomon.robustness.attacks`.
         seed: random seed for random starts.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: gradients of the scores that are not zero; an example that resists one attack may not resist another.
     Reference: see the method.
@@ -145,6 +150,7 @@ def attack(
 
 
 @names_call
+@limit_time
 def minimal_distance(
     module: nn.Module,
     data: Any,
@@ -153,10 +159,13 @@ def minimal_distance(
     bounds: tuple[float, float] = (0, 1),
     method: AbstractAttack | None = None,
     seed: int = 0,
+    budget: float | None = None,
 ) -> RobustRadii:
     """Returns for each example the smallest distance at which an attack, `MinimumNorm` by default, succeeded.
 
     These are upper bounds of the true distances: zero for misclassified inputs, infinite if the attack failed.
+
+    ``budget`` is the number of seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: as for `attack`.
     Reference: see the method.
@@ -185,7 +194,8 @@ def _run(method: AbstractAttack, classifier: AttackedModel, x: Tensor, y: Tensor
          threat: Threat, generator: torch.Generator) -> None:  # fmt: skip
     """Attacks the correctly classified examples in batches that fit in memory, and writes the results into z."""
     each = bytes_saved_for_backward(lambda: classifier.scores(x[:1].detach().requires_grad_()), classifier.module)
-    for part in clean.nonzero()[:, 0].split(examples_that_fit(each, MAX_EXAMPLES_PER_ATTACK)):
+    parts = clean.nonzero()[:, 0].split(examples_that_fit(each, MAX_EXAMPLES_PER_ATTACK))
+    for part in with_progress_bar(parts, f"groups of examples ({method.name})"):
         if len(part):
             z[part] = method.run(classifier, x[part], y[part], threat, generator)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
 from gnomon.robustness.attacks.threat import Threat, broadcast_per_example, example_norms
@@ -46,7 +47,7 @@ class SquareAttack(Record, AbstractAttack):
         found, left = images.clone(), torch.arange(len(x))
         z = _stripes(images, threat, generator)
         best = margin_loss(classifier.all_scores(z.reshape(shape)), y)
-        for query in range(self.queries):
+        for query in with_progress_bar(range(self.queries), "queries"):
             fooled = best < 0
             if bool(fooled.any()):
                 found[left[fooled]] = z[fooled]

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Interval, Result
 from gnomon.core.results.plain import HIDDEN
@@ -64,6 +66,7 @@ class UniversalPerturbation(Result):
 
 
 @names_call
+@limit_time
 def universal_perturbation(
     module: nn.Module,
     data: Any,
@@ -74,10 +77,13 @@ def universal_perturbation(
     test: Any = None,
     iterations: int = 100,
     seed: int = 0,
+    budget: float | None = None,
 ) -> UniversalPerturbation:
     """Finds one perturbation on the examples of ``data`` and counts the predictions that it changes on ``test``.
 
     Without ``test`` they are counted on the same examples, which is too optimistic. Other arguments are as in `attack`.
+
+    ``budget`` is the number of seconds after which the call ends with an error that says how long it would take.
 
     Reference: [moosavi2017universal]; hypotheses as for `attack`.
     Cost: ``iterations`` gradients of 100 examples, and three forward passes over the test examples.
@@ -95,7 +101,7 @@ def universal_perturbation(
         decided, v = classifier.all_scores(x).argmax(1), torch.zeros_like(x[:1])
         # no bounds: these apply to perturbed inputs, not to the perturbation itself
         whole = Threat(threat.eps, threat.norm, -torch.inf, torch.inf)
-        for k in range(steps):
+        for k in with_progress_bar(range(steps), "steps of the attack"):
             pick = torch.randperm(len(x), generator=generator)[:BATCH_SIZE]
             moved = (x[pick] + v).clamp(threat.low, threat.high)
             _, gradient, _ = classifier.slope(moved, decided[pick], dlr_loss)

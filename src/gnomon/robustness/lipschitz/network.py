@@ -25,7 +25,7 @@ from gnomon.core.inputs.source import as_input_source
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.results import Bars, Plot, Result, Value
+from gnomon.core.results import Axis, Bars, Plot, Result, Value
 from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
 from gnomon.robustness.lipschitz.chain import MatrixChain
 from gnomon.robustness.lipschitz.operators import MAX_DENSE_INPUTS, matrix_of, operator_norm
@@ -85,7 +85,9 @@ class LipschitzBounds(Result):
         """Plots the bounds, and the operator norm of each block."""
         sides = Bars("Lipschitz constant", [v.name for v in self.values], [float(v.value) for v in self.values])
         blocks = Bars("operator norm", list(self.layers), list(self.layers.values()))
-        return Plot("Lipschitz constant", (sides,), caption=self.verdict), Plot("Operator norms", (blocks,))
+        return Plot("Lipschitz constant", (sides,), Axis("output change / input change"), caption=self.verdict), Plot(
+            "Operator norms", (blocks,), Axis("output change / input change")
+        )
 
 
 @names_call

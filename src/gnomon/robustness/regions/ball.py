@@ -20,7 +20,7 @@ from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, check_seed, integer, number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.results import Bars, Plot, Result
+from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.program.piecewise_linear import Graph, read_graph
 from gnomon.robustness.certificates.bounds import interval_bounds, linear_bounds
 from gnomon.robustness.certificates.region import PerturbationRegion
@@ -60,7 +60,7 @@ class BallPatterns(Result):
         """Plots how many units are proven stable, were seen to change, or are undecided."""
         names = ("proven stable", "seen to change", "unknown")
         bars = Bars("units", names, (self.stable, self.flipped, self.units - self.stable - self.flipped))
-        return (Plot("Units within the ball", (bars,), caption=self.verdict),)
+        return (Plot("Units within the ball", (bars,), Axis("units"), caption=self.verdict),)
 
 
 @names_call

@@ -21,11 +21,13 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import BudgetError, InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
+from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import Progress, with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.results import Axis, Image, Line, Plot, Result
+from gnomon.core.results import Axis, Image, Line, Plot, Result, Scatter
 from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plot import NEUTRAL_COLOR
 from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
 from gnomon.robustness.regions.cutting import (
     activation_pattern,
@@ -42,6 +44,10 @@ MOST_ON_LINE = 200_000
 """Number of pieces at which the computation stops with an error."""
 MAX_CELLS = 200_000
 """Number of cells at which the computation stops with an error."""
+MAX_DRAWN_BORDERS = 500
+"""Maximum number of regions whose borders are drawn."""
+MIN_PLOTTED_AREA = 1e-12
+"""Smaller areas are plotted as this number, because the scale is logarithmic."""
 DEFAULT_PIXELS = 120
 """Side length of the picture of a plane, in pixels."""
 
@@ -69,9 +75,12 @@ class LineRegions(Result):
         return f"The network is affine on each of {self.count} pieces of the segment ({self.units} units with a kink)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the number of regions passed on the way along the segment."""
-        steps = Line("regions passed", [0.0, *self.places.tolist(), 1.0], [*range(1, self.count + 1), self.count])
-        return (Plot("Linear regions on a line", (steps,), Axis("t"), Axis("regions"), self.verdict),)
+        """Plots the number of regions passed along the segment."""
+        ends = [0.0, *self.places.tolist(), 1.0]
+        x = [end for pair in zip(ends, ends[1:], strict=False) for end in pair]
+        y = [i for i in range(1, self.count + 1) for _ in range(2)]
+        axes = Axis("position on the segment (0: start, 1: end)"), Axis("regions passed")
+        return (Plot("Linear regions on a line", (Line("regions passed", x, y),), *axes, self.verdict),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,9 +114,21 @@ class PlaneRegions(Result):
         return f"The network is affine on each of {self.count} regions of the square ({self.units} units with a kink)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots each region in its own shade of gray."""
-        shades = (self.picture * 0.6180339887) % 1.0
-        return (Plot("Linear regions in a plane", (Image("region", shades.flip(0)),), caption=self.verdict),)
+        """Plots the area of the region around each point, and the exact borders if they are not too many."""
+        known = self.picture.clamp_min(0)
+        shades = self.areas.clamp_min(MIN_PLOTTED_AREA).log10()[known].flip(0)
+        corners = torch.cat(self.cells)
+        (left, low), (right, high) = corners.amin(0).tolist(), corners.amax(0).tolist()
+        marks: tuple[Image | Line | Scatter, ...] = (
+            Image("log10 of the area of the region", shades, extent=(left, right, low, high)),
+        )
+        if self.count <= MAX_DRAWN_BORDERS:
+            gap = torch.full((1, 2), torch.nan, dtype=corners.dtype)
+            around = torch.cat([part for cell in self.cells for part in (cell, cell[:1], gap)])
+            marks = (*marks, Line("borders", around[:, 0], around[:, 1], color=NEUTRAL_COLOR))
+        middle = Scatter("center", ((left + right) / 2,), ((low + high) / 2,), 0)
+        axes = Axis("first direction u"), Axis("second direction v")
+        return (Plot("Linear regions in a plane", (*marks, middle), *axes, self.verdict),)
 
 
 @names_call
@@ -132,13 +153,15 @@ def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
 
 
 @names_call
-def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
+@limit_time
+def regions_on_line(module: nn.Module, start: Any, end: Any, *, budget: float | None = None) -> LineRegions:
     """Finds all linear regions on the segment between two inputs, exact up to float64 rounding.
 
     Args:
         module: a network of affine layers, relu, leaky relu and max-pool, read in eval mode.
         start: one input, without a batch axis.
         end: another input.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: as for the module; patterns are counted, even if two neighbors have the same affine map.
     Reference: [montufar2014number].
@@ -180,8 +203,15 @@ def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[
 
 
 @names_call
+@limit_time
 def regions_in_plane(
-    module: nn.Module, center: Any, directions: Any, *, radius: float = 1.0, pixels: int = DEFAULT_PIXELS
+    module: nn.Module,
+    center: Any,
+    directions: Any,
+    *,
+    radius: float = 1.0,
+    pixels: int = DEFAULT_PIXELS,
+    budget: float | None = None,
 ) -> PlaneRegions:
     """Finds all linear regions in the square center + s u + t v, |s|, |t| <= radius, exact up to float64 rounding.
 
@@ -191,6 +221,7 @@ def regions_in_plane(
         directions: the two inputs u and v that span the plane.
         radius: half of the side of the square, in their units.
         pixels: side length of the picture in pixels, each a forward pass.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: as for the module.
     Reference: [zaslavsky1975facing] for the bound.

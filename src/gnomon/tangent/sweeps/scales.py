@@ -61,7 +61,15 @@ class ScaleSweep(Result):
         """Plots test score, change of the kernel and flipped units over alpha."""
         curves = {"test score": self.scores, "change of the kernel": self.drift, "flipped units": self.flips}
         marks = tuple(Line(name, self.alphas, values) for name, values in curves.items() if values)
-        return (Plot("Scale of the outputs", marks, Axis("alpha", log=True), Axis("value"), self.verdict),)
+        return (
+            Plot(
+                "Scale of the outputs",
+                marks,
+                Axis("scale alpha of the outputs", log=True),
+                Axis("score; relative change; share"),
+                self.verdict,
+            ),
+        )
 
 
 @names_call

@@ -57,7 +57,7 @@ class WidthSpread(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the spread over the width, with the theoretical slope."""
         line = [self.spread[0] * (w / self.widths[0]) ** -0.5 for w in self.widths]
-        marks = (Scatter("measured", self.widths, self.spread), Line("slope -1/2", self.widths, line, "dashed"))
+        marks = (Scatter("measured", self.widths, self.spread, 0), Line("slope -1/2", self.widths, line, color=0))
         axes = Axis("width", log=True), Axis("relative spread over seeds", log=True)
         return (Plot(f"Spread of the {self.quantity}", marks, *axes, self.verdict),)
 

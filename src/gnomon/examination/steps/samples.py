@@ -1,0 +1,209 @@
+"""Draws new examples from a model with a random code, such as a VAE, and shows each with its nearest training example.
+
+The code is the first input of a layer that differs between two passes over the same examples. It is replaced by
+
+    z ~ N(0, I),   sample = outputs of the model for the code z,                                             (1)
+
+which are samples of the model if its prior is the standard normal distribution.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.modules.copies import copy_module
+from gnomon.core.results import Hypothesis, QuantityDefinition, Value
+from gnomon.core.results.record import Record
+from gnomon.examination.step import (
+    NOT_TRAINED_LONG_ENOUGH,
+    SKIPPED_AFTER_DIVERGENCE,
+    SKIPPED_WITHOUT_TRAINING,
+    TRAINING_NOT_FINISHED,
+    AbstractStep,
+    StepContext,
+    StepProducts,
+    StepResult,
+    StepSkipped,
+)
+from gnomon.examination.subject import Subject
+from gnomon.report import Content
+from gnomon.report.exhibit import ShownExample, draw_picture, is_picture
+from gnomon.training import Run
+
+SHOWN_SAMPLES = 12
+"""Number of samples that are drawn."""
+MAX_COMPARED_EXAMPLES = 2000
+"""Maximum number of training examples that are compared with the samples."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnSamples(Record):
+    """Samples in the shape of the examples, the size of their codes, and distances to the nearest training example."""
+
+    samples: Tensor
+    code_size: int
+    distances: Tensor
+
+
+class SamplesStep(AbstractStep):
+    """Shows samples of a model with a random code."""
+
+    key, title, share = "samples", "Samples of the model", 0.02
+    question = "What does the model generate, and does it repeat training examples?"
+    uses = (Run,)
+    gives = DrawnSamples
+    rests_on = ("examples", "training")
+
+    def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
+        return fit and _makes_examples(subject)
+
+    def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
+        run = products.get(Run)
+        if not _makes_examples(subject):
+            raise StepSkipped("Skipped: the outputs do not have the shape of the inputs, so they cannot be samples.")
+        if run is None:
+            raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
+        if run.diverges:
+            raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
+        model = copy_module(run.model)
+        x = subject.probe.some(SHOWN_SAMPLES).x
+        assert isinstance(x, Tensor)
+        where = code_layer(model, x, context.seed)
+        if where is None:
+            raise StepSkipped("Skipped: the network has no random code, so it cannot draw new examples.")
+        layer, size = where
+        with torch.random.fork_rng(devices=[]), _random_code(model, layer):
+            torch.manual_seed(context.seed)
+            made = subject.outputs(x, model).reshape(x.shape)  # (1)
+        seen = subject.examples(subject.train.probe(MAX_COMPARED_EXAMPLES, seed=context.seed)).x
+        assert isinstance(seen, Tensor)
+        distances, nearest = torch.cdist(made.double().flatten(1), seen.double().flatten(1)).min(1)
+        product = DrawnSamples(made, size, distances)
+        content = _content(product, seen, nearest, unfinished=bool(run.shortage))
+        return StepResult(content, product, "unsure" if run.shortage else "answered")
+
+
+def _makes_examples(subject: Subject) -> bool:
+    x = subject.probe.x
+    return isinstance(x, Tensor) and x.is_floating_point() and x[0].numel() == subject.task.outputs > 1
+
+
+def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: bool) -> Content:
+    few = seen[: len(drawn.samples) * 10].double().flatten(1)
+    usual = float(torch.cdist(few, few).fill_diagonal_(torch.inf).min(1).values.median())
+    away = float(drawn.distances.median())
+    answer = (
+        f"{len(drawn.samples)} samples from random codes of {drawn.code_size} numbers. The nearest training example "
+        f"of a sample is {away:.3g} away (median); training examples are {usual:.3g} away from each other."
+    )
+    answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if unfinished else answer
+    shown = tuple(
+        _exhibit(i, drawn.samples[i], seen[int(nearest[i])], float(drawn.distances[i]))
+        for i in range(len(drawn.samples))
+    )
+    values = (
+        Value("median distance of a sample to its nearest training example", away, id="sample-distance"),
+        Value("median distance between neighboring training examples", usual, id="training-distance"),
+    )
+    definition = QuantityDefinition("z ~ N(0, I)", "the code of each sample", "kingma2014auto")
+    premise = Hypothesis("the prior of the code is the standard normal distribution", None)
+    return Content(answer, (), values, (), (definition,), (premise,), exhibits=shown)
+
+
+def _exhibit(number: int, sample: Tensor, nearest: Tensor, distance: float) -> ShownExample:
+    words = ("nearest training example", "sample")
+    if is_picture(sample):
+        note = f"sample; nearest training example, {distance:.2g} away"
+        return ShownExample(
+            number, "", "", note, draw_picture(sample), label_picture=draw_picture(nearest), words=words
+        )
+    numbers = tuple(f"{value:.3g}" for value in sample.flatten()[:12].tolist())
+    return ShownExample(
+        number, "", "", f"nearest training example {distance:.2g} away", features=numbers,
+        hidden=max(0, sample.numel() - 12), words=words,
+    )  # fmt: skip
+
+
+def code_layer(model: nn.Module, x: Tensor, seed: int) -> tuple[str, int] | None:
+    """Returns the name of the layer that takes the random code, and the numbers in a code; None without random code.
+
+    Parts of the model that are not layers run as in training, because some models use the mean of the code otherwise;
+    dropout and batch norm stay as in eval mode.
+
+    Cost: two forward passes.
+
+    >>> class Noisy(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.encode, self.decode = nn.Linear(4, 2), nn.Linear(2, 4)
+    ...     def forward(self, x):
+    ...         code = self.encode(x)
+    ...         return self.decode(code + torch.randn_like(code))
+    >>> code_layer(Noisy(), torch.ones(3, 4), 0), code_layer(nn.Linear(4, 4), torch.ones(3, 4), 0)
+    (('decode', 2), None)
+    """
+    passes: list[dict[str, Tensor]] = []
+    for i in range(2):
+        inputs: dict[str, Tensor] = {}
+        with torch.random.fork_rng(devices=[]), _as_in_training(model), torch.no_grad(), _kept_inputs(model, inputs):
+            torch.manual_seed(seed + i)
+            model(x)
+        passes.append(inputs)
+    first, second = passes
+    for name, value in first.items():
+        other = second.get(name)
+        if other is not None and other.shape == value.shape and not torch.equal(value, other):
+            return (name, value[0].numel()) if len(value) == len(x) and value[0].numel() < x[0].numel() else None
+    return None
+
+
+@contextmanager
+def _as_in_training(model: nn.Module) -> Iterator[None]:
+    """Sets the training flag of all parts that have parts themselves; their layers stay in eval mode."""
+    before = {part: part.training for part in model.modules()}
+    model.eval()
+    for part in model.modules():
+        part.training = any(True for _ in part.children())
+    try:
+        yield
+    finally:
+        for part, was in before.items():
+            part.training = was
+
+
+@contextmanager
+def _kept_inputs(model: nn.Module, kept: dict[str, Tensor]) -> Iterator[None]:
+    """Stores the first input of each layer by its name, in the order of calls."""
+
+    def keep(name: str) -> Any:
+        def hook(_: nn.Module, inputs: tuple[Any, ...]) -> None:
+            if name not in kept and inputs and isinstance(inputs[0], Tensor):
+                kept[name] = inputs[0].detach().clone()
+
+        return hook
+
+    layers = [(name, part) for name, part in model.named_modules() if name and not any(True for _ in part.children())]
+    handles = [part.register_forward_pre_hook(keep(name)) for name, part in layers]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@contextmanager
+def _random_code(model: nn.Module, layer: str) -> Iterator[None]:
+    """Replaces the input of a layer by a standard normal code."""
+
+    def replace_code(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (torch.randn_like(inputs[0]), *inputs[1:])
+
+    handle = dict(model.named_modules())[layer].register_forward_pre_hook(replace_code)
+    try:
+        yield
+    finally:
+        handle.remove()
