@@ -84,7 +84,7 @@ class Examples:
             return self.model(**self.inputs).logits
         if isinstance(self.batch, tuple):
             with fixed_noise():
-                out = self.model(self.inputs)
+                out = self.model(*self.inputs) if isinstance(self.inputs, tuple) else self.model(self.inputs)
             return out[0] if isinstance(out, tuple) else out
         return self.model(self.batch.x, self.batch.edge_index, self.batch.batch)
 

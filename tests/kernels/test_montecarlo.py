@@ -255,3 +255,12 @@ def test_two_sets_of_named_inputs_give_the_rows_and_columns_of_the_whole():
 def test_a_function_has_its_own_initialization():
     with pytest.raises(InputError, match="with a function that builds the module"):
         gnomon.sampled_limit(Named, init=gnomon.Law(1.0))
+
+
+def test_a_function_that_sets_its_own_seed_is_refused():
+    def build():
+        torch.manual_seed(0)
+        return nn.Linear(3, 1)
+
+    with pytest.raises(InputError, match="builds the same network at every call"):
+        gnomon.sampled_limit(build, draws=3)(torch.randn(2, 3))

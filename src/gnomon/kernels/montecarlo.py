@@ -42,6 +42,9 @@ from gnomon.program.trace import RECOMPUTED
 MAX_OUTPUTS_ONE_BY_ONE = 64
 """Outputs whose gradients are computed one by one; more outputs are combined at random, equation (3)."""
 
+SMALLEST_RELATIVE_ERROR = 1e-7
+"""Relative standard error below which all draws are the same network: rounding in single precision makes as much."""
+
 Build = Callable[[], nn.Module]
 """A function that builds a module with random weights."""
 
@@ -162,6 +165,9 @@ class SampledLimit(Record):
                 mean = mean + delta / (i + 1)
                 spread = spread + delta * (draw - mean)
         error = (spread / (self.draws - 1)).sqrt() / sqrt(self.draws)  # (2)
+        if prepared is None and bool((error <= SMALLEST_RELATIVE_ERROR * mean.abs()).all()):
+            found, fix = "the function builds the same network at every call", "Set no random seed inside the function"
+            raise InputError(found, accepted="networks with random weights", fix=fix)
         if not bool(torch.isfinite(mean).all()):
             raise NotFiniteError(
                 "the outputs or gradients of a randomly initialized copy are not finite",
