@@ -43,7 +43,12 @@ CLAIM = Claim(
     equation=r"\arg\min_{\tilde x}\|\Phi x - \Phi\tilde x\|^2 + \lambda\|C(\Phi y) - C(\Phi\tilde x)\|^2",
     axes=("one pair of images", "final style loss / initial style loss"),
     source=Source("observed", "gatys2016image"),
-    premises=(Premise("the style has a weight in the loss"), Premise("the images are textures")),
+    premises=(
+        Premise("the style has a weight in the loss"),
+        Premise("the images are textures"),
+        Premise("descent takes 50 steps or more", lambda steps: steps >= 50),
+    ),
+    grid={"steps": (20, 60, 80, 120, 240)},
     parameters={"size": 16, "steps": 80},
     full={"size": 32, "steps": 500},
     judge=bounded_by("above"),

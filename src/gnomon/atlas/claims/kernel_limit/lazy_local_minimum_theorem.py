@@ -62,5 +62,6 @@ CLAIM = Claim(
     ),
     parameters={"n": 30, "p": 3},
     full={"n": 100, "p": 6},
+    grid={"n": (15, 22, 30, 45, 60, 90)},
     judge=equals(within=0.05, because="corrections are a few times 1/alpha = 0.01"),
 )

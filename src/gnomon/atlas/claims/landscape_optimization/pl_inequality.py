@@ -51,7 +51,10 @@ CLAIM = Claim(
     equation=r"\tfrac12 \|\nabla h\|^2 \ge \mu (h - h^*)",
     axes=("point of the loss", "half the squared gradient / height above the minimum"),
     source=Source("theorem", "karimi2016linear", "Section 2.2"),
-    premises=(Premise("every critical point is a lowest point"),),
+    premises=(
+        Premise("every critical point is a lowest point"),
+        Premise("A has fewer rows than columns", lambda n, d: n < d),
+    ),
     parameters={"n": 5, "d": 12, "places": 2000},
     full={"n": 30, "d": 60, "places": 20_000},
     judge=bounded_by("below", rounding=1e5, tight=0.999),

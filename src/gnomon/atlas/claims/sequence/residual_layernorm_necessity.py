@@ -50,7 +50,10 @@ CLAIM = Claim(
     equation=r"1/3 \le |\nabla_1| / |\nabla_{12}| \le 3",
     axes=("initialization", "|log(gradient of the first layer / of the last)|"),
     source=Source("observed", "dong2021attention"),
-    premises=(Premise("layers have skip connections and layer norm"),),
+    premises=(
+        Premise("layers have skip connections and layer norm"),
+        Premise("the network has about twelve layers, at most 18", lambda depth: depth <= 18),
+    ),
     parameters={"depth": 12, "width": 16, "seeds": 6},
     full={"depth": 12, "width": 64, "seeds": 10},
     judge=bounded_by(),

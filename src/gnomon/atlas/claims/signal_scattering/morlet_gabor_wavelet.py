@@ -44,7 +44,14 @@ CLAIM = Claim(
     equation=r"\psi \propto e^{-|u|^2 / 2 \sigma} (e^{i \xi u} - \kappa), \quad \kappa = e^{-\sigma |\xi|^2 / 2}",
     axes=("frequency (wavelet, then window)", "spectrum"),
     source=Source("theorem", "bruna2013invariant"),
-    premises=(Premise("the window is subtracted with the factor kappa"),),
+    premises=(
+        Premise("the window is subtracted with the factor kappa"),
+        Premise(
+            "the spectrum has fallen below 1e-10 at the highest frequency, pi",
+            lambda sigma, xi: np.exp(-sigma * (np.pi - xi) ** 2 / 2) < 1e-10,
+        ),
+    ),
+    grid={"xi": (0.2, 0.4, 0.6, 0.8, 1.2, 1.6, 2.4)},
     parameters={"sigma": 9.0, "xi": 0.8},
     judge=equals(within=1e-10, because="the Gaussian is negligible at the border, in space and in frequency"),
 )

@@ -38,7 +38,11 @@ CLAIM = Claim(
     equation=r"\phi(T_\alpha x) = T_\alpha \phi(x)",
     axes=("shift, then a shift with stride 2", "largest difference"),
     source=Source("theorem", "lecun1998gradient"),
-    premises=(Premise("what leaves on one side enters on the other"),),
+    premises=(
+        Premise("what leaves on one side enters on the other"),
+        Premise("the side is a multiple of the stride, 2", lambda side: side % 2 == 0),
+    ),
+    grid={"side": (2, 5, 7, 10, 15, 20, 30)},
     parameters={"side": 10},
     judge=equals(within=1e-13, because="sums of 18 products of numbers of size 1"),
     remark="Often printed with equal rows <w, g x>: the rows are <g_i w, x>, in another order.",
