@@ -2,7 +2,7 @@
 command."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from types import TracebackType
@@ -116,7 +116,7 @@ def is_terminal() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
-def with_progress_bar(items: Sequence[T], what: str) -> Iterator[T]:
+def with_progress_bar(items: Sequence[T], what: str) -> Generator[T, None, None]:
     """Yields the items one after another and shows a bar that counts finished items.
 
     >>> list(with_progress_bar(range(3), "products"))

@@ -31,7 +31,7 @@ MAX_DARK_LUMINANCE = 0.5
 """Relative luminance of the ground below which a figure is dark."""
 
 
-def settings(*, dark: bool = False) -> dict[str, Any]:
+def settings(*, dark: bool = False) -> dict[Any, Any]:
     """Returns the settings of matplotlib for `matplotlib.rc_context`: open axes, thin grid, no boxes around legends.
 
     >>> sorted(settings()) == sorted(settings(dark=True))

@@ -35,9 +35,7 @@ def share_of_changed_patterns(factor, units, repeats, seed):
 
 
 observed = partial(share_of_changed_patterns, factor=2)  # Stores d / (2 ln d) patterns, the most that the claim allows.
-control = partial(
-    share_of_changed_patterns, factor=1
-)  # Stores twice the number of patterns that the claim allows.
+control = partial(share_of_changed_patterns, factor=1)  # Stores twice the number of patterns that the claim allows.
 
 CLAIM = Claim(
     id="hopfield-sublinear-capacity",
