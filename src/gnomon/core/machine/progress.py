@@ -2,7 +2,7 @@
 command."""
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from types import TracebackType
