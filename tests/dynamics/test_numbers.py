@@ -149,3 +149,14 @@ def test_gains_of_tiny_steps_keep_their_digits():
     """Three steps of size lr along a rate a give (1 - (1 - lr a)^3) / a = 3 lr, where 1 - lr a rounds to one."""
     found = error_decay(SGD(1e-10)).gain(torch.tensor([1e-9, 4e-9]).double(), torch.tensor([3e-10]).double())
     assert found[0].tolist() == pytest.approx([3e-10, 3e-10], rel=1e-9)
+
+
+@pytest.mark.parametrize(("skew", "refused"), [(1e-9, False), (1e-6, True)])
+def test_kernels_may_be_skew_by_rounding(skew, refused):
+    gram = torch.eye(2).double()
+    gram[0, 1] = skew
+    if not refused:
+        assert predict_from_kernel(gram, torch.ones(2).double(), times=[1.0]).train is not None
+        return
+    with pytest.raises(InputError, match="symmetric"):
+        predict_from_kernel(gram, torch.ones(2).double(), times=[1.0])
