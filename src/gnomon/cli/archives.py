@@ -14,6 +14,13 @@ def check_unpacked_size(path: Path) -> None:
 
     A small file can unpack to terabytes. The sizes are those of the table of contents: zipfile stops reading a member
     at the size that is stated there.
+
+    >>> import tempfile
+    >>> import numpy
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "data.npz"
+    ...     numpy.savez(path, x=numpy.zeros((4, 2)))
+    ...     check_unpacked_size(path)
     """
     with zipfile.ZipFile(path) as file:
         needed = sum(member.file_size for member in file.infolist())
