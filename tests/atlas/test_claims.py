@@ -41,8 +41,8 @@ SLOW = frozenset(
     training-recipe-ingredients vanishing-exploding-criterion vae-model variance-recursion-relu version-space
     barron-estimation-bound commutator-norm double-descent-model-wise gradient-orthogonal-to-orbit
     learned-weights-reflect-symmetry ood-failure overfitting-yet-useful rademacher-generalisation
-    wavelet-deformation-commutator wide-two-layer-logistic-bias
-    bahdanau-attention barron-theorem-l2 bert-finetuning-heads bert-next-sentence char-rnn-code-generation
+    wavelet-deformation-commutator wide-two-layer-logistic-bias hopfield-capacity-0138 resnet-depth-benefit vae-gaussian-kl
+    bahdanau-attention barron-theorem-l2 bert-finetuning-heads bert-masked-lm bert-next-sentence char-rnn-code-generation
     compositionality-features hopfield-sublinear-capacity neural-ode-claims resnet-depth-benefit
     weight-sharing-efficiency
     adversarial-training-as-data-prior diffusion-incremental-map linearisation-width-rate preactivation-velocity

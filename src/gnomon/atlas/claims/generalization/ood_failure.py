@@ -62,7 +62,7 @@ CLAIM = Claim(
     axes=("accuracy and confidence on turned and on new digits", "share"),
     source=Source("observed", "geirhos2020shortcut"),
     premises=(Premise("the network has not seen rotated digits"),),
-    parameters={"repetitions": 6, "steps": 60},
+    parameters={"repetitions": 8, "steps": 60},
     full={"repetitions": 10, "steps": 300},
     judge=in_order(confidence=0.99),
 )
