@@ -84,7 +84,7 @@ def test_the_first_screen_is_complete(browser, report):
     assert result.name in first["title"] and first["facts"] >= 2 and first["verdict"] and first["advice"] >= 1
     plots = [p for s in result.sections if s.status != "skipped" for p in s.content.plots if shows_something(p)]
     assert first["large"] == (1 if plots else 0) or not result.page().tiles
-    examples = result.section("examples").content.exhibits
+    examples = result.section("examples").content.exhibits or result.section("samples").content.exhibits
     assert first["worst"] == min(6, len(examples)) and first["bottom"] < 1500
     assert browser.execute_script("return document.documentElement.scrollHeight") <= MAX_HEIGHT
     if result.section("training").state == "answered":
