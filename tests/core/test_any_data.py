@@ -47,7 +47,7 @@ def forms(x):
 NEGATIVE = symmetry.action({"negative": lambda x: -x}, flow=lambda x, t: x * (1 - 2 * t))
 CALLS = {
     "landscape.flat_directions": (X, lambda d: landscape.flat_directions(net(), d).rank),
-    "landscape.fisher": (X, lambda d: landscape.fisher(net(), d).trace(products=12).value),
+    "landscape.fisher": (X, lambda d: landscape.fisher(net(), d).dense()),
     "landscape.loss_along": (X, lambda d: landscape.loss_along(net(), d, points=3).losses),
     "landscape.match_units": (X, lambda d: landscape.match_units(net(), net(), d).after),
     "landscape.mode_connectivity": (X, lambda d: landscape.mode_connectivity(net(), net(), d, points=3).after.barrier),

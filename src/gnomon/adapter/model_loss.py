@@ -29,7 +29,7 @@ from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import call_with_inputs, run
 
-__all__ = ["adapt_model_loss", "find_loss", "model_loss", "takes_targets"]
+__all__ = ["LossView", "adapt_model_loss", "find_loss", "model_loss", "takes_targets"]
 
 
 def model_loss(returned: Any, y: Tensor) -> Tensor:
