@@ -320,3 +320,9 @@ def test_frozen_layers_and_integer_decisions_off_the_path_are_no_step_functions(
     aside = Forward(lambda m, x: m.last(x) + 0 * x.round()[:, :2], last=nn.Linear(4, 2))
     run = train(aside, (x, (x[:, 0] > 0).long()), steps=5, batch=10)
     assert not step_function_findings(aside, run.model, x)
+
+
+def test_a_convolution_of_zeros_is_not_said_to_average():
+    net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.Flatten(), nn.Linear(144, 2))
+    nn.init.zeros_(net[0].weight), nn.init.zeros_(net[0].bias)
+    assert not place_findings(net, drawn(40, 1, 8, 8))
