@@ -103,6 +103,7 @@ def test_a_layer_of_one_unit_before_ten_classes_is_a_bottleneck():
     [
         nn.Sequential(nn.Linear(8, 6), nn.ReLU(), nn.Linear(6, 10)),  # wide enough
         nn.Sequential(nn.Linear(8, 1), nn.Tanh(), nn.Linear(1, 2)),  # two classes need one number
+        nn.Sequential(nn.Linear(8, 2), nn.Tanh(), nn.Linear(2, 8)),  # an autoencoder
         Forward(lambda m, x: m.head(x * torch.sigmoid(m.gate(x))), gate=nn.Linear(8, 1), head=nn.Linear(8, 10)),  # a gate
         Forward(lambda m, x: m.up(F.relu(m.down(x))) + m.head(x), down=nn.Linear(8, 2), up=nn.Linear(2, 10),
                 head=nn.Linear(8, 10)),  # a path around the narrow layer

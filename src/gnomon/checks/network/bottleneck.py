@@ -20,7 +20,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, count, take, tensors
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -53,6 +53,8 @@ def bottleneck_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     few = take(x, slice(0, EXAMPLES_IN_PASS))
     with preserve(module, seed=0, grad=False):
         f = run_to_rows(module, few)
+        if f.shape[1] == sum(t[0].numel() for t in tensors(few)):
+            return ()  # an autoencoder is narrow by design
         widths = _widths(module, few)
         narrow = sorted((width, name) for name, width in widths.items() if _is_narrow(width, f.shape[1]))
         spread = float((f - f.mean(0)).abs().max())
