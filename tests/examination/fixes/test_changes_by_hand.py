@@ -6,7 +6,7 @@ from torch import nn
 
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Finding
-from gnomon.examination.fixes.descent import code_of, higher_rate, lower_rate
+from gnomon.examination.fixes.descent import higher_rate, lower_rate, optimizer_code
 from gnomon.examination.fixes.ends import end_in_log_softmax
 from gnomon.examination.fixes.examples import ChosenExamples, _without
 from gnomon.examination.fixes.layers import initialize
@@ -117,7 +117,7 @@ def test_higher_rates_are_ten_to_ten_thousand_times_as_large():
     network, trial = planned(nn.Linear(2, 1), (X, X[:, :1]), (X, X[:, :1]), optimizer=SGD(2.0))
     found = [change.trial.optimizer.lr for change in higher_rate(trial, Finding(kinds.DRIFTED_COLUMNS), network)]
     assert found[:4] == pytest.approx([20.0, 200.0, 2000.0, 20000.0])
-    assert code_of(Adam(0.25)) == "torch.optim.Adam(model.parameters(), lr=0.25)"
+    assert optimizer_code(Adam(0.25)) == "torch.optim.Adam(model.parameters(), lr=0.25)"
 
 
 @pytest.mark.parametrize(("bias", "weight", "count"), [(2.0, 0.5, 1), (2.0, 50.0, 2), (0.01, 0.5, 2)])

@@ -16,7 +16,7 @@ Hypotheses: classes differ in brightness; shifts of at most 6 pixels.
 2
 """
 
-from jaxtyping import Int
+from jaxtyping import Shaped
 from torch import Tensor
 
 from gnomon.core.inputs.arguments import Inputs
@@ -39,7 +39,7 @@ MIN_RATIO = 1.5
 """Smallest ratio of (1) to its value without shift."""
 
 
-def shifted_mask_findings(x: Inputs, y: Int[Tensor, "n h w"]) -> tuple[Finding, ...]:
+def shifted_mask_findings(x: Inputs, y: Shaped[Tensor, "n *shape"]) -> tuple[Finding, ...]:
     """Returns a finding if masks explain the images far better after a shift, by (1).
 
     False alarms: none in 200 sets of aligned masks (a full test).
@@ -49,7 +49,9 @@ def shifted_mask_findings(x: Inputs, y: Int[Tensor, "n h w"]) -> tuple[Finding, 
     >>> shifted_mask_findings(torch.rand(20, 3), torch.arange(20))        # no masks
     ()
     """
-    if not isinstance(x, Tensor) or x.dim() != 4 or y.dim() != 3 or y.is_floating_point() or len(y) < MIN_IMAGES:
+    if not isinstance(x, Tensor) or x.dim() != 4 or y.dim() != 3 or len(y) < MIN_IMAGES:
+        return ()
+    if y.is_floating_point() or y.is_complex():
         return ()
     if x.shape[2:] != y.shape[1:] or min(y.shape[1:]) <= 2 * MAX_SHIFT or not x.is_floating_point():
         return ()
