@@ -40,7 +40,7 @@ def test_squared_errors_are_divided_by_the_variance_of_all_outputs():
     y = torch.tensor([[1.0, 2.0], [3.0, 0.0], [2.0, -2.0], [0.0, 1.0], [5.0, 1.0], [1.0, 4.0]])
     net = linear([[1.0, -1.0], [0.5, 2.0]])
     of = subject(net, (X, y), None, optimizer=None, seed=0)
-    found = outcome._errors(of, net, of.train, 6, 0)
+    found = outcome._errors(of, net, torch.clone, of.train, 6, 0)
     expected = (X @ net.weight.detach().T - y).double().square().sum(1)
     spread = float(((y - y.mean(0)) ** 2).double().mean(0).sum())
     assert sorted(found.tolist()) == pytest.approx(sorted((expected / spread).tolist()), rel=1e-5)

@@ -1,7 +1,7 @@
 """All fixes by id; a new fix is one function in its family's file and one line in that file's list.
 
 >>> sorted(FIXES)[:2]
-['all-parameters', 'batch-first']
+['add-activations', 'add-biases']
 """
 
 from gnomon.core.results import Finding, Level
