@@ -9,6 +9,7 @@ of a ``conftest.py`` are for the tests below its folder only.
 """
 
 import doctest
+import gc
 import inspect
 import os
 import random
@@ -75,6 +76,12 @@ def pytest_collection_modifyitems(config, items):
     """Shuffle the tests for ``--shuffle``; all workers of pytest-xdist draw the same order."""
     if config.option.shuffle is not None:
         random.Random(config.option.shuffle).shuffle(items)
+
+
+def pytest_collection_finish(session):
+    """Excludes the tests themselves from garbage collection, which would visit millions of objects again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

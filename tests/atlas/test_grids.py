@@ -121,6 +121,7 @@ def test_a_declared_grid_is_used_and_checked():
         claim(grid={"depth": (1, 2)})
 
 
+@pytest.mark.full
 def test_values_that_fail_or_never_end_are_left_out():
     def fails(x, repeats):
         if x > 7:

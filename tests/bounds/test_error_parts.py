@@ -82,6 +82,7 @@ def test_excess_risk_of_known_answers():
         excess_risk_report([Chosen(0), Chosen(1)], train, test, chosen=2)
 
 
+@pytest.mark.full
 def test_lines_fit_all_labelings_of_three_points_and_few_of_twelve():
     x = torch.randn(12, 2, generator=torch.Generator().manual_seed(1))
     found = empirical_shattering(lambda seed: nn.Linear(2, 2), x, sizes=[3, 12], labelings=12, steps=300, lr=0.3)

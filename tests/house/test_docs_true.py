@@ -20,6 +20,8 @@ SLOW_PAGES = [
     "docs/topics/attribution.md",
     "docs/topics/bayes.md",
     "docs/guides/debug-a-run.md",
+    "docs/guides/compare-models.md",
+    "docs/topics/scattering.md",
 ]
 """Pages that take seconds; their stored outputs show that their code ran as it is."""
 

@@ -85,7 +85,7 @@ def test_estimates_cover_what_they_estimate(problem):
     truth = torch.exp(-(((grid[:, None] - values) / width) ** 2) / 2).mean(1) / (width * (2 * torch.pi) ** 0.5)
     half = density.error(grid, width, confidence=0.9999)
     assert bool(((density.smooth(grid, width) - truth).abs() <= half + 1e-9).all())
-    assert len(density.plots()[0].marks) == 2
+    assert [mark.name for mark in density.plots()[0].marks] == ["density", "95 % interval", "outliers"]
     assert_allclose(A.top(5).values, values.flip(0)[:5], rtol=1e-7)
 
 

@@ -101,7 +101,9 @@ def test_results_describe_themselves():
         and "between about 1 and 3" in density.verdict
     )
     line = density.plots()[0].marks[0]
-    mass = torch.trapezoid(torch.tensor(line.y), torch.tensor(line.x))
+    heights = torch.tensor(line.y)
+    shown = heights * (heights > heights.min())  # the logarithmic axis ends at the smallest height that is drawn
+    mass = torch.trapezoid(shown, torch.tensor(line.x))
     assert abs(float(mass) - 1) < 1e-2  # the grid ends three deviations beyond the points: 0.3 % at most is cut
 
 

@@ -91,7 +91,7 @@ def test_the_record_speaks_and_draws():
     assert result.kernel < 1e-6 and "Training was lazy" in result.verdict  # the kernel of a linear map is fixed
     assert "not lazy" in Laziness(0.1, 0.5, 0.1, 1.0, {"0": 0.1}).verdict
     assert result.to_dict()["kernel"] == result.kernel
-    axes = Laziness(0.1, 0.5, 0.1, 1.0, {"0": 0.1, "1": 0.3}).plot()
+    axes = Laziness(0.1, 0.5, 0.1, 1.0, {"0": 0.1, "1": 0.3}).plot().figure.axes
     assert [bar.get_width() for bar in axes[0].patches] == [0.1, 0.3]
     assert [bar.get_width() for bar in axes[1].patches] == [0.1, 0.5, 1.0]
     matplotlib.pyplot.close("all")

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
 from gnomon.adapter.view import ModuleView
@@ -51,6 +52,8 @@ def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
     >>> with_fixed_noise(net, torch.zeros(2, 2)) is net
     True
     """
+    if any(is_lazy(parameter) for parameter in module.parameters()):
+        return module  # a pass would give lazy layers their sizes
     few = take(x, slice(0, 2))
     view = FixedNoiseView(module)
     try:

@@ -62,7 +62,7 @@ StepEnded = Callable[[Section, int, int], None]
 """
 
 
-@names_call
+@names_call("examine(module, train)")
 def examine(
     module: Any,
     train: Any = None,

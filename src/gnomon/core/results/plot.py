@@ -145,7 +145,13 @@ class Histogram(Record):
         """Makes a histogram: counts values in ``bins`` bins of equal width."""
         import numpy as np
 
-        counts, edges = np.histogram(np.asarray(as_floats(values)), bins=bins)
+        numbers = np.asarray(as_floats(values))
+        size = float(np.abs(numbers).max(initial=0.0))
+        if len(numbers) and np.ptp(numbers) <= bins * np.finfo(float).eps * size:  # too narrow to be cut into bins
+            middle, half = float(numbers.mean()), 0.5 * size or 0.5
+            counts, edges = np.histogram(numbers, bins=bins, range=(middle - half, middle + half))
+        else:
+            counts, edges = np.histogram(numbers, bins=bins)
         return cls(name, as_floats(edges), as_floats(counts))
 
 
