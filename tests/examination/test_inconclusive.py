@@ -126,8 +126,15 @@ def test_one_example_has_no_fault_and_no_clean_bill():
     )
 
 
-def test_enough_examples_are_not_called_too_few():
-    result = examined(perceptron(), (TRAIN[0][:16], TRAIN[1][:16]), examination_steps=only("data"), budget=10)
+@pytest.mark.parametrize(("n", "few"), [(49, True), (50, False)])
+def test_five_examples_of_each_class_are_not_called_too_few(n, few):
+    result = examined(perceptron(), (TRAIN[0][:n], TRAIN[1][:n]), examination_steps=only("data"), budget=10)
+    assert ("too-few-examples" in [f.kind for f in result.findings]) == few
+
+
+def test_sixteen_examples_of_two_classes_are_not_called_too_few():
+    net = nn.Sequential(nn.Linear(64, 8), nn.ReLU(), nn.Linear(8, 2))
+    result = examined(net, (TRAIN[0][:16], TRAIN[1][:16] % 2), examination_steps=only("data"), budget=10)
     assert "too-few-examples" not in [f.kind for f in result.findings]
 
 
