@@ -371,10 +371,10 @@ HOSTILE = [
     (("m.py:absent", "--data", "d.npz"), "has no 'absent'"),
     (("absent.py:build", "--data", "d.npz"), "File not found: absent.py."),
     (("broken.py:build", "--data", "d.npz"), "SyntaxError"),
-    (("m.py", "--data", "d.npz"), "file.py:name"),
+    (("m.py", "--data", "d.npz"), "write m.py:name. The file has: build, deep"),
     (("m.py:build", "--data", "d.npz", "--budget", "soon"), "Write 60s"),
     (("m.py:build", "--data", "d.npz", "--device", "abacus"), "--device"),
-    (("m.py:build", "--data", "d.npz", "--optimizer", "newton"), "sgd, adam or adamw"),
+    (("m.py:build", "--data", "d.npz", "--optimizer", "newton"), "sgd, adam, adamw or file.py:function"),
 ]
 
 

@@ -13,6 +13,7 @@ BUILTIN = {
     errors.ReadError: ValueError,
     errors.NoLimitError: errors.ReadError,
     errors.BudgetError: MemoryError,
+    errors.TimeLimitError: TimeoutError,
     errors.NotFiniteError: ArithmeticError,
     errors.MissingExtraError: ImportError,
     errors.NotConvergedError: RuntimeError,

@@ -211,7 +211,9 @@ def test_the_command_lists_cases_and_prints_the_table_of_a_file(tmp_path, capsys
 
 
 def test_the_page_states_the_recorded_results():
-    recorded = [page.load(name) for name in ("before-adapter.jsonl", "examinations.jsonl", "instruments.jsonl")]
+    recorded = [
+        page.load(name) for name in ("before-adapter.jsonl", "examinations.jsonl", "instruments.jsonl", "limits.jsonl")
+    ]
     assert all(recorded)
     assert page.PAGE.read_text() == page.render(*recorded)
 
@@ -222,7 +224,7 @@ def test_the_page_shows_refusals_and_wrong_readings():
         "accepted": True, "reading": "numbers", "classes": 0, "read_correctly": False, "points": 90.0, "plain_points": 95.0,
         "problems": ["dead-units"], "false_problems": ["dead-units"], "failed_sections": [],
     }  # fmt: skip
-    text = page.render([], [wrong, base | {"id": "other", "accepted": False, "refused": "no targets"}], [])
+    text = page.render([], [wrong, base | {"id": "other", "accepted": False, "refused": "no targets"}], [], [])
     assert "| net (torch) | 8 | numbers (wrong) | 90.0 | 95.0 | `dead-units` | 1 |" in text
     assert "| other (torch) | no targets |" in text and "Of 1 networks" in text and ", 0 are at most" in text
     assert "Budgets: 30 s for 2 networks." in text and "at most 50 % of one core" in text

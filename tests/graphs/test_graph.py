@@ -23,7 +23,7 @@ def test_two_by_two_whole_numbers_are_a_matrix_up_to_one_and_edges_above():
 def test_the_larger_of_both_directions_counts_and_loops_do_not():
     found = graphs.adjacency(torch.tensor([[5.0, 2.0, 0.0], [3.0, 7.0, 0.0], [0.5, 0.0, 1.0]]))
     assert found.tolist() == [[0.0, 3.0, 0.5], [3.0, 0.0, 0.0], [0.5, 0.0, 0.0]] and found.dtype == torch.float64
-    with pytest.raises(InputError, match="a square matrix"):
+    with pytest.raises(InputError, match="expected a square adjacency matrix"):
         graphs.adjacency(torch.zeros(3, 2))
 
 

@@ -1,4 +1,4 @@
-"""A view of a module that samples Gaussian noise, such as a variational autoencoder, for one fixed draw of the noise.
+"""A view of a module that samples Gaussian noise, such as a variational autoencoder, with one fixed draw of the noise.
 
 Every example gets the same noise, in every pass, whatever the size of the batch. The outputs are then a function of an
 example alone, which derivatives of outputs need.
@@ -26,7 +26,7 @@ from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
-__all__ = ["FixedNoiseView", "with_fixed_noise"]
+__all__ = ["with_fixed_noise"]
 
 NOISE_SEED = 0
 """Random seed of the fixed draw."""

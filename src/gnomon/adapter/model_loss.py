@@ -29,7 +29,7 @@ from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import call_with_inputs, run
 
-__all__ = ["LossView", "adapt_model_loss", "find_loss", "model_loss", "takes_targets"]
+__all__ = ["adapt_model_loss", "find_loss", "model_loss", "takes_targets", "with_model_loss"]
 
 
 def model_loss(returned: Any, y: Tensor) -> Tensor:
@@ -102,7 +102,19 @@ def adapt_model_loss(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[A
     if find_loss(returned) is None:
         return None
     found = [None if part is None else _pair(source(part).whole(), module) for part in data]
-    return LossView(module), *found
+    return with_model_loss(module), *found
+
+
+def with_model_loss(module: nn.Module) -> nn.Module:
+    """Returns a `LossView` of a module that returns its loss.
+
+    >>> class Own(nn.Module):
+    ...     def forward(self, x):
+    ...         return x.square().mean()
+    >>> float(with_model_loss(Own())(torch.ones(4, 2))["loss"])
+    1.0
+    """
+    return LossView(module)
 
 
 def takes_targets(module: nn.Module) -> str | None:

@@ -5,6 +5,7 @@ The file is imported, so code under ``if __name__ == "__main__"`` does not run.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from inspect import ismodule
 from typing import Any
 
 from torch import nn
@@ -49,8 +50,8 @@ def from_file(spec: str, data: str | None, target: str | None, seed: int) -> Com
     there = vars(sources.load_file(spec))
     model = _first(there, MODEL_NAMES)
     if model is None:
-        names = ", ".join(name for name in there if not name.startswith("_"))[:200]
-        fix = f"Name it model, or write {spec}:name. The file has: {names}"
+        names = ", ".join(name for name, value in there.items() if not name.startswith("_") and not ismodule(value))
+        fix = f"Name it model, or write {spec}:name. The file has: {names[:200]}"
         raise InputError(f"{spec} has no model", accepted=" or ".join(MODEL_NAMES), fix=fix)
     given = _data(spec, there, seed) if data is None else sources.data(data, target, seed)
     optimizer, loss = _first(there, OPTIMIZER_NAMES), _first(there, LOSS_NAMES)

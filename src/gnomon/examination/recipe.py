@@ -89,7 +89,7 @@ def recipe(
 
 
 def equivalent_theory_loss(loss: Loss | None) -> AbstractLoss | None:
-    """Returns the equivalent loss in gnomon.core.losses; None if there is no equivalent, or no loss.
+    """Returns the equivalent loss in gnomon.core.losses; None without an equivalent, or without a loss.
 
     >>> equivalent_theory_loss(nn.CrossEntropyLoss()), equivalent_theory_loss(nn.CrossEntropyLoss(label_smoothing=0.1))
     (CrossEntropy(), None)

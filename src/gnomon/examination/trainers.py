@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from gnomon.adapter.model_loss import LossView, find_loss, model_loss
+from gnomon.adapter.model_loss import find_loss, model_loss, with_model_loss
 from gnomon.adapter.view import ModuleView
 from gnomon.core.errors import InputError
 from gnomon.core.modules.copies import copy_module
@@ -110,6 +110,10 @@ def training_setup(network: Any, train: Any, test: Any) -> TrainingSetup:
 
     Cost: for trainers, a few forward passes on the first batch; if only the user's step knows the loss, a copy of the
     data in memory.
+
+    >>> setup = training_setup(nn.Linear(2, 1), (torch.zeros(4, 2), torch.zeros(4, 1)), None)
+    >>> setup.fit, setup.optimizer is None
+    (False, True)
     """
     if _inherits(network, ("transformers",), "Trainer"):
         return _huggingface(network, train, test)
@@ -168,7 +172,7 @@ def _training_step(model: Any, batch: Any) -> Any:
 
 
 def _lightning_data(module: Any, train: Any, test: Any) -> tuple[Any, Any]:
-    """The loaders: those that were passed, or those of a data module, or those of the module itself."""
+    """The loaders that were passed, or the loaders of a data module, or the module's own."""
     given = module if train is None else train
     if train is None or hasattr(given, "train_dataloader"):
         try:
@@ -239,7 +243,7 @@ def _with_loss(setup: TrainingSetup, step: Step) -> TrainingSetup:
             continue
         if all(abs(a - b) <= LOSS_TOLERANCE * abs(b) for a, b in zip(found, wanted, strict=True)):
             return replace(setup, loss=loss)
-    view = LossView(StepView(setup.module, step))
+    view = with_model_loss(StepView(setup.module, step))
     pairs = [None if data is None else _join(data) for data in (setup.train, setup.test)]
     return replace(setup, module=view, train=pairs[0], test=pairs[1], loss=model_loss)
 

@@ -5,11 +5,10 @@ Does not contain: closed forms of single activations (`gnomon.kernels`).
 May import: core.
 """
 
-from gnomon.expectations.differentiable import expectation_of_one, expectation_of_product
+from gnomon.expectations.differentiable import expectation_of_product
 from gnomon.expectations.moments import Moments
 
 __all__ = [
     "Moments",
     "expectation_of_product",
-    "expectation_of_one",
 ]

@@ -160,7 +160,7 @@ class SampledLimit(Record):
                 else:
                     net = prepared
                     scales = _initialize(net, laws, standard=self.standard, keep=self.init == "measured")
-                draw = _kernels(_adapted(net, x1), batch, scales)[:, :inputs, columns]
+                draw = _kernels(_adapt(net, x1), batch, scales)[:, :inputs, columns]
                 delta = draw - mean  # Welford's update: mean and squared spread in one pass, without storing all draws
                 mean = mean + delta / (i + 1)
                 spread = spread + delta * (draw - mean)
@@ -269,7 +269,7 @@ def _is_structured(x: Any) -> bool:
     return isinstance(x, Mapping) or several or graph_list(x) is not None
 
 
-def _adapted(net: nn.Module, x: Any) -> nn.Module:
+def _adapt(net: nn.Module, x: Any) -> nn.Module:
     """Returns the module as it takes the joined inputs."""
     return adapt_inputs(net, x)[0] if _is_structured(x) else net
 

@@ -36,7 +36,8 @@ CLAIM = Claim(
     axes=("random function", "zero crossings per unit length"),
     source=Source("theorem", "rice1944mathematical"),
     premises=(Premise("the kernel has a second derivative at zero"),),
-    parameters={"gamma": 2.0, "points": 200, "functions": 2000},
+    parameters={"gamma": 2.0, "points": 200, "functions": 8000},
+    grid={"points": (50, 150, 200, 300, 600), "gamma": (0.5, 1.5, 2.0, 3.0, 6.0)},
     full={"points": 500, "functions": 20_000},
     judge=mean_equals(confidence=0.999, resolution=0.05),
 )

@@ -16,18 +16,17 @@ from scipy.stats import norm
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 DATA, FAKES = norm(0.0, 1.0), norm(1.0, 0.6)
-
-
-def logit(x):
-    """Returns the logit of a linear discriminator, which is not the best one."""
-    return 2.0 - 0.8 * x
+LOGIT_AT_ZERO = 2.0
+"""Logit at x = 0 of a linear discriminator, which is not the best one."""
+LOGIT_SLOPE = -0.8
+"""Change of its logit per unit of x."""
 
 
 def predicted():
     """Returns the right side of (1) by integration over the line."""
     x, step = np.linspace(-7, 7, 4001, retstep=True)
     p, q = DATA.pdf(x), FAKES.pdf(x)
-    best, rest, d = p / (p + q), q / (p + q), 1 / (1 + np.exp(-logit(x)))
+    best, rest, d = p / (p + q), q / (p + q), 1 / (1 + np.exp(-LOGIT_AT_ZERO - LOGIT_SLOPE * x))
     divergence = best * np.log(best / d) + rest * np.log(rest / (1 - d))
     double_js = (p * np.log(2 * best) + q * np.log(2 * rest)).sum() * step
     return double_js - 2 * np.log(2) - ((p + q) * divergence).sum() * step
@@ -37,7 +36,7 @@ def minus_twice_cross_entropies(share, n, seed):
     """Returns -2 times the cross-entropy of each of n real examples and of ``share`` n fakes, labeled 1 and 0."""
     rng = np.random.default_rng(seed)
     x = np.r_[DATA.rvs(n, random_state=rng), FAKES.rvs(int(share * n), random_state=rng)]
-    scores, real = torch.from_numpy(logit(x)), torch.arange(len(x)) < n
+    scores, real = torch.from_numpy(LOGIT_AT_ZERO + LOGIT_SLOPE * x), torch.arange(len(x)) < n
     return -2 * torch.nn.functional.binary_cross_entropy_with_logits(scores, real.double(), reduction="none")
 
 

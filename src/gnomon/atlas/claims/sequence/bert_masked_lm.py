@@ -19,14 +19,14 @@ TOKEN_COUNT = 5
 MASK = 100_000  # a vocabulary so large that a random token is a different one
 
 
-def transition_matrix(seed):
+def problem(seed):
     """Returns random transition probabilities between the tokens."""
     return 0.02 + 0.9 * np.random.default_rng(seed).dirichlet(0.5 * np.ones(TOKEN_COUNT), TOKEN_COUNT)
 
 
 def predicted(seed):
     """Returns the three shares of hidden tokens, then the gap of the entropies (1)."""
-    p = transition_matrix(seed)
+    p = problem(seed)
     rest = np.linalg.matrix_power(p, 1000)[0]
     paths = rest[:, None, None] * p[:, :, None] * p
     return np.array([0.12, 0.015, 0.015, (paths * np.log(p[None] / (p @ p)[:, None])).sum()])
@@ -34,7 +34,7 @@ def predicted(seed):
 
 def shares_and_gap(follow, length, repeats, seed):
     """Returns the shares of hidden tokens, then the loss by the past minus the loss by both neighbors, from counts."""
-    rng, p, rows = np.random.default_rng([seed, 1]), transition_matrix(seed), []
+    rng, p, rows = np.random.default_rng([seed, 1]), problem(seed), []
     for i in range(repeats):
         x = np.empty((length, 200), int)  # 200 texts; the first 160 are for the counts
         x[0] = rng.integers(TOKEN_COUNT, size=200)
