@@ -25,10 +25,17 @@ def faulty():
     return nn.Sequential(*net, nn.Softmax(1))
 
 
-def examinations():
+def examinations(trained):
     steps = [
         step for step in STEPS if step.key not in ("limit", "attribution", "curvature")
     ]  # slow, and they find nothing
+    if not trained:
+        options = {"budget": 2, "fit": False, "examination_steps": steps}
+        found = [
+            examined(faulty(), TRAIN, TEST, **options),
+            examined(cnn(), (1000 * TRAIN[0], TRAIN[1]), TEST, **options),
+        ]
+        return found, Comparison(*found)
     found = [
         examined(faulty, TRAIN, TEST, optimizer=SGD(1e-4), budget=5, epochs=2, examination_steps=steps),
         examined(cnn, TRAIN, TEST, optimizer=SGD(0.1), budget=5, epochs=4, examination_steps=steps),
@@ -84,12 +91,13 @@ def speak_nonsense(monkeypatch):
         monkeypatch.setattr(kind, "__init__", initialize)
 
 
-def test_no_decision_depends_on_words(monkeypatch, tmp_path, capsys):
-    plain = decisions(*examinations(), monkeypatch, tmp_path)
+@pytest.mark.parametrize("trained", [False, pytest.param(True, marks=pytest.mark.full)])
+def test_no_decision_depends_on_words(trained, monkeypatch, tmp_path, capsys):
+    plain = decisions(*examinations(trained), monkeypatch, tmp_path)
     assert any("softmax-before-loss" == kind for kind, *_ in plain[0]) and plain[5][0] == 1
     changed = list(speak_nonsense(monkeypatch))
     try:
-        found, compared = examinations()
+        found, compared = examinations(trained)
         words = [
             text for result in found for s in result.sections for text in (s.title, *(v.name for v in s.content.values))
         ]

@@ -22,6 +22,8 @@ SLOW_PAGES = [
     "docs/guides/debug-a-run.md",
     "docs/guides/compare-models.md",
     "docs/topics/scattering.md",
+    "docs/index.md",
+    "docs/start/five-minutes.md",
 ]
 """Pages that take seconds; their stored outputs show that their code ran as it is."""
 

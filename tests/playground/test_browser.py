@@ -63,6 +63,7 @@ def run_to_the_end(browser):
     until(browser, "return !playground.report.running && playground.report.step === 1000")
 
 
+@pytest.mark.full
 @MISSING
 def test_a_scored_answer_is_not_judged_again_after_settings_change(browser):
     resize(browser, 1400)
@@ -104,6 +105,7 @@ def test_an_answer_must_be_given_before_it_can_be_locked(browser, lesson):
     assert browser.find_element(By.CSS_SELECTOR, ".question .primary").is_enabled()
 
 
+@pytest.mark.full
 @MISSING
 def test_the_number_to_guess_is_nowhere_on_the_page_before_the_guess(browser):
     resize(browser, 1400)
@@ -129,6 +131,7 @@ def test_run_asks_for_a_guess_first(browser):
     assert not browser.execute_script("return playground.report.running || playground.guess.locked")
 
 
+@pytest.mark.full
 @MISSING
 def test_the_dial_says_nothing_before_the_first_step(browser):
     resize(browser, 1400)
@@ -149,6 +152,7 @@ def test_a_question_mark_shows_the_formula_with_numbers(browser):
     assert "Assumptions" in text and "gnomon atlas run" in text and "λ" in text
 
 
+@pytest.mark.full
 @MISSING
 def test_an_embedded_page_shows_one_lesson_without_controls_and_runs(browser):
     resize(browser, 1400)
