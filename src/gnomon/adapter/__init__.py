@@ -1,4 +1,4 @@
-"""Finds out how the user's model takes inputs and returns outputs, and what it learns to predict.
+"""Adapts the user's model and data: detects how the model takes inputs, what its outputs mean, and which loss fits.
 
 `read_output_meaning` tries a few examples and returns a `Reading`: which axes of the outputs are examples, positions,
 members of an ensemble and classes, which loss that means, and one sentence that says so. Instruments that get a loss

@@ -1,4 +1,4 @@
-"""Converts the user's model and data to the form that all instruments take.
+"""Converts the user's model and data to the common form that all analyses of gnomon accept.
 
 Instruments take a module that returns one row per example, and inputs whose first axis counts examples. `adapt` turns
 other models and data into that form. It never changes the user's module: it returns a view of it, or a copy.
@@ -34,7 +34,7 @@ __all__ = ["Adapted", "adapt", "adapt_examples", "adapt_inputs"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adapted:
-    """A module and its data, converted to the form that all instruments take.
+    """A module with its training and test data, converted to the common form that all analyses of gnomon accept.
 
     ``loss`` is the loss if the module computes its own. ``batch`` is the batch size of a loader whose batches were
     joined to tensors.
@@ -50,8 +50,8 @@ class Adapted:
 def adapt(
     module: nn.Module, train: Any, test: Any = None, *, reading: str | None = None, own_loss: bool = False
 ) -> Adapted:
-    """Converts a module and its data to the form that all instruments take; returns them unchanged if they have it
-    already.
+    """Converts a module and its data to the common form that all analyses of gnomon accept; returns them unchanged if
+    they already have it.
 
     Graphs and batches of graphs become rows of padded tensors, or of nodes if there is one graph with masks. Texts in
     columns become rows. A first state is passed to modules that require one. Complex parameters become pairs of reals.
@@ -80,7 +80,8 @@ def adapt(
 
 
 def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
-    """The module and data with targets in the form that instruments take: graphs, texts in columns, first states.
+    """Converts a module and its data with targets to one row per example: handles graphs, text in columns, initial
+    hidden states and random noise.
 
     A module that samples gets one fixed draw of noise, so that its outputs are a function of its inputs. Losses that
     the module computes itself are left to the caller.
@@ -91,18 +92,18 @@ def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
     Linear(in_features=2, out_features=1, bias=True)
     """
     module, data = real_parameters(module), list(data) if isinstance(data, Iterator) else data
-    with random_state(0):  # loaders draw random numbers when they are read
+    with random_state(0):  # fixed seed, because reading from a loader may draw random numbers
         found = adapt_graphs(module, data) or adapt_columns(module, data)
         module, data = (found[0], found[1]) if found is not None else (_with_state(module, data), data)
         try:
             few = source(data, module=module).first(2)
         except InputError:
-            return module, data  # whoever uses the data reports this
+            return module, data  # unreadable data: the function that uses them reports the error
         return with_fixed_noise(module, few.x), data
 
 
 def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
-    """Converts a module and its inputs, without targets, to the form that instruments take.
+    """Converts a module and its inputs (without targets) to the common form that all analyses of gnomon accept.
 
     Cost: a forward pass if ``forward`` requires a state.
 
@@ -119,7 +120,8 @@ def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
 
 
 def fitting_output(module: nn.Module, train: Any) -> Output | None:
-    """Returns the key or index of the entry that fits real-valued targets, if the module's usual output does not.
+    """Returns the key or index of the module's output whose shape equals the shape of real-valued targets; None if the
+    default output fits.
 
     Cost: a forward pass on two examples.
     """
@@ -132,7 +134,7 @@ def fitting_output(module: nn.Module, train: Any) -> Output | None:
         if isinstance(returned, Tensor) or output_tensor(returned).numel() == few.y.numel():
             return None
     except InputError:
-        return None  # functions that read the data later report this error
+        return None  # unreadable data: the function that uses them reports the error
     parts: Mapping[Any, Any]
     if isinstance(returned, Mapping):
         parts = returned
@@ -145,16 +147,17 @@ def _with_state(module: nn.Module, train: Any) -> nn.Module:
     try:
         return with_state(module, source(train).first(2).x)
     except InputError:
-        return module  # functions that read the data later report this error
+        return module  # unreadable data: the function that uses them reports the error
 
 
 def _needs_own_loss(module: nn.Module, train: Any) -> bool:
-    """Whether the data have no targets, or have targets that do not fit the outputs but that ``forward`` accepts as an
-    argument."""
+    """Returns whether the module must compute its own loss: the data have no targets, or their targets do not fit the
+    outputs and ``forward`` takes them as an argument.
+    """
     try:
         few = source(train).first(2)
     except InputError:
-        return False  # functions that read the data later report this error
+        return False  # unreadable data: the function that uses them reports the error
     if few.y is None:
         return True
     if few.y.is_floating_point() or few.y.dim() < 2 or not takes_targets(module):

@@ -28,18 +28,22 @@ PARTS = ("_real", "_imag")
 
 
 class ComplexView(ModuleView):
-    """A view of a module with split complex parameters, which joins real and imaginary parts before each call."""
+    """A wrapper of a module whose complex parameters are stored as real and imaginary parts; joins the parts before
+    each call.
+    """
 
     takes_same_inputs = True
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns what the module returns, after joining the parts of its complex parameters."""
+        """Joins the real and imaginary parts of each complex parameter, then returns the output of the wrapped
+        module.
+        """
         module = self.module_of_view
         joined = []
         for part in module.modules():
             for name in vars(part).get("split_parameters", ()):
                 real, imaginary = (part._parameters[name + ending] for ending in PARTS)
-                # both parts were registered together when the parameter was split
+                # the split registered both the real and the imaginary part
                 assert real is not None and imaginary is not None
                 vars(part)[name] = torch.complex(real, imaginary)
                 joined.append((part, name))
@@ -51,7 +55,8 @@ class ComplexView(ModuleView):
 
 
 def real_parameters(module: nn.Module) -> nn.Module:
-    """Returns the module itself if its parameters are real, else a view of a copy whose complex parameters are split.
+    """Returns the module itself if all parameters are real, otherwise a wrapped copy whose complex parameters are
+    stored as pairs of real ones.
 
     Gradients with respect to the two parts are the parts of the gradient that torch gives complex parameters.
     Cost: a copy of the module if it has complex parameters.
@@ -63,7 +68,7 @@ def real_parameters(module: nn.Module) -> nn.Module:
     if not any(p.is_complex() for p in module.parameters()):
         return module
     made = copy_module(module)
-    # new parts by id of the parameter, so that a parameter that two layers share stays shared
+    # real and imaginary parts by id of the complex parameter; layers that share a parameter share its parts
     split: dict[int, tuple[nn.Parameter, ...]] = {}
     for part in made.modules():
         names = [name for name, p in part._parameters.items() if p is not None and p.is_complex()]

@@ -1,4 +1,5 @@
-"""A view of a module that samples Gaussian noise, such as a variational autoencoder, with one fixed draw of the noise.
+"""Makes modules that sample Gaussian noise, such as variational autoencoders, deterministic by fixing one draw of the
+noise.
 
 Every example gets the same noise, in every pass, whatever the size of the batch. The outputs are then a function of an
 example alone, which derivatives of outputs need.
@@ -33,18 +34,21 @@ NOISE_SEED = 0
 
 
 class FixedNoiseView(ModuleView):
-    """A view that replaces each draw of Gaussian numbers by the same numbers for all examples."""
+    """A wrapper of a module that samples Gaussian noise: every call uses the same noise, shared by all examples, so
+    outputs are deterministic.
+    """
 
     takes_same_inputs = True
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module returns for the fixed draw."""
+        """Returns the output of the wrapped module, computed with the fixed noise."""
         with _FixedNoise():
             return self.module_of_view(*args, **kwargs)
 
 
 def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
-    """The module itself, or a view with fixed noise if it draws Gaussian numbers and nothing else at random.
+    """Returns a wrapper that fixes the noise if the module samples Gaussian noise and has no other randomness;
+    otherwise returns the module.
 
     Cost: two or three forward passes on two examples.
 
@@ -53,7 +57,7 @@ def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
     True
     """
     if any(is_lazy(parameter) for parameter in module.parameters()):
-        return module  # a pass would give lazy layers their sizes
+        return module  # no trial pass, because it would initialize lazy layers
     few = take(x, slice(0, 2))
     view = FixedNoiseView(module)
     try:
@@ -61,19 +65,21 @@ def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
             if not _draws(module, few) or _draws(view, few):
                 return module
     except InputError:
-        return module  # the instrument that runs the module reports its error
+        return module  # the module fails; the caller that runs it next reports the error
     return view
 
 
 def _draws(module: nn.Module, x: Inputs) -> bool:
-    """Whether a pass draws random numbers."""
+    """Returns whether a forward pass of the module uses torch's random number generator."""
     before = torch.get_rng_state()
     run(module, x)
     return not torch.equal(before, torch.get_rng_state())
 
 
 class _FixedNoise(TorchFunctionMode):
-    """Returns fixed numbers, the same for each row, from functions that draw Gaussian numbers."""
+    """A torch function mode in which functions that sample Gaussian noise return fixed numbers, the same for each
+    row.
+    """
 
     def __init__(self) -> None:
         super().__init__()

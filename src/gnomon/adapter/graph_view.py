@@ -1,5 +1,6 @@
-"""Runs a module that takes joined graphs on inputs whose first axis counts graphs, or counts nodes of one large
-graph."""
+"""Wraps graph networks so that the first axis of inputs and outputs counts graphs, or counts the nodes of one large
+graph.
+"""
 
 import inspect
 from collections.abc import Mapping
@@ -34,15 +35,18 @@ FEATURES = "x"
 
 
 class GraphView(ModuleView):
-    """A view of a module that takes padded graphs and returns one row per graph; outputs for nodes are padded with
-    zeros."""
+    """A wrapper of a graph network that takes padded graphs and returns one row per graph; outputs for nodes are padded
+    with zeros.
+    """
 
     def __init__(self, module: nn.Module, roles: Roles) -> None:
         super().__init__(module)
         self.roles = roles
 
     def forward(self, **padded: Tensor) -> Tensor:
-        """Returns outputs (graphs, ...) for whole graphs, or (graphs, most nodes, ...) for nodes."""
+        """Runs the wrapped network on padded graphs; returns outputs (graphs, ...) for graphs, or (graphs, most nodes,
+        ...) for nodes.
+        """
         counts = padded[NODE_COUNT]
         found = output_tensor(_call(self.module_of_view, join_graphs(padded, self.roles)))
         if len(found) == len(counts):
@@ -53,8 +57,8 @@ class GraphView(ModuleView):
 
 
 class NodeView(ModuleView):
-    """A view of a module for one large graph in which each node is an example: takes numbers and features of some
-    nodes.
+    """A wrapper of a graph network for one large graph whose nodes are the examples: takes indices and features of some
+    nodes, returns their outputs.
 
     The other nodes of the graph keep their features.
     """
@@ -64,7 +68,9 @@ class NodeView(ModuleView):
         object.__setattr__(self, "graph", graph)
 
     def forward(self, node: Tensor, x: Tensor | None = None) -> Tensor:
-        """Returns the outputs for the nodes with these numbers; x replaces their features."""
+        """Runs the wrapped network on the whole graph with new features x for some nodes; returns the outputs of these
+        nodes.
+        """
         graph = GraphBatch(vars(self)["graph"])
         if x is not None:
             graph[FEATURES] = graph[FEATURES].to(x).index_put((node,), x)
@@ -72,8 +78,8 @@ class NodeView(ModuleView):
 
 
 def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
-    """Converts a module and its data to one row per graph, or per node of one graph; returns None for data without
-    graphs.
+    """Converts a graph network and its data to one row per graph, or one row per node of a single graph; returns None
+    if the data contain no graphs.
 
     Data are pairs (inputs, targets), or inputs alone if graphs have no attribute ``y``.
     Cost: a copy of the data in memory.
@@ -87,7 +93,7 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
         return _nodes(module, first[0], data)
     roles = attribute_roles(first)
     parts = [None if part is None else graph_list(part) for part in data]
-    # all parts of the data are padded together, so that train and test have the same widths
+    # train and test are padded together, so that both get the same widths
     padded = pad_graphs([graph for part in parts for graph in part or ()], roles)
     found: list[Any] = []
     start = 0
@@ -102,7 +108,7 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
 
 
 def _nodes(module: nn.Module, graph: Any, data: tuple[Any, ...]) -> tuple[nn.Module, *tuple[Any, ...]]:
-    """Converts one graph with masks to examples: the nodes of ``train_mask``, then the nodes of ``test_mask``."""
+    """Splits one graph into training and test examples: the nodes in ``train_mask`` and the nodes in ``test_mask``."""
     table = {name: t for name, t in graph.to_dict().items() if isinstance(t, Tensor)}
     joined = GraphBatch({name: t for name, t in table.items() if name != "y"})
     joined["num_nodes"], joined["num_graphs"] = int(graph.num_nodes), 1
@@ -133,7 +139,7 @@ def _with_targets(x: dict[str, Tensor], graphs: list[Any], roles: Roles) -> Any:
             raise InputError(problem, accepted="one class per node, or one target per graph", fix="Pass loss=")
         fill = 0 if y[0].is_floating_point() else IGNORED_LABEL
         rows = pad_rows(y, fill)
-        # another part of the data may hold the largest graph, to which all rows are padded
+        # pad further if the largest graph is in another part (train or test) of the data
         more = _most_nodes(x, roles) - rows.shape[1]
         return x, nn.functional.pad(rows, (0, 0) * (rows.dim() - 2) + (0, more), value=fill)
     return x, torch.cat([one.reshape(1) if one.dim() == 0 else one for one in y])

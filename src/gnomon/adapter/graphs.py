@@ -1,4 +1,4 @@
-"""Writes graphs of different sizes as tensors whose first axis counts graphs, as all instruments take their inputs.
+"""Converts graphs of different sizes to padded tensors whose first axis counts graphs, and back.
 
 PyTorch Geometric joins the graphs of a batch into one large graph, in which no axis counts examples. `pad_graphs`
 writes graphs as tensors with one row per graph, and `join_graphs` joins them exactly as PyTorch Geometric does, so that
@@ -82,7 +82,8 @@ def is_graph(value: Any) -> bool:
 
 
 def graph_list(data: Any) -> list[Any] | None:
-    """Returns a list of all graphs in a graph, a batch of graphs, a list or a loader; None for other data.
+    """Returns all graphs in a graph, a batch of graphs, a list or a loader, as a list; None if the data contain no
+    graphs.
 
     Cost: reading the data.
 
@@ -100,7 +101,7 @@ def graph_list(data: Any) -> list[Any] | None:
 
 
 def attribute_roles(graphs: Sequence[Any]) -> Roles:
-    """Says for each input attribute of graphs whether its rows belong to nodes, to edges or to the whole graph.
+    """Finds out for each tensor of the graphs whether its rows belong to nodes, to edges or to the whole graph.
 
     Cost: a look at the shapes.
 
@@ -132,7 +133,7 @@ def attribute_roles(graphs: Sequence[Any]) -> Roles:
 
 
 def pad_graphs(graphs: Sequence[Any], roles: Roles) -> dict[str, Tensor]:
-    """Returns tensors by name with one row per graph; attributes of nodes and edges are padded with zeros.
+    """Stacks graphs of different sizes into tensors with one row per graph; pads node and edge tensors with zeros.
 
     Attributes of nodes are (graphs, most nodes, ...), of edges (graphs, most edges, ...), numbers of nodes
     (graphs, k, most edges); attributes of whole graphs are stacked.
@@ -158,7 +159,8 @@ def pad_graphs(graphs: Sequence[Any], roles: Roles) -> dict[str, Tensor]:
 
 
 def join_graphs(padded: Mapping[str, Tensor], roles: Roles) -> GraphBatch:
-    """Joins padded graphs into one graph; its attribute ``batch`` holds for each node the number of its graph.
+    """Joins padded graphs into one big graph; its tensor ``batch`` holds the index of the graph that each node belongs
+    to.
 
     Cost: a copy of the data.
 
@@ -187,7 +189,8 @@ def join_graphs(padded: Mapping[str, Tensor], roles: Roles) -> GraphBatch:
 
 
 def node_mask(counts: Tensor, most: int) -> Tensor:
-    """Returns a boolean matrix whose row i is true in its first ``counts[i]`` of ``most`` columns.
+    """Returns a boolean matrix with ``most`` columns: in row i the first ``counts[i]`` entries are True, the rest
+    False.
 
     >>> node_mask(torch.tensor([1, 2]), 2).tolist()
     [[True, False], [True, True]]
@@ -205,7 +208,7 @@ def pad_rows(parts: Sequence[Tensor], value: float = 0) -> Tensor:
 
 
 def _attributes(graph: Any) -> dict[str, Tensor]:
-    """Returns the attributes of a graph that are tensors and inputs (neither targets nor masks), by name."""
+    """Returns all tensors of a graph by name, except targets and masks."""
     return {
         name: t for name, t in graph.to_dict().items() if isinstance(t, Tensor) and t.dim() and name not in NOT_INPUTS
     }

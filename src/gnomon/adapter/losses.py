@@ -1,4 +1,4 @@
-"""Losses of outputs that have an axis of positions or of ensemble members.
+"""Losses for outputs with an extra axis: positions of a sequence, pixels, or members of an ensemble.
 
 For an example with outputs f_t at positions t and labels c_t, and N labels in all examples that are not ignored,
 
@@ -36,7 +36,9 @@ IGNORED_LABEL = -100
 
 
 class AbstractLossWithAxes(AbstractLoss):
-    """The interface of losses that know the axes of the outputs; targets keep their form, so labels stay integers."""
+    """Base class of losses whose outputs have an extra axis, such as positions of a sequence; integer labels stay
+    integers.
+    """
 
     @abstractmethod
     def root(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:
@@ -44,22 +46,28 @@ class AbstractLossWithAxes(AbstractLoss):
 
     @abstractmethod
     def table(self, y: Tensor, f: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-        """Returns the targets as numbers with one column for each column of the outputs f."""
+        """Returns the targets as real numbers in the shape of the outputs f, (n, k)."""
 
     @abstractmethod
     def decisions(self, y: Tensor) -> int:
-        """Returns the number of terms in the mean of the loss: labels that are not ignored, or examples."""
+        """Returns the number of terms in the mean of the loss: the number of labels that count, or of examples."""
 
     @abstractmethod
     def observations(self, y: Tensor) -> int:
-        """Returns the number of observed labels: each position counts, while ensemble members share one label."""
+        """Returns the number of observed labels; every position counts, but the members of an ensemble share one
+        label.
+        """
 
     @abstractmethod
     def right(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[int, int] | None:
-        """Returns the numbers of correct decisions and of all decisions; None if the network predicts numbers."""
+        """Returns the number of correct predictions and the number of all predictions; None if the network predicts
+        real numbers.
+        """
 
     def __call__(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Returns the loss of outputs of any shape (n, ...), so that the object can be called like a loss of torch."""
+        """Flattens outputs (n, ...) to rows and returns the loss, so that the object can be called like a loss of
+        torch.
+        """
         return self.value(outputs.reshape(len(outputs), -1), y)
 
 
@@ -115,7 +123,9 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         return found
 
     def table(self, y: Tensor, f: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-        """Returns the labels as one-hot rows at the outputs they belong to; outputs without a label get zeros."""
+        """Returns the labels as one-hot vectors in the shape of the outputs f, (n, k); positions without a label get
+        zeros.
+        """
         if _is_table(f, y):
             return y
         labels = self._labels(y)
@@ -123,7 +133,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         return self._flat(F.pad(hot, (0, 0, 0, self.shift))).to(f)
 
     def by_position(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns outputs as (n, positions, classes) and their labels as (n, positions), without positions that have no
+        """Returns outputs (n, positions, classes) and their labels (n, positions), without positions that have no
         label.
 
         >>> loss = PositionCrossEntropy(classes=2, positions=3)
@@ -135,7 +145,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
 
     def right(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[int, int]:  # noqa: D102
         logits = self._axes(f)
-        if self.shared:  # an ensemble decides by the mean of its members' probabilities
+        if self.shared:  # an ensemble predicts the class with the largest mean probability of its members
             chosen, labels = logits.softmax(2).mean(1).argmax(1), y.reshape(len(y)).long()
         else:
             chosen, labels = logits.argmax(2), self._labels(y)
@@ -151,7 +161,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
     def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
         given = as_tensor(y)
         if given.is_floating_point() and given.dim() == 2 and given.shape[1] == outputs:
-            return given  # these are one-hot rows already, as `table` makes them
+            return given  # the targets are one-hot rows already (made by `table`)
         table = given.long()
         table = table.reshape(len(table), -1) if table.dim() != 1 or not self.shared else table
         counted = table[table != self.ignored]
@@ -162,22 +172,22 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         return table
 
     def _rows(self, f: Tensor) -> Tensor:
-        """Returns outputs (n, k) as (n, positions, classes)."""
+        """Reshapes flat outputs (n, k) to (n, positions, classes)."""
         if self.classes_first:
             return f.reshape(len(f), self.classes, -1).transpose(1, 2)
         return f.reshape(len(f), -1, self.classes)
 
     def _flat(self, rows: Tensor) -> Tensor:
-        """Returns (n, positions, classes) in the original shape of the outputs; the inverse of `_rows`."""
+        """Flattens (n, positions, classes) to the rows (n, k) of the network's outputs; the inverse of `_rows`."""
         return (rows.transpose(1, 2) if self.classes_first else rows).reshape(len(rows), -1)
 
     def _axes(self, f: Tensor) -> Tensor:
-        """Returns outputs as (n, positions, classes), without positions that have no label."""
+        """Reshapes outputs to (n, positions, classes) and drops positions that have no label."""
         rows = self._rows(f)
         return rows[:, : rows.shape[1] - self.shift]
 
     def _labels(self, y: Tensor) -> Tensor:
-        """Returns labels as integers of shape (n, positions)."""
+        """Reshapes integer labels to (n, positions)."""
         if self.shared:
             return y.reshape(len(y), 1).long().expand(-1, self.positions)
         return y.reshape(len(y), -1).long()[:, self.shift :]
@@ -185,7 +195,8 @@ class PositionCrossEntropy(AbstractLossWithAxes):
 
 @dataclass(frozen=True, slots=True)
 class EnsembleSquaredLoss(AbstractLossWithAxes):
-    """Half the squared error of each ensemble member, equation (2); the outputs of an example are (members, numbers).
+    """Half the squared error of each ensemble member, equation (2); outputs of one example have shape (members,
+    values).
 
     >>> float(EnsembleSquaredLoss(members=2).value(torch.tensor([[1.0, 3.0]]), torch.tensor([[1.0]])))
     1.0
@@ -230,7 +241,7 @@ class EnsembleSquaredLoss(AbstractLossWithAxes):
 
 
 def _is_table(f: Tensor, y: Tensor) -> bool:
-    """Whether targets y are numbers with one column for each column of the outputs f."""
+    """Returns whether the targets y are floating-point numbers with the same shape as the outputs f."""
     return y.is_floating_point() and y.shape == f.shape
 
 

@@ -1,4 +1,4 @@
-"""Handles models that compute their loss themselves in ``forward``, from inputs that may include the targets.
+"""Handles models that compute their own loss in ``forward``, from inputs that may include the targets.
 
 >>> class Copier(nn.Module):
 ...     def __init__(self):
@@ -33,7 +33,7 @@ __all__ = ["adapt_model_loss", "find_loss", "model_loss", "takes_targets", "with
 
 
 def model_loss(returned: Any, y: Tensor) -> Tensor:
-    """Returns the loss that the model computed itself, from the dict that a `LossView` returned; y is ignored.
+    """Returns the loss in the dict that a `LossView` returned; ignores the targets y, which the model has already used.
 
     >>> float(model_loss({"loss": torch.tensor(2.0)}, torch.zeros(1)))
     2.0
@@ -45,7 +45,7 @@ def model_loss(returned: Any, y: Tensor) -> Tensor:
 
 
 class LossView(ModuleView):
-    """A view of a module with its own loss, which returns ``{"logits": predictions, "loss": loss}``.
+    """A wrapper of a module that computes its own loss; returns ``{"logits": predictions, "loss": loss}``.
 
     A module that returns nothing but its loss has no predictions. Then they are the losses of single examples in eval
     mode, and the loss of the batch for each example in train mode, which takes one pass.
@@ -85,7 +85,8 @@ def find_loss(returned: Any) -> Tensor | None:
 
 
 def adapt_model_loss(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
-    """Returns a `LossView` of the module and data whose inputs include the targets; None if the module returns no loss.
+    """Returns a `LossView` of a module that computes its own loss, with data whose inputs include the targets; None for
+    other modules.
 
     The targets that remain are zeros, because only the module knows what it compares.
     Cost: a forward pass on two examples, and a copy of the data in memory.
@@ -106,7 +107,7 @@ def adapt_model_loss(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[A
 
 
 def with_model_loss(module: nn.Module) -> nn.Module:
-    """Returns a `LossView` of a module that returns its loss.
+    """Wraps a module that computes its own loss as a `LossView`.
 
     >>> class Own(nn.Module):
     ...     def forward(self, x):
@@ -132,7 +133,7 @@ def _pair(batch: Batch, module: nn.Module) -> tuple[Inputs, Tensor]:
 
 
 def _with_all(batch: Batch, module: nn.Module) -> Inputs:
-    """Returns the inputs of a batch, with its targets if ``forward`` takes them by a usual name."""
+    """Returns the inputs of a batch; adds the targets if ``forward`` has an argument such as ``labels`` for them."""
     name = takes_targets(module)
     return batch.x if name is None or batch.y is None else with_targets(batch.x, batch.y, name, module)
 

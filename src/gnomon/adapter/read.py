@@ -1,4 +1,4 @@
-"""Finds out what a network learns to predict, from its outputs for a few examples and their targets.
+"""Determines what a network predicts (its task) from its outputs for a few examples and their targets.
 
 >>> import torch
 >>> tokens = torch.randint(0, 7, (4, 5))
@@ -33,7 +33,8 @@ ENOUGH_MEMBERS = 2
 def read_output_meaning(
     outputs: Tensor, y: Tensor, *, x: Any = None, largest: int | None = None, task: TaskName | None = None
 ) -> OutputMeaning:
-    """Returns what network outputs of shape (n, ...) mean, given the targets y of the same examples.
+    """Determines the task that network outputs (n, ...) solve, such as classification or next-token prediction, from
+    the targets y of the same examples.
 
     Args:
         outputs: what the network returned for a few examples.
@@ -76,7 +77,9 @@ def _read(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | Non
 
 
 def _classes(inner: tuple[int, ...], largest: int, task: TaskName | None) -> OutputMeaning:
-    """Reads outputs with one label per example; two axes are an ensemble if the labels fit into the last axis."""
+    """Returns the meaning of outputs with one label per example: classes, or an ensemble of classifiers if the outputs
+    have two axes and the labels fit the last one.
+    """
     if task != "class" and len(inner) == 2 and inner[0] >= ENOUGH_MEMBERS and largest < inner[1]:
         loss = PositionCrossEntropy(inner[1], inner[0], shared=True)
         return OutputMeaning("ensemble", inner[0], inner[1], loss=loss)
@@ -85,8 +88,9 @@ def _classes(inner: tuple[int, ...], largest: int, task: TaskName | None) -> Out
 
 
 def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | None) -> OutputMeaning:
-    """Reads outputs with one label per position: they have the positions of the labels and one more axis for
-    classes."""
+    """Returns the meaning of outputs with one label per position: which axis holds the classes, and whether positions
+    are tokens or pixels.
+    """
     inner, wanted = _without_ones(tuple(outputs.shape[1:])), _without_ones(tuple(y.shape[1:]))
     last, first = inner[: len(wanted)] == wanted, inner[1:] == wanted
     if len(inner) == len(wanted) + 1 and last and inner[-1] > largest:
@@ -121,14 +125,16 @@ def _are_tokens(x: Any, classes: int) -> bool:
 
 
 def _is_copy(x: Any, y: Tensor) -> bool:
-    """Whether the labels y equal an input, so that a language model must compare each position with the next label."""
+    """Returns whether the labels y equal an input. If so, a language model predicts at each position the label of the
+    next one.
+    """
     same = [t for t in tensors(_without_targets(x)) if t.shape == y.shape and not t.is_floating_point()]
     counted = y != IGNORED_LABEL
     return any(bool((t[counted] == y[counted]).all()) for t in same)
 
 
 def _without_targets(x: Any) -> Any:
-    """Removes the targets from a dict of inputs that also contains them."""
+    """Removes the targets from a dict of inputs."""
     return {name: t for name, t in x.items() if name not in TARGET_ARGUMENT_NAMES} if isinstance(x, Mapping) else x
 
 

@@ -1,4 +1,5 @@
-"""Scores outputs with positions, such as tokens or pixels: loss per decision, accuracy, perplexity, bits per token.
+"""Scores networks that predict many labels per example, such as tokens or pixels: loss, accuracy, perplexity, bits per
+token.
 
     perplexity = exp(L),    bits per token = L / log 2,    L the mean cross-entropy over tokens                  (1)
 
@@ -29,8 +30,8 @@ EXAMPLES_AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True)
 class DecisionScore:
-    """A network's score on some examples: mean loss per decision, number of correct decisions, and number of all
-    decisions.
+    """A classifier's score on some examples: mean loss per predicted label, number of correct labels, and number of all
+    predicted labels.
 
     >>> DecisionScore(loss=log(2), right=1, decisions=2, unit="pixel").accuracy
     0.5
@@ -43,17 +44,19 @@ class DecisionScore:
 
     @property
     def accuracy(self) -> float:
-        """Fraction of correct decisions."""
+        """Returns the fraction of correct predictions."""
         return self.right / max(1, self.decisions)
 
     @property
     def perplexity(self) -> float:
-        """Number of equally likely classes that would be as hard to guess, equation (1)."""
+        """Returns the perplexity, exp(mean cross-entropy): the number of equally likely classes that would be as hard
+        to guess; (1).
+        """
         return exp(min(self.loss, 700.0))  # (1); the exponential of a larger loss overflows
 
     @property
     def bits(self) -> float:
-        """Mean cross-entropy per decision in bits, equation (1)."""
+        """Returns the mean cross-entropy per predicted label in bits, equation (1)."""
         return self.loss / log(2)  # (1)
 
     def values(self, data: str) -> tuple[Value, ...]:
@@ -68,7 +71,7 @@ class DecisionScore:
 
 
 def score_decisions(module: nn.Module, x: Inputs, y: Tensor, reading: OutputMeaning) -> DecisionScore | None:
-    """Scores a network on some examples; returns None if its outputs are not decisions that can be counted.
+    """Computes a network's mean loss and number of correct labels on some examples; None if it does not predict labels.
 
     Hypotheses: outputs mean what the reading says. Reference: [rosasco2004loss].
     Cost: a forward pass.
@@ -89,7 +92,7 @@ def score_decisions(module: nn.Module, x: Inputs, y: Tensor, reading: OutputMean
             counted = reading.loss.right(f, labels)
             if counted is None:
                 return None
-            if weight:  # the mean loss over no labels would be NaN
+            if weight:  # without labels in this batch, the mean loss would be NaN
                 total, weights = total + weight * float(reading.loss.value(f, labels)), weights + weight
             right, decisions = right + counted[0], decisions + counted[1]
     return DecisionScore(total / weights if weights else nan, right, decisions, reading.unit)

@@ -1,4 +1,4 @@
-"""Adapts recurrent models that take a state, and models that read text in columns (time first) with flat targets.
+"""Adapts recurrent models that require an initial hidden state, and models that read one text per column (time first).
 
 >>> class Words(nn.Module):
 ...     def __init__(self):
@@ -34,15 +34,16 @@ STATE_METHODS = ("init_hidden", "initial_state", "init_state", "zero_state")
 
 
 class StateView(ModuleView):
-    """A view of a recurrent module that starts each call from the first state; ``axis`` counts examples in the
-    inputs."""
+    """A wrapper of a recurrent module that passes the same initial hidden state to each call; ``axis`` is the batch
+    axis of the inputs.
+    """
 
     def __init__(self, module: nn.Module, axis: int) -> None:
         super().__init__(module)
         self.axis = axis
 
     def forward(self, *args: Any) -> Any:
-        """Returns the outputs of the module and its last state."""
+        """Calls the wrapped module with the initial hidden state; returns its outputs and last hidden state."""
         module = self.module_of_view
         method = next((name for name in STATE_METHODS if hasattr(module, name)), None)
         first = None if method is None else getattr(module, method)(args[0].shape[self.axis])
@@ -50,7 +51,7 @@ class StateView(ModuleView):
 
 
 class ColumnsView(ModuleView):
-    """A view of a module that reads text in columns; the view takes rows: (examples, positions).
+    """A wrapper of a module that expects one text per column; takes one text per row, (examples, positions).
 
     ``axis`` counts examples in the inputs of the module.
     """
@@ -68,8 +69,8 @@ class ColumnsView(ModuleView):
 
 
 def with_state(module: nn.Module, x: Any) -> nn.Module:
-    """Returns the module, or a view that passes the first state if ``forward`` requires a state that x does not
-    contain.
+    """Returns a wrapper that passes an initial hidden state if ``forward`` requires one and x does not contain it;
+    otherwise the module.
 
     Cost: one or two forward passes if there is such an argument.
 
@@ -94,7 +95,7 @@ def with_state(module: nn.Module, x: Any) -> nn.Module:
 
 
 def adapt_columns(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
-    """Converts a module that reads texts in columns, and its data, to one row per text; returns None for all other
+    """Converts a module that expects one text per column, and its data, to one text per row; returns None for all other
     data.
 
     Data are batches (x, y) with x (a, b) and y (a b), one target for each place of x in its order. Which axis counts
@@ -117,7 +118,9 @@ def adapt_columns(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any,
 
 
 def _flat_batches(data: Any) -> list[tuple[Tensor, Tensor]] | None:
-    """Returns the batches (x, y) if their targets y are flat, with one target per entry of x; None otherwise."""
+    """Returns the batches (x, y) if x is a matrix and y is a flat vector with one target per entry of x; otherwise
+    None.
+    """
     if isinstance(data, tuple):
         data = [data]
     if not isinstance(data, list | DataLoader) or not _has_batches(data):
@@ -133,7 +136,7 @@ def _flat_batches(data: Any) -> list[tuple[Tensor, Tensor]] | None:
 
 
 def _has_batches(data: Any) -> bool:
-    """Whether data have a length that is not zero; loaders of streams have none."""
+    """Returns whether len(data) works and is above zero; it fails for loaders of streams."""
     try:
         return len(data) > 0
     except TypeError:
@@ -141,7 +144,7 @@ def _has_batches(data: Any) -> bool:
 
 
 def _rows(batches: list[tuple[Tensor, Tensor]], axis: int) -> tuple[Tensor, Tensor]:
-    """Returns all texts of the most frequent length as rows, with their targets."""
+    """Returns the texts that have the most common length, one per row, with their targets."""
     length = Counter(x.shape[1 - axis] for x, _ in batches).most_common(1)[0][0]
     kept = [(x, y.reshape(x.shape)) for x, y in batches if x.shape[1 - axis] == length]
     rows = [(x.T, y.T) if axis else (x, y) for x, y in kept]
@@ -149,7 +152,9 @@ def _rows(batches: list[tuple[Tensor, Tensor]], axis: int) -> tuple[Tensor, Tens
 
 
 def _independent(module: nn.Module, x: Tensor, axis: int) -> bool:
-    """Whether changing one text along this axis leaves the outputs for all other texts unchanged."""
+    """Returns whether each text is processed separately: changing one text along this axis must not change the outputs
+    of other texts.
+    """
     if x.shape[axis] < 2:
         return False
     changed = x.clone()

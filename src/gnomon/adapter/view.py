@@ -1,4 +1,4 @@
-"""Makes views of modules that return the output the user chose; names of layers and parameters stay the same.
+"""Wraps modules so that they return one chosen output; names of layers and parameters stay the same.
 
 >>> import torch
 >>> net = nn.LSTM(2, 3, batch_first=True)
@@ -24,7 +24,7 @@ SHARED = ("_parameters", "_buffers", "_modules")
 
 
 class ModuleView(nn.Module):
-    """A module that runs another module with other inputs or outputs, and shares its layers and parameters.
+    """Base class of wrappers that change a module's inputs or outputs; shares its layers, parameters and their names.
 
     ``takes_same_inputs`` says that the view can be called like the module.
     """
@@ -33,7 +33,7 @@ class ModuleView(nn.Module):
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
-        # stored in a list, because as an attribute the module would become a submodule with other parameter names
+        # in a list, because an attribute would register the module as a submodule and change parameter names
         object.__setattr__(self, "viewed", [module])
         self.training = module.training
         for name in SHARED:
@@ -41,26 +41,28 @@ class ModuleView(nn.Module):
 
     @property
     def module_of_view(self) -> nn.Module:
-        """The viewed module, set to the mode of the view. The name is long so that no layer has it."""
+        """Returns the wrapped module, in the training or eval mode of the wrapper. The unusual name avoids clashes with
+        layer names.
+        """
         (module,) = vars(self)["viewed"]
         module.training = self.training
         return module
 
 
 class OutputView(ModuleView):
-    """A view of a module that returns one part of what the module returns."""
+    """A wrapper of a module that returns only one of the module's outputs."""
 
     def __init__(self, module: nn.Module, output: Output) -> None:
         super().__init__(module)
         self.output = output
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Returns the chosen part of what the module returns."""
+        """Runs the wrapped module and returns the chosen one of its outputs."""
         return _choose_output(self.module_of_view(*args, **kwargs), self.output)
 
 
 def original(module: nn.Module) -> nn.Module:
-    """Returns the user's module behind all views that change its inputs or outputs.
+    """Removes all wrappers that change inputs or outputs, and returns the user's own module.
 
     >>> net = nn.Linear(1, 1)
     >>> original(select_output(net, lambda out: out)) is net
@@ -72,7 +74,7 @@ def original(module: nn.Module) -> nn.Module:
 
 
 def select_output(module: nn.Module, output: Output | None) -> nn.Module:
-    """Returns the module, or a view that returns the chosen output: by key ("logits"), index (0), or function.
+    """Returns a wrapper of the module that returns one of its outputs, chosen by key ("logits"), index (0) or function.
 
     >>> net = nn.Linear(1, 1)
     >>> select_output(net, None) is net

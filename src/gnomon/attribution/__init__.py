@@ -1,4 +1,4 @@
-"""Attribution: methods that show which inputs, features and layers a network uses.
+"""Shows which inputs, features and layers a trained network uses for its predictions.
 
 Contains: attribution maps with sanity checks, frequencies, units, probes of layers, receptive fields, shortcuts,
 information.

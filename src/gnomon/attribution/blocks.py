@@ -1,4 +1,4 @@
-"""Measures how much each block of a network matters, by leaving it out.
+"""Measures how much each block of a network matters by skipping it.
 
     effect(b) = |f(x) - f_without_b(x)| / |f(x) - mean f(x)|                                               (1)
 
@@ -33,7 +33,8 @@ NO_EFFECT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class BlockAblation(Result):
-    """Result: the effect of leaving out each block, by name; for classifiers also the accuracy with and without it.
+    """Result: how much the output changes if a block is skipped, for each block by name; for classifiers also the
+    accuracy.
 
     >>> BlockAblation({"1": 0.0, "2": 0.4}).dead
     ('1',)
@@ -45,12 +46,12 @@ class BlockAblation(Result):
 
     @property
     def dead(self) -> tuple[str, ...]:
-        """Returns the blocks whose removal does not change the output."""
+        """Returns the names of blocks that can be skipped without changing the output."""
         return tuple(name for name, e in self.effects.items() if e <= NO_EFFECT_TOLERANCE)
 
     @property
     def verdict(self) -> str:
-        """States the range of effects over all blocks, in one sentence."""
+        """Reports the smallest and largest effect of skipping a block, in one sentence."""
         text = (
             f"Leaving out one of {len(self.effects)} blocks changes the outputs by {min(self.effects.values()):.1%} to "
             f"{max(self.effects.values()):.1%}"
@@ -62,20 +63,20 @@ class BlockAblation(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding for each block that can be left out without effect."""
+        """Returns a finding for each block that can be skipped without effect."""
         return tuple(
             Finding(kinds.DEAD_BLOCK, name, {}, (Value("effect", self.effects[name]),), 0.0) for name in self.dead
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the effect of each block as a bar."""
+        """Plots the change of the output for each skipped block as a bar."""
         bars = Bars("effect", list(self.effects), list(self.effects.values()))
         return (Plot("Outputs without one block", (bars,), Axis("relative change")),)
 
 
 @names_call
 def block_ablation(module: nn.Module, data: Any) -> BlockAblation:
-    """Leaves out every block of a network in turn and measures how much the output changes; equation (1).
+    """Skips each block of a network in turn (ablation) and measures how much the output changes; equation (1).
 
     Blocks are the outermost parts with parameters whose output has the shape of their input. The whole module does not
     count as a block.
@@ -135,7 +136,7 @@ def _note(name: str, same: dict[str, bool]) -> Any:
 
 
 def _inside(name: str, same: dict[str, bool]) -> bool:
-    """Returns whether a larger block contains this one."""
+    """Returns whether the block is part of a larger block that is also in ``same`` with the value True."""
     parts = name.split(".")
     return any(same.get(".".join(parts[:i]), False) for i in range(1, len(parts)))
 

@@ -1,4 +1,4 @@
-"""Measures whether an image network relies on texture or shape, and on patches or their arrangement.
+"""Measures whether an image classifier relies on texture or shape, and how much the arrangement of patches matters.
 
     shape bias = decisions for the shape / decisions for shape or texture, for images whose cues disagree       (1)
     arrangement = accuracy on images - accuracy on the same images with their patches shuffled                  (2)
@@ -31,7 +31,7 @@ __all__ = ["PatchShuffleAccuracy", "CueConflict", "analogy_score", "patch_shuffl
 
 @dataclass(frozen=True, slots=True)
 class CueConflict(Result):
-    """Result: the numbers of decisions that follow the shape, the texture, or neither."""
+    """Result: how many predictions follow the shape, the texture, or neither."""
 
     shape: int
     texture: int
@@ -39,7 +39,9 @@ class CueConflict(Result):
 
     @property
     def shape_bias(self) -> float:
-        """Returns the fraction of decisions for the shape (1); NaN if none followed shape or texture."""
+        """Returns the fraction of predictions that follow the shape, among the ones that follow shape or texture; NaN
+        if there are none.
+        """
         followed = self.shape + self.texture
         return self.shape / followed if followed else float("nan")
 
@@ -51,7 +53,7 @@ class CueConflict(Result):
 
 @names_call
 def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueConflict:
-    """Counts decisions on images whose shape shows one class and whose texture shows another; equation (1).
+    """Counts predictions on images that have the shape of one class and the texture of another; equation (1).
 
     Hypotheses: see the module.
     Reference: [geirhos2019imagenet].
@@ -82,7 +84,7 @@ class PatchShuffleAccuracy(Result):
 
     @property
     def arrangement(self) -> float:
-        """Returns the accuracy that is lost if the patches are shuffled; equation (2)."""
+        """Returns accuracy on the original images minus accuracy with shuffled patches; equation (2)."""
         return self.accuracy - self.shuffled
 
     @property

@@ -60,17 +60,19 @@ class FourierMask(Result):
         return float(self.mask.double().mean())
 
     def ambiguous(self, x: Tensor, other: Tensor) -> Tensor:
-        """Returns images with the kept frequencies of x and the removed ones of others; decisions should follow x."""
+        """Returns images that combine the kept frequencies of x with the removed frequencies of other images; the
+        network should classify them like x.
+        """
         return keep_frequencies(x, self.mask) + other - keep_frequencies(other, self.mask)
 
     @names_call("fourier_mask(module, data)")
     def on(self, module: nn.Module, data: Any) -> "FourierMask":
-        """Evaluates the same mask on other images with their classes."""
+        """Returns the same mask with the accuracy on other images that keep only its frequencies."""
         with preserve(module):
             return FourierMask(self.mask, *_measure(module, source(data, module=module), self.mask))
 
     def frequencies(self) -> tuple[tuple[int, int], ...]:
-        """Returns the kept frequencies as cycles per image, one of each pair w and -w."""
+        """Returns the frequencies that the mask keeps, in cycles per image; of each pair w and -w only one."""
         h, w = self.mask.shape
         found = set()
         for i, j in self.mask.nonzero().tolist():
@@ -96,7 +98,7 @@ class FourierMask(Result):
 
 @names_call
 def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1.0, epochs: int = 20) -> FourierMask:
-    """Finds the sparsest mask over frequencies that keeps the decisions of a network, equation (1).
+    """Finds the smallest set of frequencies (a mask) that keeps a network's predictions unchanged; equation (1).
 
     Hypotheses: see the module; ``data`` are images with their classes.
     Reference: [karantzas2022understanding].

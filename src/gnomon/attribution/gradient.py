@@ -124,7 +124,7 @@ Method = Callable[[nn.Module, Tensor, Tensor], Attribution]
 
 
 def _slope(module: nn.Module, points: Tensor, which: Tensor) -> Tensor:
-    """Returns the gradient of each target output with respect to the points, computed in pieces."""
+    """Returns the gradient of each example's target output with respect to its input, computed in batches."""
     parts, rows = [], rows_at_once(points)
     for piece, goal in zip(points.split(rows), which.split(rows), strict=True):
         z = piece.detach().requires_grad_()
@@ -138,7 +138,7 @@ def _slope(module: nn.Module, points: Tensor, which: Tensor) -> Tensor:
 
 
 def rows_at_once(inputs: Tensor) -> int:
-    """Returns the maximum number of examples in one pass."""
+    """Returns the largest number of examples that one forward pass should take, to limit memory."""
     return max(MIN_EXAMPLES_PER_PASS, MAX_NUMBERS_PER_PASS // max(1, inputs[0].numel()))
 
 

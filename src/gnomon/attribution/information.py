@@ -154,7 +154,9 @@ def _plane(h: Tensor, y: Tensor, bins: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class BottleneckCurve(Result):
-    """Result: information about input and target in nats for each beta, and the remaining error of equation (3)."""
+    """Result: information of the code about input and target, in nats, for each beta; and how far iteration (3) is from
+    converged.
+    """
 
     betas: tuple[float, ...]
     about_input: tuple[float, ...]
@@ -163,7 +165,9 @@ class BottleneckCurve(Result):
 
     @property
     def critical(self) -> float:
-        """Returns the smallest beta at which the code keeps any information; infinite if there is none."""
+        """Returns the smallest tried beta at which the code keeps any information about the input; infinity if none
+        does.
+        """
         found = [b for b, i in zip(self.betas, self.about_input, strict=True) if i > 1e-4]
         return min(found, default=float("inf"))
 

@@ -1,4 +1,4 @@
-"""Finds layers by name and records their outputs; checks inputs for attribution methods.
+"""Lists layers by name, records their outputs, and checks the inputs of attribution methods.
 
 >>> import torch
 >>> found = layer_activations(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.ones(4, 2))
@@ -67,7 +67,7 @@ def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
     >>> spatial_layers(nn.Sequential(nn.Conv2d(1, 2, 1), nn.Flatten()), torch.ones(1, 1, 3, 3))
     ('0',)
     """
-    # also modules with children, because they may end in a plain function
+    # parents too, because their forward may end with a plain function that no child layer computes
     names = [name for name, _ in module.named_modules() if name]
     with preserve(module, grad=False), capture(module, names) as kept:
         run(module, take(x, slice(0, 1)))
@@ -79,7 +79,7 @@ def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
 
 
 def images(x: Any, module: nn.Module) -> Tensor:
-    """Returns the inputs as one tensor of images that the module accepts; raises an error for anything else."""
+    """Returns the inputs as one tensor of images (n, channels, height, width); raises an error for other inputs."""
     check_readable(module)
     taken = all_inputs(x, module)
     if not isinstance(taken, Tensor) or taken.dim() != 4:
@@ -89,7 +89,9 @@ def images(x: Any, module: nn.Module) -> Tensor:
 
 
 def one_tensor(x: Any, module: nn.Module, *, whole: bool = False) -> Tensor:
-    """Returns the inputs as one floating-point tensor (or, with ``whole``, integers); raises an error otherwise."""
+    """Returns the inputs as one floating-point tensor (or any tensor, with ``whole=True``); raises an error for other
+    inputs.
+    """
     check_readable(module)
     taken = all_inputs(x, module)
     if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):

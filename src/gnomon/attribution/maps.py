@@ -111,7 +111,9 @@ def grad_cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | N
 
 @contextmanager
 def _start_gradients_at(module: nn.Module, layer: str) -> Iterator[dict[str, Tensor]]:
-    """Records one layer's output and starts gradients there, so that no graph is stored for earlier layers."""
+    """Records the output of one layer and makes it the start of the gradient graph, so that earlier layers store
+    nothing.
+    """
     with capture(module, [layer]) as kept:
 
         def start(_: nn.Module, __: Any, output: Any) -> Any:

@@ -22,7 +22,9 @@ __all__ = ["NeuronDistance", "neuron_distance"]
 
 @dataclass(frozen=True, slots=True)
 class NeuronDistance(Result):
-    """Result: the distance between the neurons of two layers, the spread of the first layer, and both widths."""
+    """Result: the distance between the hidden neurons of two networks, the spread of the first network's neurons, and
+    both widths.
+    """
 
     distance: float
     spread: float
@@ -41,7 +43,8 @@ class NeuronDistance(Result):
 def neuron_distance(
     a: nn.Module, b: nn.Module, *, layer: int = 0, exponent: float = 0.5, directions: int = 200, seed: int = 0
 ) -> NeuronDistance:
-    """Measures how different the hidden neurons of two networks are as distributions; equation (1).
+    """Measures the distance between two networks' hidden neurons, seen as distributions of weight vectors; equation
+    (1).
 
     Args:
         a: a network with at least two linear layers.

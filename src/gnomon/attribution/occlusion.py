@@ -35,7 +35,7 @@ EXAMPLES_PER_PASS = 32
 def occlusion(
     module: nn.Module, data: Any, target: Any = None, *, window: int = 1, stride: int = 1, cover: float = 0.0
 ) -> Attribution:
-    """Covers one window of the input after another and measures the fall of the output; equation (1).
+    """Covers one window of the input at a time and measures how much the output falls; equation (1).
 
     Inputs may be integers such as tokens; ``cover`` is then the token that represents nothing.
     Hypotheses: see the module.
@@ -69,7 +69,7 @@ def occlusion(
 
 
 def _windows(shape: torch.Size, size: int, step: int) -> list[tuple[slice, ...]]:
-    """Returns the positions of the windows; in images, a window is a square over all channels."""
+    """Returns the positions of the windows to cover; in images, a window is a square over all channels."""
     space = shape[1:] if len(shape) == 3 else shape
     ahead = (slice(None),) * (1 + len(shape) - len(space))
     starts = [range(0, max(n - size + step, 1), step) for n in space]  # the last window may extend beyond the end

@@ -1,4 +1,4 @@
-"""Measures how straight the path of a representation is while the input undergoes a gradual transformation.
+"""Measures how straight the path of a layer's output is while the input changes gradually, such as by rotation.
 
     curvature = mean angle between successive steps of h(x(s))                                                  (1)
     linearity = variance in the first two principal components / all variance                                  (2)
@@ -28,7 +28,9 @@ __all__ = ["OrbitCurvature", "orbit_curvature"]
 
 @dataclass(frozen=True, slots=True)
 class OrbitCurvature(Result):
-    """Result: curvature in radians and linearity of the paths of the input and of each layer, averaged over orbits."""
+    """Result: for the input and each layer, the mean angle between successive steps of a path (curvature), and how well
+    a plane fits the path (linearity).
+    """
 
     layers: tuple[str, ...]
     curvature: tuple[float, ...]
@@ -54,7 +56,8 @@ class OrbitCurvature(Result):
 
 @names_call
 def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
-    """Measures how straight orbits (orbits, steps, *shape of an example) are in each layer; equations (1) and (2).
+    """Measures how straight paths of gradually changing inputs, (paths, steps, *shape of an example), are in each
+    layer; (1) and (2).
 
     Hypotheses: see the module.
     Reference: [henaff2019perceptual].

@@ -44,7 +44,8 @@ MAX_FEATURES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class LayerProbe(Record):
-    """Results of the probes of one layer: accuracies, spread within classes, and dimension; equations (1) to (3).
+    """Probe results of one layer: accuracies of two simple classifiers, spread within classes, and intrinsic dimension;
+    (1) to (3).
 
     >>> LayerProbe("conv", 0.9, 0.8, 0.5, 0.7, 4.0).name
     'conv'
@@ -60,7 +61,7 @@ class LayerProbe(Record):
 
 @dataclass(frozen=True, slots=True)
 class LayerProbes(Result):
-    """Result: the probes of the input and of every layer, in the order the layers run."""
+    """Result: probe results for the input and for every layer, in the order the layers run."""
 
     layers: tuple[LayerProbe, ...]
 
@@ -75,7 +76,7 @@ class LayerProbes(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots accuracies of the probes and the spread within classes over depth."""
+        """Plots the probes' accuracies and the spread within classes over depth."""
         depth = range(len(self.layers))
         rising = [Line(n, depth, [getattr(layer, n) for layer in self.layers]) for n in ("linear", "nearest")]
         spread = Line("within / between", depth, [layer.fisher for layer in self.layers])
@@ -88,7 +89,8 @@ class LayerProbes(Result):
 
 @names_call
 def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = None, seed: int = 0) -> LayerProbes:
-    """Tests how well classes separate in the input and in each layer, on at most 2000 examples, half of them held out.
+    """Measures how well simple classifiers predict the class from the input and from each layer's output, on held-out
+    examples.
 
     Hypotheses: see the module.
     Reference: [alain2017understanding], linear probes.
@@ -116,7 +118,7 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
 
 
 def pool_positions(h: Tensor) -> Float[Tensor, "n d"]:
-    """Returns representations as rows; averages tokens, and maps (n, c, h, w) of many channels, over positions."""
+    """Returns a layer's outputs as rows: averages tokens over positions, and images with many channels over pixels."""
     h = h.detach().double()
     return h.mean((2, 3)) if h.dim() == 4 and h.shape[1] > 3 else h.mean(1) if h.dim() == 3 else h.flatten(1)
 

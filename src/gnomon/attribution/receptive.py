@@ -1,4 +1,4 @@
-"""Receptive fields: which region of the image an output of a convolution depends on, measured and by layer sizes.
+"""Receptive fields: which region of the image an output of a convolution depends on, measured and in theory.
 
     r_l = r_{l-1} + dilation (k_l - 1) j_{l-1},    j_l = j_{l-1} stride_l                                  (1)
     seen_l = extent of the inputs with d h_l(middle) / dx != 0,   weight = its standard deviation          (2)
@@ -57,7 +57,7 @@ class ReceptiveField(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the receptive field of each layer, and the width of the region with most influence."""
+        """Plots the receptive field of each layer, and the width of the region that contributes most."""
         places = list(range(len(self.layers)))
         lines: list[Line | Scatter] = [
             Scatter("measured", places, list(self.measured), 0),
@@ -71,7 +71,8 @@ class ReceptiveField(Result):
 
 @names_call
 def receptive_field(module: nn.Module, data: Any) -> ReceptiveField:
-    """Measures receptive fields of convolutions and poolings by gradients (2), next to their theoretical size (1).
+    """Measures receptive fields of convolution and pooling layers by gradients (2), and compares them with the
+    theoretical sizes (1).
 
     Args:
         module: a network with torch.nn layers on (n, channels, *sides).
@@ -123,7 +124,7 @@ def _leaf(m: nn.Module) -> bool:
 def _watch(
     name: str, known: dict[int, tuple[int, int]], kept: list[Any], seen: list[tuple[str, int | None, Tensor]]
 ) -> Any:
-    """Returns a hook that tracks receptive field sizes (1) from tensor to tensor; keeps them so that ids are unique."""
+    """Returns a forward hook that computes each layer's theoretical receptive field (1) from the field of its input."""
 
     def hook(m: nn.Module, args: tuple[Any, ...], out: Any) -> None:
         if not args or not isinstance(args[0], Tensor) or not isinstance(out, Tensor) or out.dim() < 3:
@@ -148,7 +149,9 @@ def _first(value: Any) -> int:
 
 
 def _extent(out: Tensor, image: Tensor) -> tuple[int, float]:
-    """Returns the measured receptive field (2) along the first axis in pixels, and the spread of the gradient."""
+    """Returns the measured receptive field of a layer along the first image axis in pixels (2), and the spread of its
+    gradient.
+    """
     target = out
     for side in out.shape[2:]:
         target = target.select(2, side // 2)

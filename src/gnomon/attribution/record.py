@@ -36,7 +36,7 @@ class Attribution(Result):
 
     @property
     def largest_share(self) -> float:
-        """Returns the fraction of the attribution in the largest feature, averaged over examples."""
+        """Returns the fraction of the total attribution that the most important feature has, averaged over examples."""
         flat = self.values.flatten(1).abs()
         return float((flat.amax(1) / flat.sum(1).clamp(min=1e-30)).mean())
 

@@ -26,7 +26,7 @@ __all__ = ["LabelRegularity", "label_regularity"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelRegularity(Result):
-    """Result: how often pairs of points differ in label, by distance and overall."""
+    """Result: the fraction of pairs of points with different labels, by distance and overall."""
 
     distance: tuple[float, ...]
     disagreement: tuple[float, ...]
@@ -46,7 +46,8 @@ class LabelRegularity(Result):
 
 @names_call
 def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> LabelRegularity:
-    """Measures how often pairs of points differ in label, by their distance in a representation; equation (1).
+    """Measures how often two points have different labels, depending on their distance in a representation; equation
+    (1).
 
     Args:
         features: one row for each point: pixels, the activations of a layer, or outputs.

@@ -39,7 +39,9 @@ MAX_INVERTED_EXAMPLES = 8
 
 @dataclass(frozen=True, slots=True)
 class RepresentationReport(Result):
-    """Result: invariance, stability, invertibility and class separation of a layer; equations (1) to (4)."""
+    """Result: how invariant, stable and invertible a layer's output is, and how well it separates classes; (1) to
+    (4).
+    """
 
     layer: str
     invariance: float
@@ -66,7 +68,7 @@ def representation_report(
     transformations: Sequence[Callable[[Tensor], Tensor]],
     iterations: int = 200,
 ) -> RepresentationReport:
-    """Measures how invariant, stable, invertible and separating a layer is on some data; equations (1) to (4).
+    """Measures how invariant, stable and invertible a layer's output is, and how well it separates classes; (1) to (4).
 
     Args:
         module: a network; runs in eval mode and is not changed.

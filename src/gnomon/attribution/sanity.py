@@ -1,4 +1,4 @@
-"""Sanity checks of attributions: do they depend on the model, and do they rank features by their effect?
+"""Sanity checks of attributions: do they depend on the weights, and are highly ranked features really important?
 
     similarity = mean over examples of the rank correlation of |map| with |map of the same model, weights redrawn|  (1)
     deletion   = f(target) as the most important features are covered first; insertion: as they are uncovered first  (2)
@@ -54,7 +54,7 @@ class SanityCheck(Result):
 
     @property
     def depends_on_model(self) -> bool:
-        """Returns whether the attribution map changes with the model."""
+        """Returns whether the attribution map changes if the model's weights change."""
         return self.weights < MAX_RANK_CORRELATION and (self.labels is None or self.labels < MAX_RANK_CORRELATION)
 
     @property
@@ -66,7 +66,7 @@ class SanityCheck(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if the map does not depend on the model."""
+        """Returns a finding if the attribution map does not depend on the model's weights."""
         if self.depends_on_model:
             return ()
         return (Finding(kinds.MAP_IGNORES_MODEL, values={"method": self.method}),)
@@ -77,7 +77,7 @@ def sanity_check(
     method: Method, module: nn.Module, data: Any, target: Any = None, *, draws: int = 3, seed: int = 0,
     random_labels: nn.Module | None = None,
 ) -> SanityCheck:  # fmt: skip
-    """Compares attribution maps of a model with maps of the same model with shuffled weights; equation (1).
+    """Compares a model's attribution maps with the maps of the same model after its weights are shuffled; equation (1).
 
     ``random_labels`` is the same architecture trained on shuffled labels, if available.
     Hypotheses: see the module.
@@ -114,10 +114,10 @@ def shuffle_parameters(module: nn.Module, draw: torch.Generator) -> nn.Module:
 
 
 def rank_correlation(a: Tensor, b: Tensor) -> float:
-    """Returns Spearman's correlation of absolute values, averaged over examples, of features not zero in both maps."""
+    """Returns Spearman's rank correlation of the absolute values of two attribution maps, averaged over examples."""
     found = []
     for first, second in zip(a.detach().flatten(1).abs().double(), b.detach().flatten(1).abs().double(), strict=True):
-        # maps that multiply by the input are all zero at black pixels, which is no agreement
+        # leave out features that are zero in both maps, such as black pixels if maps multiply by the input
         used = (first > 0) | (second > 0)
         if int(used.sum()) < 3:
             continue
@@ -138,7 +138,9 @@ class Faithfulness(Result):
 
     @property
     def gain(self) -> float:
-        """Returns how much faster the output falls than in a random order, averaged over the curve."""
+        """Returns how much lower the output is if features are deleted by importance instead of in random order,
+        averaged over the curve.
+        """
         return sum(r - d for r, d in zip(self.random, self.deletion, strict=True)) / len(self.shares)
 
     @property

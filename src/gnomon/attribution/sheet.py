@@ -51,11 +51,11 @@ class ContactSheet(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings about shortcuts; a map that ignores the model is noted in its caption instead."""
+        """Returns findings about shortcuts. (A map that ignores the model's weights is only noted in its caption.)"""
         return self.shortcuts.findings
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots maps, shortcuts, frequencies and probes, in this order."""
+        """Plots attribution maps, shortcuts, frequencies and layer probes, in this order."""
         values = self.attribution.values
         maps: tuple[Plot, ...] = ()
         if values.dim() == 4:
@@ -74,7 +74,7 @@ class ContactSheet(Result):
 
 @names_call
 def contact_sheet(module: nn.Module, data: Any, *, epochs: int = 5, seed: int = 0) -> ContactSheet:
-    """Runs all attribution methods on one model and its data.
+    """Runs all attribution methods on one model and its data, and collects the results in one overview.
 
     Cost: about 50 forward and backward passes of some examples, 24 forward passes of 512, ``epochs`` passes over the
     data for the frequencies (images only), and a probe of each layer.

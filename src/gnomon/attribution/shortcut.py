@@ -1,4 +1,4 @@
-"""Finds shortcuts: single features or single frequencies that carry a network's decisions.
+"""Finds shortcuts: single features or frequencies that alone determine a network's predictions.
 
     lost(i)  = share of right decisions that change when feature i comes from an example of another class         (1)
     alone(i) = accuracy of the nearest neighbors in feature i alone, on examples that are not among them          (2)
@@ -61,7 +61,8 @@ NEIGHBOR_COUNT = 5
 
 @dataclass(frozen=True, slots=True)
 class FeatureReliance(Record):
-    """One feature or frequency: decisions (1) lost without it, the accuracy (2) it reaches alone, and two p-values.
+    """How much a network relies on one feature or frequency: fraction of predictions (1) lost without it, accuracy (2)
+    from it alone, and two p-values.
 
     ``apart`` is the p-value for standing out in the data; ``p`` is the larger of ``apart`` and the p-value for (1).
     Both are multiplied by twice the number of candidates.
@@ -79,7 +80,7 @@ class FeatureReliance(Record):
 
 @dataclass(frozen=True, slots=True)
 class Shortcuts(Result):
-    """Result: how much a network relies on single features and frequencies, most important first.
+    """Result: how much a network relies on single features and frequencies, the most important first.
 
     ``level`` bounds the probability of a report on data in which no candidate stands out.
     """
@@ -91,14 +92,14 @@ class Shortcuts(Result):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Returns the names of the shortcuts that the network uses."""
+        """Returns the names of all shortcuts that the network uses."""
         return tuple(r.name for r in self.reliance if r.p <= self.level)
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """Returns pixels and frequencies that predict the classes alone, but that the network does not use."""
+        """Returns pixels and frequencies that alone predict the class but that the network does not use."""
         unused = [r.name for r in self.reliance if r.apart <= self.level < r.p]
-        # a table column may be the intended feature, not a shortcut
+        # excludes table columns, which may be intended features
         return tuple(name for name in unused if not name.startswith("feature"))
 
     @property
@@ -119,7 +120,9 @@ class Shortcuts(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns one finding for the shortcuts that the network uses, else for the ones that the data offer."""
+        """Returns one finding about the shortcuts that the network uses; if there are none, about the ones that the
+        data contain.
+        """
         if not (self.named or self.offered):
             return ()
         names = ", ".join(self.named or self.offered)
@@ -136,7 +139,7 @@ class Shortcuts(Result):
         return (Finding(row, "inputs", values, evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fraction of decisions lost without each candidate."""
+        """Plots, for each candidate feature, the fraction of predictions that change without it."""
         bars = Bars("decisions lost", [r.name for r in self.reliance[:12]], [r.lost for r in self.reliance[:12]])
         words = "One bar much longer than the rest means that the network relies on one feature instead of the task."
         return (
@@ -152,7 +155,7 @@ class Shortcuts(Result):
 
 @names_call
 def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int = 0) -> Shortcuts:
-    """Finds single features or frequencies that carry a network's decisions; equations (1) and (2).
+    """Finds single features or frequencies on which a network's predictions depend; equations (1) and (2).
 
     Also reports shortcuts that the data offer and the network does not use, for instance before training.
     Hypotheses: see the module. ``level`` bounds the probability of a false alarm.
@@ -182,7 +185,9 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Counts for one feature, and its position; only features at distant positions are compared with each other."""
+    """Counts for one exchanged feature: lost and correct predictions, and its position. Only distant features are
+    compared.
+    """
 
     name: str
     place: tuple[float, ...]
@@ -191,14 +196,16 @@ class _Trial:
 
 
 def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: float, tests: int) -> FeatureReliance:
-    """Tests whether a feature carries decisions and whether it predicts classes alone; returns both p-values."""
+    """Tests whether the network relies on one feature, and whether the feature alone predicts the class; returns both
+    p-values.
+    """
     from scipy.stats import beta, binom
 
     n, used = len(pairs.y), int(pairs.right.sum())
     rivals = [t.correct for t in trials if t is not trial and math.dist(t.place, trial.place) > MIN_RIVAL_DISTANCE]
     bound = (1 + pairs.chance) / 2
     if rivals and max(rivals) < n:
-        # upper confidence bound of the best rival's accuracy
+        # upper confidence bound on the accuracy of the best other feature
         best = float(beta.ppf(1 - level / tests, max(rivals) + 1, n - max(rivals)))
         bound = max(bound, best + MAX_ACCURACY_LEAD)
     elif rivals:
@@ -211,7 +218,9 @@ def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: floa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
-    """Pairs of examples of different classes that exchange a feature; ``right`` marks the ones that count in (1)."""
+    """Pairs of examples from different classes whose features are exchanged; ``right`` marks pairs that were classified
+    correctly before.
+    """
 
     x: Tensor
     y: Tensor
@@ -233,7 +242,9 @@ class _Pairs:
     def trial(
         self, module: nn.Module, name: str, place: tuple[float, ...], mixed: Tensor, parts: tuple[Tensor, Tensor]
     ) -> _Trial:
-        """Counts decisions that change with the donor's feature, and how well the feature predicts alone."""
+        """Counts predictions that change when a feature is copied from another example, and predictions that are
+        correct from it alone.
+        """
         lost = int((_decide(module, mixed[self.right]) != self.y[self.right]).sum()) if self.right.any() else 0  # (1)
         near = torch.cdist(parts[0].double(), parts[1].double())
         votes = self.theirs[near.topk(min(NEIGHBOR_COUNT, near.shape[1]), largest=False).indices]
@@ -255,7 +266,9 @@ def _features(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
 
 
 def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor, " d"]:
-    """Returns each feature's variance of class means over its mean variance within classes; 0 if constant."""
+    """Returns for each feature the variance of the class means divided by the mean variance within classes; 0 if it is
+    constant.
+    """
     means = torch.stack([flat[y == c].mean(0) for c in range(int(y.max()) + 1)])
     share = (y.bincount().to(flat) / len(y))[:, None]
     between = (share * (means - flat.mean(0)).square()).sum(0)
@@ -266,14 +279,16 @@ def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor
 
 
 def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
-    """Tests all frequencies except zero; w and -w count as one frequency, in all channels together."""
+    """Exchanges each frequency except zero between paired images and counts the changed predictions; w and -w are one
+    frequency.
+    """
     size = pairs.x.shape[2:]
     own, theirs = torch.fft.rfft2(pairs.x), torch.fft.rfft2(pairs.donor)
     n, c, h, w = own.shape
     coded = pairs.theirs.unique(return_inverse=True)[1]
     parts = torch.stack([theirs.real, theirs.imag], 1).reshape(n, 2 * c, h, w)
     ratio = torch.stack([separation(parts[:, j].flatten(1), coded) for j in range(2 * c)]).amax(0).reshape(h, w)
-    # FFT columns that contain both w and -w, which are one real frequency
+    # columns of the FFT in which w and -w both occur; together they are one real frequency
     alike = [0, size[1] // 2] if size[1] % 2 == 0 else [0]
     ratio[h // 2 + 1 :, alike] = 0.0
     ratio[0, 0] = 0.0
@@ -296,7 +311,7 @@ def _decide(module: nn.Module, x: Tensor) -> Tensor:
 
 
 def _pixel(i: int, shape: torch.Size) -> tuple[str, tuple[float, ...]]:
-    """Returns the name of a feature and its position: for a pixel relative to the image sides, otherwise its index."""
+    """Returns the name of a feature and its position: relative to the image sides for a pixel, otherwise the index."""
     if len(shape) != 3:
         return f"feature {i}", (float(i),)
     channel, row, column = (int(v) for v in torch.unravel_index(torch.tensor(i), shape))

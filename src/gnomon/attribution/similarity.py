@@ -109,7 +109,9 @@ def layer_similarity(first: nn.Module, second: nn.Module, data: Any) -> LayerSim
 
 
 def _kernel(h: Tensor) -> Tensor:
-    """Returns the centered Gram matrix of all examples as a unit vector; CKA is the cosine of two such vectors."""
+    """Returns the centered Gram matrix of a layer's outputs, scaled to norm 1; CKA is the inner product of two of
+    these.
+    """
     centered = h.double() - h.double().mean(0)
     products = (centered @ centered.T).flatten()
     return products / products.norm().clamp(min=1e-300)

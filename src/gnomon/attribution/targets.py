@@ -1,4 +1,4 @@
-"""Selects the output that an attribution explains, and takes gradients with respect to inputs only."""
+"""Selects the output that an attribution explains, and computes gradients with respect to inputs only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ __all__ = ["target_of_each_example", "freeze_parameters", "target_scores"]
 
 
 def target_scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
-    """Returns the output of each example at its target, with gradients.
+    """Returns for each example the output at its target index, with gradients.
 
     Cost: one forward pass.
 
@@ -30,7 +30,7 @@ def target_scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
 
 @contextmanager
 def freeze_parameters(module: nn.Module) -> Iterator[None]:
-    """Enables gradients for inputs but not for parameters, to save memory; restores the parameters afterwards.
+    """Context manager: turns off gradients of parameters to save memory, and restores them afterwards.
 
     Cost: a walk over the parameters.
 
@@ -53,7 +53,7 @@ def freeze_parameters(module: nn.Module) -> Iterator[None]:
 
 
 def target_of_each_example(module: nn.Module, x: Tensor, target: Any) -> Tensor:
-    """Returns the target of each example: the given one, or the index of the largest output.
+    """Returns the output index to explain for each example: the given one, or the index of its largest output.
 
     `target_scores` raises an error for a target that is not an output.
 

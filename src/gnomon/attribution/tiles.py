@@ -1,4 +1,4 @@
-"""Puts the maps of several examples side by side over their images, with square pixels and zero in the middle."""
+"""Draws the attribution maps of several examples side by side over their images."""
 
 import torch
 from torch import Tensor
@@ -13,7 +13,7 @@ PIXELS_BETWEEN = 1
 
 
 def tile_maps(values: Tensor, inputs: Tensor | None, count: int) -> Image:
-    """Returns the first maps in a row as one picture; the images, if they are known, are drawn in gray under them.
+    """Returns the first attribution maps side by side as one picture, drawn over gray images if the inputs are images.
 
     ``values`` is (n, h, w) or (n, channels, h, w), which is summed over channels; ``inputs`` is (n, channels, h, w).
 
@@ -40,6 +40,6 @@ def tile_maps(values: Tensor, inputs: Tensor | None, count: int) -> Image:
 
 
 def _in_a_row(pictures: list[Tensor]) -> Tensor:
-    """Joins pictures with empty columns between them."""
+    """Joins pictures side by side with an empty gap between them."""
     gap = torch.full((len(pictures[0]), PIXELS_BETWEEN), torch.nan, dtype=pictures[0].dtype)
     return torch.cat([part for picture in pictures for part in (picture, gap)][:-1], 1)

@@ -46,7 +46,7 @@ BRACKETED_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenSheet(Result):
-    """Result: token attributions of some sequences, their sanity check, fractions by token, and layer probes."""
+    """Result: attributions of tokens in some sequences, their sanity check, totals by token, and layer probes."""
 
     attribution: Attribution
     sanity: SanityCheck
@@ -118,7 +118,7 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
 
 
 def _method(module: nn.Module, tokens: Tensor) -> Any:
-    """Returns integrated gradients if one embedding reads the tokens, otherwise occlusion."""
+    """Chooses the attribution method: integrated gradients if one embedding reads the tokens, otherwise occlusion."""
     try:
         token_attribution(module, tokens[:1], path_points=1)
     except InputError:
@@ -127,7 +127,7 @@ def _method(module: nn.Module, tokens: Tensor) -> Any:
 
 
 def _line(names: list[str], sizes: Tensor) -> str:
-    """Returns a sequence as text, with brackets around the fewest tokens that carry half of its attribution."""
+    """Returns a sequence as text; brackets mark the fewest tokens that together have half of the attribution."""
     order = sizes.argsort(descending=True)
     before = sizes[order].cumsum(0) - sizes[order]
     marked = set(order[before < BRACKETED_SHARE * sizes.sum()].tolist())

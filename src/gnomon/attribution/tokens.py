@@ -1,4 +1,4 @@
-"""Computes attributions to tokens, through the embedding that reads them.
+"""Computes attributions to tokens by integrated gradients in the space of embeddings.
 
     A_t = sum_k (e_tk - b_tk) int_0^1 d f / d e_tk (b + s (e - b)) ds,    sum_t A_t = f(e) - f(b)                 (1)
 
@@ -36,7 +36,7 @@ __all__ = ["token_attribution"]
 def token_attribution(
     module: nn.Module, data: Any, target: Any = None, *, baseline: int | None = None, path_points: int = 50
 ) -> Attribution:
-    """Measures how much each token of each sequence (n, length) matters for an output, equation (1).
+    """Computes how much each token of each sequence (n, length) matters for an output; equation (1).
 
     ``baseline`` is the token that represents nothing; without it, zero embeddings are the baseline.
     Hypotheses: see the module.
@@ -58,7 +58,7 @@ def token_attribution(
         which, rows = target_of_each_example(module, read, target), embedding(read)
         token = None if baseline is None else integer("baseline", baseline, least=0)
         start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
-    many = rows_at_once(rows)  # examples per part, so that each pass of the path integral contains whole parts
+    many = rows_at_once(rows)  # number of examples per batch; each batch contains all path points of its examples
     found = [
         integrated_gradients(_After(module, embedding, part), embedded, goal, baseline=start, path_points=path_points)
         for part, embedded, goal in zip(read.split(many), rows.split(many), which.split(many), strict=True)
@@ -69,7 +69,7 @@ def token_attribution(
 
 
 class _After(nn.Module):
-    """A network as a function of its embedding's output instead of its tokens."""
+    """The part of a network after its embedding: takes embedded tokens and returns the network's output."""
 
     def __init__(self, module: nn.Module, embedding: nn.Embedding, tokens: Tensor) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ def _replace_rows(embedding: nn.Embedding, rows: Tensor) -> Iterator[None]:
 
 
 def _embedding(module: nn.Module, tokens: Tensor) -> nn.Embedding:
-    """Returns the embedding that receives the tokens themselves."""
+    """Returns the only embedding layer that reads the token ids; raises an error if there is none or more than one."""
     found: list[nn.Embedding] = []
 
     def record(part: nn.Module, arguments: tuple[Any, ...], _: Any) -> None:

@@ -23,7 +23,7 @@ __all__ = ["TransferProbe", "transfer_probe"]
 
 @dataclass(frozen=True, slots=True)
 class TransferProbe(Result):
-    """Result: held-out accuracy of linear probes on the new task, by layer, for learned and for untrained features.
+    """Result: held-out accuracy of linear probes on a new task, by layer, for a trained and an untrained network.
 
     >>> TransferProbe(("conv",), (0.9,), (0.7,)).best
     'conv'
@@ -35,17 +35,19 @@ class TransferProbe(Result):
 
     @property
     def gains(self) -> tuple[float, ...]:
-        """Returns the gain in accuracy over untrained features for every layer; equation (1)."""
+        """Returns for each layer the probe's accuracy on trained features minus its accuracy on untrained features;
+        equation (1).
+        """
         return tuple(a - b for a, b in zip(self.learned, self.fresh, strict=True))
 
     @property
     def best(self) -> str:
-        """Returns the layer whose learned features have the most accurate probe."""
+        """Returns the layer of the trained network whose features give the most accurate linear probe."""
         return self.layers[max(range(len(self.layers)), key=lambda i: self.learned[i])]
 
     @property
     def verdict(self) -> str:
-        """States whether training helped the new task."""
+        """States whether the trained features help on the new task."""
         i = self.layers.index(self.best)
         return (
             f"On the new task a linear classifier on '{self.best}' is right on {self.learned[i]:.0%} of the examples "
@@ -63,7 +65,7 @@ class TransferProbe(Result):
 def transfer_probe(
     module: nn.Module, data: Any, *, fresh: nn.Module | None = None, layers: Sequence[str] | None = None, seed: int = 0
 ) -> TransferProbe:
-    """Probes the layers of a trained and of an untrained network on examples of a new task; equation (1).
+    """Trains linear probes for a new task on each layer of a trained and of an untrained network; equation (1).
 
     Args:
         module: the trained network.

@@ -1,4 +1,4 @@
-"""Surrogate trees: decision trees fitted to a network's decisions, and how often they agree at each depth.
+"""Surrogate trees: decision trees that imitate a network's predictions, and how often they agree at each depth.
 
     fidelity(d) = share of held-out inputs on which a tree of depth d decides like the network                  (1)
 
@@ -31,7 +31,7 @@ __all__ = ["SurrogateTree", "surrogate_tree"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurrogateTree(Result):
-    """Result: the agreement with the network at each depth of the tree, and the deepest tree as text."""
+    """Result: how often decision trees of each depth agree with the network, and the deepest tree as text."""
 
     depths: tuple[int, ...]
     fidelity: tuple[float, ...]
@@ -56,7 +56,8 @@ class SurrogateTree(Result):
 def surrogate_tree(
     module: nn.Module, x: Any, *, depths: Sequence[int] = (1, 2, 3, 5, 8), seed: int = 0
 ) -> SurrogateTree:
-    """Fits decision trees to a network's decisions on two thirds of x and compares them on the rest; equation (1).
+    """Fits decision trees to a network's predictions on two thirds of x and measures agreement on the rest; equation
+    (1).
 
     Hypotheses: see the module.
     Reference: [craven1996extracting].

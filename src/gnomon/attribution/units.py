@@ -53,7 +53,7 @@ class UnitVisualization(Result):
         return f"The image raises the activation of the unit from {self.start:.3g} to {self.activation:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the image, averaged over channels."""
+        """Plots the optimized input as an image, averaged over channels."""
         image = self.image.mean(0) if self.image.dim() == 3 else self.image.reshape(1, -1)
         return (
             Plot(
@@ -72,7 +72,7 @@ def visualize_unit(
     l2: float = 0.05,
     tv: float = 0.0, rate: float = 0.1, seed: int = 0,
 ) -> UnitVisualization:  # fmt: skip
-    """Finds the input that activates a unit (a number) or a direction (a vector) of a layer most; equation (1).
+    """Optimizes an input to activate a unit (a number) or a direction (a vector) of a layer most; equation (1).
 
     Hypotheses: see the module.
     Reference: [erhan2009visualizing].
@@ -111,7 +111,9 @@ class TopActivating(Result):
 
     @property
     def purity(self) -> float:
-        """Returns the fraction of the most common class among the top examples; NaN without classes."""
+        """Returns the fraction of the top examples that belong to their most common class; NaN if there are no
+        classes.
+        """
         return float(self.classes.bincount().max() / len(self.classes)) if self.classes is not None else float("nan")
 
     @property
@@ -141,7 +143,9 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
 
 @dataclass(frozen=True, slots=True)
 class DirectionSemantics(Result):
-    """Result: the mean purity of single units and of random directions, and the purity by chance; equation (2)."""
+    """Result: mean purity of single units and of random directions (how often their top examples share a class), and
+    the purity by chance; (2).
+    """
 
     units: float
     random: float
@@ -160,7 +164,8 @@ class DirectionSemantics(Result):
 def direction_semantics(
     module: nn.Module, layer: str, data: Any, *, k: int = 10, directions: int = 32, seed: int = 0
 ) -> DirectionSemantics:
-    """Compares units with random directions of a layer: are their top examples of one class (purity)? Equation (2).
+    """Tests whether the top examples of single units share a class more often than the top examples of random
+    directions; equation (2).
 
     Hypotheses: see the module.
     Reference: [szegedy2014intriguing].

@@ -1,4 +1,4 @@
-"""Splits the variance of features into three shares: between classes, from a nuisance variable, and the rest.
+"""Splits the variance of features into three fractions: between classes, from a nuisance variable, and the rest.
 
     total = between classes + nuisance within a class + rest                                                      (1)
 
@@ -26,7 +26,9 @@ __all__ = ["VarianceShares", "variance_shares"]
 
 @dataclass(frozen=True, slots=True)
 class VarianceShares(Result):
-    """Result: the shares of the variance, which add up to one; ``nuisance`` is zero if none is given."""
+    """Result: fractions of the variance of features: between classes, from a nuisance variable, and the rest; they add
+    up to one.
+    """
 
     between: float
     nuisance: float
@@ -40,21 +42,22 @@ class VarianceShares(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the three shares of the variance."""
+        """Reports the three fractions of the variance."""
         return (
             f"{self.between:.0%} of the variance of the features is between classes, {self.nuisance:.0%} comes from "
             f"the nuisance, {self.rest:.0%} is neither."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the three shares of the variance."""
+        """Plots the three fractions of the variance."""
         bars = Bars("share", ("between classes", "nuisance", "rest"), (self.between, self.nuisance, self.rest))
         return (Plot("Variance of the features", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 
 
 @names_call
 def variance_shares(features: Array, labels: Array, nuisance: Array | None = None) -> VarianceShares:
-    """Returns the shares of the variance of features between classes, from a nuisance, and the rest; equation (1).
+    """Returns the fractions of the features' variance between classes, from a nuisance variable, and the rest; equation
+    (1).
 
     Args:
         features: a row for each example: pixels, or the activations of a layer.

@@ -108,7 +108,7 @@ def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> V
     net = _network(x.shape[1] + y.shape[1], 1)
 
     def table(rows: Tensor) -> Tensor:
-        """Returns f for every pair of a and b; pairs of the joint distribution are on the diagonal."""
+        """Returns the critic f(a_i, b_j) for every pair of samples; entries on the diagonal belong to true pairs."""
         n = len(rows)
         both = torch.cat([x[rows].repeat_interleave(n, 0), y[rows].repeat(n, 1)], 1)
         return net(both).reshape(n, n)
@@ -126,14 +126,14 @@ def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> V
             f = table(rows).double() - c
             grown = f.exp() - torch.diag(f.diagonal().exp())
             by_row, by_column = (grown.sum(axis) / max(len(rows) - 1, 1) for axis in (1, 0))
-            # influence of each sample on estimate (2), for the standard error
+            # effect of each sample on estimate (2), for the standard error
             gain.append(f.diagonal() - by_row - by_column + by_row.mean() + 1)
         values = torch.cat(gain)
     return VariationalInformation(float(values.mean()), float(values.std() / len(values) ** 0.5), "critic")
 
 
 def _product(f: Tensor) -> Tensor:
-    """Returns the log of the mean of e^f over all pairs that are off the diagonal."""
+    """Returns log(mean(exp(f))) over all pairs of different samples, the off-diagonal entries of f."""
     n = len(f)
     off = f.masked_fill(torch.eye(n, dtype=torch.bool), -torch.inf)
     return off.flatten().logsumexp(0) - torch.tensor(float(n * (n - 1))).log()

@@ -1,4 +1,5 @@
-"""Bayesian inference for networks: samplers, diagnostics, predictions with uncertainty, Laplace approximation.
+"""Bayesian inference for networks: samplers, diagnostics of Markov chains, predictions with uncertainty, Laplace
+approximation.
 
 Contains: samplers of any log density and of modules, their diagnostics, predictive uncertainty, Laplace
 approximation.

@@ -1,4 +1,4 @@
-"""Evaluates a log density for many chains at once.
+"""Evaluates a log density and its gradient for many chains at once.
 
 A function from one point (d,) to log p up to a constant becomes one from points (chains, d) to values and gradients.
 If torch can vectorize the function over chains (vmap), it does; otherwise the function is called for each chain.
@@ -28,7 +28,9 @@ LogDensity = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class LogDensityWithGradient(Record):
-    """Evaluates a log density and its gradient at several points; created by its method ``of``, which validates it."""
+    """A log density that also returns its gradient, for several points at once; create it by
+    ``LogDensityWithGradient.of(function, start)``.
+    """
 
     function: LogDensity
     mapped: bool
@@ -48,7 +50,9 @@ class LogDensityWithGradient(Record):
 
     @classmethod
     def of(cls, function: LogDensity, start: Float[Tensor, "c d"]) -> "LogDensityWithGradient":
-        """Returns the density after a test call at the starting points."""
+        """Wraps a log density after one test call at the starting points; raises an error if its value or gradient is
+        not finite there.
+        """
         start = start.double()
         try:
             value = function(start[0])

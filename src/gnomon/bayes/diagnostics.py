@@ -58,7 +58,8 @@ def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
 
 @names_call
 def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
-    """Returns the number of independent draws that would estimate the mean of each coordinate as well; equation (2).
+    """Returns the effective sample size of each coordinate: the number of independent draws with the same precision;
+    equation (2).
 
     The result is zero for a coordinate that never moves.
 
@@ -79,7 +80,7 @@ def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]
 
 
 def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the variance of a single draw, and the variance of the mean over all draws; equation (2)."""
+    """Returns the variance of one draw and the variance of the mean of all draws; equation (2)."""
     m, n, _ = x.shape
     centered = x - x.mean(1, keepdim=True)
     spectrum = torch.fft.rfft(centered, 2 * n, dim=1).abs().square()
@@ -96,7 +97,7 @@ def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
 
 @names_call
 def burn_in(chains: Float[Tensor, "c n d"]) -> int:
-    """Returns the number of first draws to discard so that the mean of the rest is most certain; equation (3).
+    """Returns how many initial draws to discard so that the mean of the remaining draws is most precise; equation (3).
 
     It is the largest over chains and coordinates, and half of the draws if a chain has not converged by then.
 

@@ -1,4 +1,4 @@
-"""Draws of several Markov chains: means with their errors, diagnostics, findings and plots."""
+"""Draws of several Markov chains: means with standard errors, diagnostics, findings and plots."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +25,7 @@ SHOWN_COORDINATES = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorDraws(Result):
-    """Result: draws (chains, draws, coordinates) after warm-up, how they were made, and their cost.
+    """Result: posterior draws (chains, draws, coordinates) after warm-up, the sampler's settings, and the cost.
 
     ``accepted`` is the mean probability of acceptance (1 for samplers without rejection), ``divergences`` counts paths
     whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included. ``stopped``
@@ -75,25 +75,27 @@ class PosteriorDraws(Result):
 
     @property
     def burn_in(self) -> int:
-        """Returns the number of first draws that are not yet stationary; see `gnomon.bayes.burn_in`."""
+        """Returns the number of initial draws that are not yet stationary and should be discarded; see
+        `gnomon.bayes.burn_in`.
+        """
         return burn_in(self.values)
 
     def interval(self, confidence: float = 0.95) -> tuple[Interval, ...]:
-        """Returns for each coordinate the interval between two quantiles that contains this fraction of the draws."""
+        """Returns for each coordinate the central interval that contains this fraction of the draws."""
         ends = torch.tensor([(1 - confidence) / 2, (1 + confidence) / 2], dtype=self.values.dtype)
         low, high = self.values.flatten(0, 1).quantile(ends, 0)
         return tuple(Interval(float(a), float(b), confidence) for a, b in zip(low, high, strict=True))
 
     @property
     def converged(self) -> bool:
-        """Whether all chains agree, with enough effective draws to say so."""
+        """Returns whether all chains agree (R-hat near 1) and have enough effective draws."""
         if self.values.shape[1] < MIN_DRAWS_PER_CHAIN:
             return False
         return float(self.r_hat.max()) <= MAX_R_HAT and float(self.effective.min()) >= MIN_EFFECTIVE_DRAWS
 
     @property
     def verdict(self) -> str:
-        """Says whether the chains are reliable, judged by their worst coordinate."""
+        """States whether the chains are reliable, judged by the coordinate that mixed worst."""
         chains, n, d = self.values.shape
         early = "Interrupted. " if self.stopped == "interrupted" else ""
         if n < MIN_DRAWS_PER_CHAIN:
@@ -106,7 +108,7 @@ class PosteriorDraws(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings about chains that disagree, chains that hardly move, and paths that diverged."""
+        """Returns findings about chains that disagree, chains that mix slowly, and trajectories that diverged."""
         listed = []
         if self.values.shape[1] >= MIN_DRAWS_PER_CHAIN and not self.converged:
             worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax())
@@ -121,7 +123,7 @@ class PosteriorDraws(Result):
         return most_serious_first(listed)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the path of the coordinate that mixed worst, and the distribution of its draws."""
+        """Plots the trace of the coordinate that mixed worst, and the distribution of its draws."""
         n = self.values.shape[1]
         worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax()) if n >= MIN_DRAWS_PER_CHAIN else 0
         stride = max(1, n // 400)

@@ -1,4 +1,4 @@
-"""Dropout as an ensemble: the mean and spread of predictions over masks, compared with the network without dropout.
+"""MC dropout: mean and spread of predictions over random dropout masks, compared with the network without dropout.
 
     p(y | x) = mean over masks b of p(y | x, w * b)                                                              (1)
 
@@ -32,7 +32,9 @@ __all__ = ["DropoutPredictive", "dropout_predictive"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DropoutPredictive(Result):
-    """Result: means and variances of outputs (or probabilities) over dropout masks, and the outputs without dropout."""
+    """Result: mean and variance of outputs (or class probabilities) over random dropout masks, and the outputs without
+    dropout.
+    """
 
     mean: Float[Tensor, "n k"] = field(repr=False)
     variance: Float[Tensor, "n k"] = field(repr=False)
@@ -41,12 +43,14 @@ class DropoutPredictive(Result):
 
     @property
     def error(self) -> Float[Tensor, "n k"]:
-        """Returns the standard error of the mean over masks."""
+        """Returns the standard error of the mean prediction over dropout masks."""
         return (self.variance / self.draws).sqrt()
 
     @property
     def verdict(self) -> str:
-        """Reports how much masks disagree, and how far the network without dropout is from their mean."""
+        """Reports how much predictions vary over dropout masks, and how far their mean is from the prediction without
+        dropout.
+        """
         apart = float((self.plain - self.mean).abs().mean())
         return (
             f"Over {self.draws} masks outputs vary by {float(self.variance.mean().sqrt()):.3g}; the network without "
@@ -54,7 +58,7 @@ class DropoutPredictive(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the mean over masks against the network without dropout."""
+        """Plots the mean prediction over dropout masks against the prediction without dropout."""
         points = Scatter("outputs", self.plain.flatten(), self.mean.flatten())
         return (Plot("Dropout as an ensemble", (points,), Axis("without dropout"), Axis("mean over masks")),)
 
@@ -63,7 +67,7 @@ class DropoutPredictive(Result):
 def dropout_predictive(
     module: nn.Module, data: Any, *, draws: int = 100, probabilities: bool = False, seed: int = 0
 ) -> DropoutPredictive:
-    """Returns predictions averaged over dropout masks, with their variance; equation (1).
+    """Returns the mean and variance of predictions over random dropout masks (MC dropout); equation (1).
 
     Args:
         module: a network with dropout layers, which alone run in training mode here; it is not changed.

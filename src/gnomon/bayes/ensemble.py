@@ -37,7 +37,7 @@ __all__ = ["DeepEnsemble", "deep_ensemble"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeepEnsemble(Result):
-    """Result: the trained networks of an ensemble, the runs that trained them, and whether targets are classes.
+    """Result: the trained networks of an ensemble, their training runs, and whether the targets are classes.
 
     >>> len(deep_ensemble(lambda: nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), members=2, steps=3).models)
     2
@@ -49,23 +49,23 @@ class DeepEnsemble(Result):
 
     @property
     def models(self) -> tuple[nn.Module, ...]:
-        """Returns the trained networks."""
+        """Returns the trained networks of the ensemble."""
         return tuple(run.model for run in self.runs)
 
     @property
     def verdict(self) -> str:
-        """Reports the range of final losses."""
+        """Reports the smallest and largest final loss of the networks."""
         last = [float(run.loss[-1]) for run in self.runs]
         return f"{len(last)} networks were trained, to losses from {min(last):.3g} to {max(last):.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss of each network of the ensemble."""
+        """Plots the training loss of each network in the ensemble."""
         lines = tuple(Line(f"member {i + 1}", run.steps, run.loss) for i, run in enumerate(self.runs))
         return (Plot("Training of the members", lines, Axis("step"), Axis("loss", log=True), self.verdict),)
 
     @names_call
     def predictive(self, x: Any) -> PosteriorPrediction:
-        """Returns the mean prediction and the disagreement of the members; equation (1)."""
+        """Returns the mean prediction of the networks and how much they disagree; equation (1)."""
         outputs = []
         for model in self.models:
             inputs = all_inputs(x, model)
@@ -91,7 +91,7 @@ def deep_ensemble(
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> DeepEnsemble:
-    """Trains several networks with different initializations and orders of examples, to predict with uncertainty.
+    """Trains several networks with different initializations and data orders; their disagreement measures uncertainty.
 
         f(x) = mean_i f_i(x),    epistemic = variance over i                                               (1)
 

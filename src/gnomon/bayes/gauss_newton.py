@@ -1,4 +1,4 @@
-"""Gauss-Newton matrix of a module's posterior: its factor in rows, or only its diagonal.
+"""Computes the Gauss-Newton matrix of a module's loss: its diagonal, or the rows of a factor.
 
     G = sum_i J_i^T L_i J_i / s^2 = A^T A,    A_i = R_i^T J_i / s,    R_i R_i^T = L_i                      (1)
 
@@ -43,7 +43,7 @@ Met = tuple[nn.Linear, Tensor, Tensor]
 
 
 def gauss_newton_rows(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Iterator[Float[Tensor, "m p"]]:
-    """Yields batches of rows of the factor A of the Gauss-Newton matrix; equation (1).
+    """Yields, batch by batch, the rows of a matrix A whose product A^T A is the Gauss-Newton matrix; equation (1).
 
     Cost: the derivatives of all outputs.
 
@@ -72,7 +72,8 @@ def _rows(posterior: ModulePosterior, center: Tensor, chosen: Tensor) -> Iterato
 
 
 def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
-    """Returns the diagonal of the Gauss-Newton matrix: by (2) for linear layers, from rows for other parameters.
+    """Returns the diagonal of the Gauss-Newton matrix at ``center``, one number per parameter; uses formula (2) for
+    linear layers.
 
     Cost: for linear layers k gradients of all examples, k being the number of outputs; for others as
     `gauss_newton_rows`.
@@ -88,7 +89,8 @@ def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"
     with preserve(posterior.module, mode=None):
         size = min(EXAMPLES_PER_PASS, count(x))
         layers = _linear(posterior, center, take(x, slice(0, size)))
-        if size > 1:  # if time is the first axis, sizes may agree with the batch by chance, but not for two batch sizes
+        # if the first axis is time, its size may equal the batch size by chance, but not for two batch sizes
+        if size > 1:
             again = _linear(posterior, center, take(x, slice(1, size)))
             layers = {name: part for name, part in layers.items() if name in again}
         pieces = zip(_pieces(x, EXAMPLES_PER_PASS), y.split(EXAMPLES_PER_PASS), strict=True)
@@ -107,7 +109,9 @@ def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"
 def _add_linear(
     total: Tensor, posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor, layers: dict[str, nn.Linear]
 ) -> None:
-    """Adds the diagonal of linear layers for some examples to ``total``; equation (2)."""
+    """Adds the entries of the Gauss-Newton diagonal that belong to linear layers to ``total``, for a batch of examples;
+    equation (2).
+    """
     roots = _roots(posterior, center, piece, y)
     with _meeting(layers) as met:
         outputs = posterior.outputs(center.clone().requires_grad_(), piece)
@@ -128,7 +132,7 @@ def _path(name: str, part: str) -> str:
 
 
 def _square(d: Tensor, a: Tensor) -> Tensor:
-    """Returns the squared derivative with respect to each weight, summed over examples; equation (2)."""
+    """Returns, for each weight of a linear layer, the sum over examples of its squared derivative; equation (2)."""
     if d.dim() == 2:
         return d.square().T @ a.square()  # (2)
     d, a = d.flatten(1, -2), a.flatten(1, -2)
@@ -142,7 +146,9 @@ def _sums(d: Tensor) -> Tensor:
 
 
 def _linear(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> dict[str, nn.Linear]:
-    """Returns the linear layers that each example uses exactly once, judged by the gradient of the summed outputs."""
+    """Returns the linear layers that every example passes exactly once, which a formula for their gradients
+    confirms.
+    """
     places = posterior.places
     named = {name: part for name, part in posterior.module.named_modules() if type(part) is nn.Linear}
     named = {name: part for name, part in named.items() if {_path(name, "weight"), _path(name, "bias")} & places.keys()}
@@ -170,7 +176,9 @@ def _near(a: Tensor, b: Tensor) -> bool:
 
 @contextmanager
 def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
-    """Records the input and output of layers in a forward pass; the last call of a layer counts."""
+    """Records the inputs and outputs of the given layers in a forward pass; if a layer is called twice, keeps the last
+    call.
+    """
     met: dict[str, Met] = {}
 
     def keep(name: str) -> Any:

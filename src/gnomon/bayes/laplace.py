@@ -47,7 +47,8 @@ BATCH_SIZE = 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laplace(Result):
-    """Result: a Gaussian around trained parameters (1): its center, the spectrum of its precision, and the evidence.
+    """Result: a Gaussian around the trained parameters (1): its center, the eigenvalues of its precision, and the log
+    evidence.
 
     With low rank, only the largest eigenvalues are stored, and the others count as zero.
 
@@ -66,12 +67,14 @@ class Laplace(Result):
 
     @property
     def effective_parameters(self) -> float:
-        """Returns the effective number of parameters that the data determine: the sum of g / (g + d)."""
+        """Returns the number of parameters that the data determine rather than the prior: the sum of g / (g + d) over
+        eigenvalues g.
+        """
         return float((self.eigenvalues / (self.eigenvalues + self.prior_precision)).sum())
 
     @property
     def verdict(self) -> str:
-        """Reports the number of parameters that the data determine, and the evidence."""
+        """Reports how many parameters the data determine, and the log evidence."""
         return (
             f"The data determine {self.effective_parameters:.3g} of {len(self.center)} parameters; the log evidence is "
             f"{self.log_evidence:.4g} at the prior precision {self.prior_precision:.3g}."
@@ -79,13 +82,13 @@ class Laplace(Result):
 
     @names_call
     def evidence(self, prior_precision: float) -> float:
-        """Returns the log evidence for another prior precision; equation (2)."""
+        """Returns the log evidence (log marginal likelihood) for another prior precision; equation (2)."""
         d = number("prior_precision", prior_precision, above=0)
         spread = float(torch.log1p(self.eigenvalues / d).sum())
         return self.fit - d / 2 * float(self.center.square().sum()) - spread / 2  # (2)
 
     def variance(self) -> Float[Tensor, " p"]:
-        """Returns the variance of each parameter."""
+        """Returns the posterior variance of each parameter."""
         inverse = 1 / (self.eigenvalues + self.prior_precision)
         if self.vectors is None:
             return inverse
@@ -95,7 +98,7 @@ class Laplace(Result):
 
     @names_call
     def sample(self, draws: int = 100, *, seed: int = 0) -> PosteriorDraws:
-        """Returns independent draws of the parameters, for `gnomon.bayes.predictive`.
+        """Returns independent draws of the parameters from the Gaussian, for `gnomon.bayes.predictive`.
 
         They belong to the network linearized at ``center``; in the network itself they predict far worse.
         """
@@ -116,7 +119,7 @@ class Laplace(Result):
         return PosteriorDraws((self.center + moved)[None], "Laplace", 1.0, 0, 0, 0, center=self.center)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the log evidence over the prior precision."""
+        """Plots the log evidence over the precision of the prior."""
         grid = [self.prior_precision * 10 ** (k / 8) for k in range(-24, 25)]
         curve = Line("log evidence", grid, [self.evidence(d) for d in grid])
         marks = (curve, Reference("chosen", self.prior_precision, vertical=True))
@@ -136,7 +139,7 @@ def laplace(
     structure: str = "full",
     rank: int | None = None,
 ) -> Laplace:
-    """Computes Laplace's approximation of the posterior of a trained module, and the evidence for its prior.
+    """Computes the Laplace approximation of the posterior of a trained module: a Gaussian around its parameters.
 
         p(w | S) ~ N(w*, (G + d I)^-1)                                                                     (1)
 
@@ -214,13 +217,13 @@ def _spectrum(
 
 
 def _check_size(posterior: ModulePosterior, center: Tensor, structure: str) -> None:
-    """Raises an error if memory is too small for the chosen structure of the Gauss-Newton matrix."""
+    """Raises an error if the chosen structure of the Gauss-Newton matrix does not fit into memory."""
     p, n = len(center), len(posterior)
     if structure == "full" and p > MAX_PARAMETERS_FULL:
         fix = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"
         raise BudgetError(f"{p:,} parameters need {8e-9 * p**2:.1f} GB. {fix}")
     k = posterior.width
-    needed = 2 * 8 * p * n * k  # bytes for the rows and for the eigenvectors computed from them
+    needed = 2 * 8 * p * n * k  # bytes for the rows of A and for the eigenvectors computed from them
     if structure == "low rank" and needed > SHARE_OF_FREE_MEMORY * free_bytes():
         what = f"{n * k:,} rows of {p:,} parameters need {needed / 1e9:.1f} GB"
         raise BudgetError(f"{what}. Pass structure='diagonal', or fewer examples, or parameters='<name>.*'")

@@ -1,4 +1,4 @@
-"""Outputs of a network that is linearized in its parameters, for draws of a Gaussian around them.
+"""Computes outputs of a network linearized at its trained parameters, for draws from a Gaussian around them.
 
     f_lin(w; x) = f(w*; x) + J(w*; x) (w - w*)                                                             (1)
 
@@ -24,7 +24,8 @@ EXAMPLES_PER_PASS = 256
 def linearized_outputs(
     posterior: ModulePosterior, center: Float[Tensor, " p"], vectors: Float[Tensor, "m p"], x: Inputs
 ) -> Float[Tensor, "m n k"]:
-    """Returns the outputs (1) of the network that is linearized at ``center``, one matrix for each vector.
+    """Returns outputs (m, n, k) of a network that is linearized at the parameters ``center``, for m other parameter
+    vectors; equation (1).
 
     J v is the derivative of J^T u in u, so one graph of two passes serves all vectors.
 

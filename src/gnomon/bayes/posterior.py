@@ -1,4 +1,4 @@
-"""The posterior of a module's parameters, from a Gaussian prior and the likelihood that belongs to the loss.
+"""The posterior density of a module's parameters, from a Gaussian prior and the likelihood that the loss implies.
 
     log p(w | S) = -n L(w) / s^2 - |w|^2 / (2 r^2) + constant                                              (1)
 
@@ -36,7 +36,8 @@ __all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]
 
 
 class ModulePosterior:
-    """The log posterior of a module as a function of one parameter vector; created by `module_posterior`; (1).
+    """The log posterior density of a module as a function of one vector of all parameters (1); made by
+    `module_posterior`.
 
     >>> posterior = module_posterior(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3)))
     >>> posterior.names, len(posterior)
@@ -55,7 +56,7 @@ class ModulePosterior:
 
     @property
     def start(self) -> Float[Tensor, " p"]:
-        """Returns the current parameters as one vector."""
+        """Returns the current parameters of the module as one vector."""
         return torch.cat([w.detach().flatten() for w in self._f.leaves.values()]).double()
 
     @property
@@ -65,7 +66,7 @@ class ModulePosterior:
 
     @property
     def places(self) -> dict[str, slice]:
-        """Returns the position of each parameter tensor in the vector."""
+        """Returns which slice of the parameter vector holds each parameter tensor, by name."""
         ends = torch.tensor([w.numel() for w in self._f.leaves.values()]).cumsum(0).tolist()
         return {name: slice(a, b) for name, a, b in zip(self._f.leaves, [0, *ends], ends, strict=False)}
 
@@ -75,7 +76,7 @@ class ModulePosterior:
 
     @property
     def binary(self) -> bool:
-        """Returns whether the single output is the logit of class 1 against class 0."""
+        """Returns whether the module is a binary classifier with one output, the logit of class 1."""
         loss = self.objective.loss
         if isinstance(loss, nn.BCEWithLogitsLoss):
             return loss.weight is None and loss.pos_weight is None and loss.reduction == "mean" and self.width == 1
@@ -94,16 +95,16 @@ class ModulePosterior:
             return self.outputs(self.start, self.objective.at(torch.arange(1))[0]).shape[1]
 
     def mean_loss(self, vector: Float[Tensor, " p"], index: Tensor) -> Float[Tensor, ""]:
-        """Returns the mean loss over some examples."""
+        """Returns the mean loss over some examples for a given parameter vector."""
         return self._loss(vector, *self.objective.at(index))
 
     def on_batch(self, index: Tensor) -> Callable[[Tensor], Tensor]:
-        """Returns the log posterior with the likelihood of a batch scaled up to all examples."""
+        """Returns an estimate of the log posterior from a batch, whose log likelihood is scaled up to all examples."""
         x, y = self.objective.at(index)
         return lambda vector: self._value(vector, x, y)
 
     def outputs(self, vector: Float[Tensor, " p"], x: Inputs) -> Float[Tensor, "n k"]:
-        """Returns the outputs of the module with these parameters."""
+        """Returns the outputs of the module for a given parameter vector."""
         with set_mode(self.module, "eval"), use_differentiable_layers(self.module):
             return self._f(x, self._leaves(vector))
 
@@ -164,7 +165,7 @@ def module_posterior(
 
 
 def _loss_for(examples: AbstractSource, module: nn.Module, loss: Loss | None) -> Loss | None:
-    """Returns the logistic loss for classes and one output, otherwise the given loss."""
+    """Returns the logistic loss if targets are classes and the module has one output, otherwise the given loss."""
     if loss is not None and not isinstance(loss, CrossEntropy):
         return loss
     first = examples.first(1)

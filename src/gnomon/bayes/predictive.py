@@ -1,4 +1,4 @@
-"""Averages predictions over draws of the parameters, and splits their uncertainty into two parts.
+"""Averages predictions over posterior draws, and splits their uncertainty into epistemic and aleatoric.
 
     f(x) = mean_i f(w_i; x),    var y = var_i f(w_i; x)  +  s^2                                            (1)
                                         epistemic          aleatoric
@@ -37,7 +37,8 @@ __all__ = ["PosteriorPrediction", "predictive"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorPrediction(Result):
-    """Result: mean predictions (n, k) or class probabilities, with epistemic and aleatoric uncertainty per example.
+    """Result: mean predictions (n, k) or class probabilities, with the uncertainty of each example split into epistemic
+    and aleatoric.
 
     >>> print(PosteriorPrediction(torch.zeros(2, 1), torch.tensor([1.0, 5.0]), torch.tensor([1.0, 1.0]), False))
     75% of the uncertainty comes from not knowing the parameters: more data would reduce it.
@@ -50,7 +51,7 @@ class PosteriorPrediction(Result):
 
     @property
     def verdict(self) -> str:
-        """States how much of the uncertainty comes from the parameters, and so whether more data would help."""
+        """Reports how much of the uncertainty comes from the parameters (epistemic), which more data would reduce."""
         share = float(self.epistemic.mean() / (self.epistemic + self.aleatoric).mean().clamp(min=1e-300))
         fix = "more data would reduce it" if share > 0.5 else "more data would hardly reduce it"
         return f"{share:.0%} of the uncertainty comes from not knowing the parameters: {fix}."
@@ -65,7 +66,8 @@ class PosteriorPrediction(Result):
 
 @names_call
 def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, most: int = 200) -> PosteriorPrediction:
-    """Returns the mean prediction over draws of a module's parameters, with epistemic and aleatoric uncertainty.
+    """Returns the mean prediction over posterior draws of a module's parameters, with epistemic and aleatoric
+    uncertainty.
 
         f(x) = mean_i f(w_i; x)                                                                            (1)
 
@@ -109,7 +111,9 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
 
 
 def from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> PosteriorPrediction:
-    """Computes mean prediction and both parts of its uncertainty, (1) or (2), from the outputs of several networks."""
+    """Computes the mean prediction and its epistemic and aleatoric uncertainty, (1) or (2), from the outputs of several
+    networks.
+    """
     if not classes:
         epistemic = outputs.var(0).sum(1)
         aleatoric = torch.full_like(epistemic, noise**2 * outputs.shape[2])

@@ -1,4 +1,4 @@
-"""Bounds on the error of a network on new examples, and measurements of its generalization.
+"""Bounds on the error of a network on unseen examples, and measurements of how well it generalizes.
 
 Contains: PAC-Bayes certificates, norm and capacity bounds, stability, learning curves, double descent, memorization.
 Does not contain: checks of the data themselves (`gnomon.checks`).

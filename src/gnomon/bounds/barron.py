@@ -1,4 +1,4 @@
-"""Barron norm: how many hidden units a function needs, with an error bound that does not depend on the dimension.
+"""Barron norm: measures how many hidden units a two-layer network needs for a function, whatever the input dimension.
 
     C_f = integral of |w| |f^(w)| dw,     mean (f - f_m)^2 <= (2 r C_f)^2 / m  over a ball of radius r    (1)
     C   = sum over k of |w_k| |c_k|,      c_k the Fourier coefficients of values on a grid                (2)
@@ -22,7 +22,8 @@ __all__ = ["BarronNorm", "barron_norm"]
 
 @dataclass(frozen=True, slots=True)
 class BarronNorm(Result):
-    """Result: the Barron norm of a function, the radius of its box, and how much of the norm lies below each frequency.
+    """Result: the Barron norm of a function, the radius of its domain, and the fraction of the norm below each
+    frequency.
 
     >>> BarronNorm(2.0, 0.5, ((1.0, 1.0),)).units(0.1)
     400
@@ -34,20 +35,22 @@ class BarronNorm(Result):
 
     @names_call
     def units(self, error: float) -> int:
-        """Returns how many hidden units are enough for a given root mean square error; equation (1)."""
+        """Returns a number of hidden units that is enough to approximate the function within a root mean square error;
+        equation (1).
+        """
         error = number("error", error, above=0.0)
         return ceil((2 * self.radius * self.norm / error) ** 2)
 
     @property
     def verdict(self) -> str:
-        """States the Barron norm and how many hidden units it requires."""
+        """Reports the Barron norm and how many hidden units are enough."""
         return (
             f"The Barron norm is {self.norm:.4g}: {self.units(0.1 * self.norm)} hidden units are enough for an error "
             f"of a tenth of the norm, and {self.units(0.01 * self.norm)} for a hundredth."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots how much of the Barron norm lies below each frequency."""
+        """Plots the fraction of the Barron norm that lies below each frequency."""
         line = Line("norm below", [w for w, _ in self.spectrum], [c for _, c in self.spectrum])
         return (Plot("Barron norm by frequency", (line,), Axis("frequency"), Axis("norm")),)
 

@@ -29,7 +29,7 @@ __all__ = ["BiasVariance", "bias_variance"]
 
 @dataclass(frozen=True, slots=True)
 class BiasVariance(Result):
-    """Result: bias and variance of the predictions, averaged over test examples; ``bias`` includes label noise.
+    """Result: squared bias and variance of the predictions, averaged over test examples; ``bias`` includes label noise.
 
     >>> BiasVariance(bias=0.5, variance=0.25, draws=10).error
     0.75
@@ -102,7 +102,7 @@ def bias_variance(
 
 
 def split_error(predictions: Tensor, targets: Tensor) -> BiasVariance:
-    """Splits the error of predictions (draws, examples, outputs) into bias and variance; equation (1).
+    """Splits the squared error of predictions (draws, examples, outputs) into squared bias and variance; equation (1).
 
     >>> found = split_error(torch.tensor([[[0.0]], [[2.0]]]), torch.tensor([[2.0]]))
     >>> found.bias, found.variance

@@ -1,4 +1,4 @@
-"""A bound on the error of a network on new examples, with all its factors and assumptions.
+"""Represents an upper bound on the error of a network on unseen examples, with all its factors and assumptions.
 
     error on new examples <= value    with probability at least 1 - delta over the draw of the training examples     (1)
 
@@ -23,7 +23,7 @@ __all__ = ["Bound"]
 
 @dataclass(frozen=True, slots=True)
 class Bound(Result):
-    """A bound on the error of a network: its value, factors and assumptions, and the measured error if there is one.
+    """An upper bound on the error of a network: its value, factors and assumptions, and the measured error if known.
 
     ``order`` means that the theorem is stated up to constants and logarithms, so the value has no confidence level and
     can only be compared with similar values. ``measured`` is the same quantity on held-out examples, with its interval,
@@ -41,27 +41,27 @@ class Bound(Result):
 
     @property
     def vacuous(self) -> bool:
-        """Returns whether the bound is vacuous: at least 1, and so says nothing about an error rate."""
+        """Returns whether the bound is at least 1, and therefore says nothing about an error rate."""
         return not self.value < 1
 
     @property
     def dominating(self) -> Value:
-        """Returns the factor of the bound with the largest value."""
+        """Returns the largest factor of the bound."""
         return max(self.factors, key=lambda factor: float(factor.value))
 
     @property
     def holds(self) -> bool | None:
-        """Returns whether the measured value is below the bound; None if nothing was measured."""
+        """Returns whether the measured error is below the bound; None if it was not measured."""
         return None if self.measured is None else float(self.measured.value) <= self.value
 
     @property
     def broken(self) -> tuple[Hypothesis, ...]:
-        """Returns the assumptions that were checked and do not hold."""
+        """Returns the assumptions of the bound that were checked and do not hold."""
         return tuple(premise for premise in self.hypotheses if premise.holds is False)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the bound, compared with the measured error if there is one."""
         size = f"{self.value:.3g}" if self.vacuous else f"{self.value:.2%}"
         up_to = " up to constants and logarithms" if self.order else f" at confidence {1 - self.delta:.3g}"
         says = "which is vacuous because it is above 1" if self.vacuous else "which is below 1, so it is not vacuous"

@@ -52,7 +52,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @names_call
 def sauer_bound(m: int, dimension: int) -> int:
-    """Returns the maximum number of ways in which a class of this VC dimension can label m points; equation (1).
+    """Bounds the number of different labelings of m points by functions of this VC dimension; equation (1).
 
     Hypotheses: none.
     Reference: [sauer1972density].
@@ -66,7 +66,8 @@ def sauer_bound(m: int, dimension: int) -> int:
 
 @names_call
 def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
-    """Bounds the gap between training and true error over a class that can label n points in ``ways`` ways; (2).
+    """Bounds the gap between training and true error for functions that can label n points in ``ways`` different ways;
+    (2).
 
     Args:
         n: number of examples.
@@ -87,7 +88,8 @@ def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
 
 @names_call
 def network_vc_dimension(module: nn.Module) -> float:
-    """Returns the order of magnitude of a ReLU network's VC dimension, p L ln p, without constants; equation (3).
+    """Estimates the VC dimension of a ReLU network as p L ln p, for p parameters and L layers, up to a constant;
+    equation (3).
 
     Pseudo-dimensions of its real outputs are of the same order.
 
@@ -105,7 +107,8 @@ def network_vc_dimension(module: nn.Module) -> float:
 
 @names_call
 def massart_bound(m: int, ways: float) -> float:
-    """Bounds the Rademacher complexity of a class that can label m points in ``ways`` ways; equation (6).
+    """Bounds the Rademacher complexity of a class of functions that can label m points in ``ways`` different ways;
+    equation (6).
 
     Hypotheses: values in [-1, 1].
     Reference: [bartlett2002rademacher].
@@ -118,7 +121,9 @@ def massart_bound(m: int, ways: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RademacherComplexity(Result):
-    """Result: the Rademacher complexity of functions on given points, with an interval and an upper bound."""
+    """Result: the Rademacher complexity of a class of functions on given points, with an interval and an upper
+    bound.
+    """
 
     value: float
     interval: Interval
@@ -127,12 +132,14 @@ class RademacherComplexity(Result):
     draws: int
 
     def gap(self, delta: float = 0.05) -> float:
-        """Returns a bound on the gap between training and true loss over the class, for 1-Lipschitz losses; (7)."""
+        """Bounds the gap between training and true loss for all functions in the class and 1-Lipschitz losses; equation
+        (7).
+        """
         return 2 * self.interval.high + 3 * sqrt(log(2 / delta) / (2 * self.examples))  # (7)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the Rademacher complexity, in one sentence."""
         return (
             f"On {self.examples} points the best function of the class has a correlation with random signs of "
             f"{self.value:.3g} "
@@ -190,7 +197,7 @@ def min_norm_bound(
     delta: float = 0.05,
     test: tuple[Float[Tensor, "m n"], Float[Tensor, " m"]] | None = None,
 ) -> Bound:
-    """Bounds the test error of kernel regression that fits labels +-1 exactly; equation (8).
+    """Bounds the test error of the kernel regression that fits labels +-1 exactly; equation (8).
 
     ``test`` is the kernel of test examples with the others, and their labels: the error rate on them is then reported
     with the bound.
@@ -241,7 +248,7 @@ def _wrong(made: Tensor, labels: Tensor) -> Value:
 
 
 def _signs(n: int, draws: int, seed: int) -> Tensor:
-    """Returns all sign vectors of n points that begin with +1, or ``draws`` random ones if there are more than that."""
+    """Returns all vectors of n signs that begin with +1; ``draws`` random ones if there would be more than that."""
     if _exact(n, draws):
         bits = torch.arange(2 ** (n - 1))[:, None] >> torch.arange(n - 1)
         return torch.cat([torch.ones(len(bits), 1), 2.0 * (bits & 1) - 1], 1).double()

@@ -39,7 +39,9 @@ SHAPELESS = (nn.ReLU, nn.Flatten, nn.Dropout, nn.Identity)
 
 @dataclass(frozen=True, slots=True)
 class LayerCushions(Result):
-    """Result: the noise that each Linear layer tolerates (cushions), the contraction, and the output norm."""
+    """Result: how much noise at its input each Linear layer tolerates (its cushions), the contraction, and the output
+    norm.
+    """
 
     names: tuple[str, ...]
     layer: tuple[float, ...]
@@ -49,13 +51,15 @@ class LayerCushions(Result):
 
     @property
     def total(self) -> float:
-        """Returns the factor of the compression bound that depends on the weights: sum_i c^2 / (mu_i mu_i>)^2."""
+        """Returns the part of the compression bound that depends on the weights, the sum over layers i of c^2 / (mu_i
+        mu_i>)^2.
+        """
         pairs = zip(self.layer, self.interlayer, strict=True)
         return sum((self.contraction / (a * b)) ** 2 if a * b > 0 else float("inf") for a, b in pairs)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Names the layer that tolerates noise least, with its cushions."""
         worst = min(range(len(self.layer)), key=lambda i: self.layer[i] * self.interlayer[i])
         return (
             f"Layer '{self.names[worst]}' tolerates noise least: its layer cushion is {self.layer[worst]:.3g}, its "
@@ -81,7 +85,7 @@ def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
     ('0', '2')
     """
     check_readable(module)
-    # _modules, because named_children() skips repeated modules, such as one nn.ReLU() for all layers
+    # reads _modules, because named_children() skips repeated modules, such as one nn.ReLU() used for all layers
     parts = list(module._modules.items()) if isinstance(module, nn.Sequential) else [("module", module)]
     odd = next((name for name, part in parts if not isinstance(part, (nn.Linear, *SHAPELESS))), None)
     if odd is not None or not any(isinstance(part, nn.Linear) for _, part in parts):
@@ -123,9 +127,9 @@ def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
 
 
 def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[Tensor]) -> float:
-    """Returns the interlayer cushion, the noise tolerance from one layer to the output; equation (2)."""
+    """Returns the interlayer cushion of layer i: how much noise behind it all later layers tolerate; equation (2)."""
     x = before[i]
-    least = x.shape[1] ** -0.5  # the ratio for j = i, for which the Jacobian is the identity
+    least = x.shape[1] ** -0.5  # the ratio for j = i, whose Jacobian is the identity
     jacobian = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)
     for j in range(i + 1, len(layers)):
         jacobian = layers[j] @ (masks[j - 1][:, :, None] * jacobian)
@@ -135,6 +139,8 @@ def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[
 
 
 def _least(above: Tensor, below: Tensor) -> float:
-    """Returns the smallest ratio above / below over examples; skips examples with a zero denominator."""
+    """Returns the smallest ratio numerator / denominator over all examples; skips examples whose denominator is
+    zero.
+    """
     known = below > 0
     return float((above[known] / below[known]).min()) if bool(known.any()) else 0.0

@@ -41,7 +41,7 @@ __all__ = ["epoch_wise_double_descent", "sample_wise_double_descent"]
 def sample_wise_double_descent(
     fit: Callable[..., Callable[[Any], Tensor]], sizes: Sequence[int], data: Any, test: Any, *, draws: int = 3
 ) -> DoubleDescent:
-    """Fits a model to increasingly many examples and looks for a peak of the test error; equation (1).
+    """Fits a model to more and more examples, and looks for a peak of the test error (double descent); equation (1).
 
     Args:
         fit: ``fit(x, y, seed)`` returns a trained module or function from inputs to outputs.
@@ -92,7 +92,8 @@ def epoch_wise_double_descent(
     batch: int = 32,
     draws: int = 3,
 ) -> DoubleDescent:
-    """Trains new networks, evaluates them after given epochs, and looks for a peak of the test error; equation (2).
+    """Trains new networks, measures their test error after each of the given numbers of epochs, and looks for a peak;
+    equation (2).
 
     Args:
         factory: a function from a seed to a new network.

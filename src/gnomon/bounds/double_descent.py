@@ -103,7 +103,7 @@ def spectral_risk(
 
 @dataclass(frozen=True, slots=True)
 class DoubleDescent(Result):
-    """Result: mean training and test error at each size, with standard errors; ``along`` says what the size is.
+    """Result: mean training and test error at each size, with standard errors; ``along`` names what the size counts.
 
     ``lowest`` are the smallest test errors of any repetition, ``threshold`` is the interpolation threshold, or None.
     """
@@ -118,7 +118,7 @@ class DoubleDescent(Result):
 
     @property
     def threshold(self) -> float | None:
-        """Returns the interpolation threshold: the size from which training fits (almost) all examples.
+        """Returns the interpolation threshold: the smallest size at which training fits (almost) all examples.
 
         Along examples, it is the last size at which the training data are fitted.
         """
@@ -130,7 +130,7 @@ class DoubleDescent(Result):
 
     @property
     def peak(self) -> float | None:
-        """Returns the size at which the test error has a significant peak, or None without such a peak.
+        """Returns the size at which the test error has a significant peak; None if it has none.
 
         Significant means by two standard errors or in every repetition, because errors at the threshold have heavy
         tails.
@@ -145,7 +145,7 @@ class DoubleDescent(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States whether there is a peak of the test error, and at which size."""
         best = min(range(len(self.sizes)), key=lambda i: self.test[i])
         where = f"the smallest test error, {self.test[best]:.3g}, is at {self.sizes[best]:g}"
         if self.peak is None:
@@ -180,7 +180,7 @@ def double_descent(
     draws: int = 3,
     loss: Callable[[Tensor, Tensor], Tensor] = nn.functional.mse_loss,
 ) -> DoubleDescent:
-    """Fits a model at each size and looks for a peak of the test error at the interpolation threshold.
+    """Fits models of increasing size and looks for a peak of the test error at the interpolation threshold.
 
     ``fit(size, x, y, seed)`` returns a trained module or function from inputs to outputs. The size is the width of a
     model, or another size that ``fit`` understands; for more examples or longer training see `sample_wise`,
@@ -225,7 +225,7 @@ def double_descent(
 
 
 def summarize_errors(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> DoubleDescent:
-    """Summarizes training and test errors (repetitions, 2) at each size.
+    """Converts training and test errors of several runs at each size to means and standard errors.
 
     >>> summarize_errors([1, 2, 3], [torch.tensor([[1.0, 2.0]])] * 3, "width").test
     (2.0, 2.0, 2.0)

@@ -1,4 +1,5 @@
-"""Splits the excess error of a chosen model into two parts: too few examples, and a suboptimal choice.
+"""Explains why a chosen model is worse than the best candidate: too few examples, or a suboptimal choice on the
+training data.
 
     R(f) - min R  <=  2 max |R_n - R|  +  R_n(f) - min R_n                                                      (1)
 
@@ -25,7 +26,8 @@ __all__ = ["ExcessRisk", "excess_risk_report"]
 
 @dataclass(frozen=True, slots=True)
 class ExcessRisk(Result):
-    """Result: the excess error of the chosen model, and the two terms that bound it; equation (1).
+    """Result: how much worse the chosen model is than the best one, and the two terms that bound the difference;
+    equation (1).
 
     >>> ExcessRisk(excess=0.1, estimation=0.3, optimization=0.05).bound
     0.35
@@ -57,7 +59,8 @@ class ExcessRisk(Result):
 
 @names_call
 def excess_risk_report(models: Sequence[nn.Module], data: Any, test: Any, *, chosen: int = 0) -> ExcessRisk:
-    """Measures candidate classifiers on training and test examples, and splits the excess error of one; equation (1).
+    """Measures the errors of several classifiers and explains how much worse the chosen one is than the best; equation
+    (1).
 
     Args:
         models: candidate classifiers.

@@ -30,7 +30,7 @@ __all__ = ["DatasetHardness", "dataset_hardness"]
 
 @dataclass(frozen=True, slots=True)
 class DatasetHardness(Result):
-    """Result: the median normalized margin after training, for each fraction of random labels.
+    """Result: for each fraction of random labels, the median normalized margin after training.
 
     >>> DatasetHardness((0.0, 1.0), (2.0, 0.5)).advantage
     4.0
@@ -41,12 +41,14 @@ class DatasetHardness(Result):
 
     @property
     def advantage(self) -> float:
-        """Returns the margin with the fewest random labels over the margin with the most; 1 means as hard as noise."""
+        """Returns the margin with the fewest random labels divided by the margin with the most; 1 if the true labels
+        are as hard as random ones.
+        """
         return self.margins[0] / self.margins[-1] if self.margins[-1] > 0 else float("inf")
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports how hard the labels are to fit, compared with random labels."""
         if self.margins[-1] <= 0:
             return "Training does not fit the random labels (median margin below 0). Train longer to compare margins."
         return (
@@ -70,7 +72,8 @@ def dataset_hardness(
     lr: float = 3e-3,
     seed: int = 0,
 ) -> DatasetHardness:
-    """Trains the same network on increasingly random labels and compares its normalized margins; equation (1).
+    """Trains the same network on data with more and more random labels, and compares the normalized margins; equation
+    (1).
 
     Args:
         factory: a function from a seed to a new network with an output for each class.

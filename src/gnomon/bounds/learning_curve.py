@@ -89,12 +89,12 @@ class LearningCurve(Result):
 
     @property
     def gain(self) -> float | None:
-        """Returns the fraction of the error that twice as many examples would remove."""
+        """Returns the fraction of the error that twice as many examples would remove; None if unknown."""
         return None if self.doubled is None or self.now <= 0 else 1 - float(self.doubled.value) / self.now
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the current error, and the predicted error with twice as many examples."""
         share = f"{self.now / self.spread:.1%} of the variance of the targets" if self.spread > 0 else f"{self.now:.3g}"
         if self.gain is None:
             return f"With {self.examples} examples the error is {share}; the effect of more examples is unknown."
@@ -130,7 +130,7 @@ def learning_curve(
     ridge: float | None = None,
     budget: float | None = None,
 ) -> LearningCurve:
-    """Predicts the test error of kernel regression for other numbers of examples; equations (1) to (4).
+    """Predicts the test error of kernel regression for smaller and larger numbers of examples; equations (1) to (4).
 
     Args:
         kernel: kernel matrix of all rows, such as ``gnomon.limit(net).ntk(x)`` or ``gnomon.ntk(net, x)``.
@@ -177,7 +177,9 @@ def learning_curve(
 
 
 class _Known:
-    """Estimates at any ridge penalty from the given rows: D1, D2, k and the leave-one-out error; equation (3)."""
+    """Estimates that the given kernel rows allow at any ridge penalty: D1, D2, k and the leave-one-out error; equation
+    (3).
+    """
 
     def __init__(self, values: Tensor, vectors: Tensor, y: Tensor, ridge: float) -> None:
         self.values, self.squares, self.vectors = values, vectors.square(), vectors
@@ -187,7 +189,7 @@ class _Known:
 
     @classmethod
     def of(cls, kernel: Tensor, targets: Tensor, ridge: float) -> "_Known":
-        """Prepares the estimates from a kernel matrix and the targets of its rows."""
+        """Prepares the estimates from a kernel matrix and its targets by an eigendecomposition."""
         values, vectors = torch.linalg.eigh((kernel + kernel.mT) / 2)
         return cls(values.clamp_min(0), vectors, targets - targets.mean(0), ridge)
 
@@ -200,7 +202,9 @@ class _Known:
         return float(errors.mean()), float(errors.std()) / self.n**0.5
 
     def measures(self, ridge: float) -> tuple[float, float, float]:
-        """Returns D1, k and D2 of equation (3) for a ridge penalty, over all rows."""
+        """Returns the numbers D1, k and D2 of equation (3) for a ridge penalty, computed from all eigenvalues of the
+        kernel.
+        """
         share = self.values / (self.values + ridge)
         d1, s2 = float(share.sum()), float(share.square().sum())
         left = float((ridge / (self.values + ridge)).sum())
@@ -210,7 +214,9 @@ class _Known:
         return d1, k, d1 + k * slope / dk
 
     def _table(self) -> Tensor:
-        """Returns a table of ridge penalties s and the number of examples n that each corresponds to; equation (1)."""
+        """Returns a table with rows (s, n): ridge penalties s, and the number n of examples that each is equivalent to;
+        equation (1).
+        """
         top = float(self.values.max())
         low, high = max(MIN_RELATIVE_RIDGE * top, 1e-4 * self.ridge), self.n * top + self.ridge
         grid = torch.logspace(0, 1, RIDGE_COUNT, dtype=torch.float64).log10()
@@ -222,7 +228,9 @@ class _Known:
         return torch.tensor(rows, dtype=torch.float64)
 
     def at(self, size: int) -> float:
-        """Returns the predicted error (2) for another number of rows, within the range that the rows determine."""
+        """Returns the predicted error (2) for another number of examples, without extrapolation beyond the given
+        data.
+        """
         ns = self.table[:, 1]
         place = int((ns > size).sum().clamp(1, len(ns) - 1))
         (s0, n0), (s1, n1) = self.table[place - 1].tolist(), self.table[place].tolist()
@@ -243,7 +251,7 @@ def _extrapolate(known: _Known, now: float) -> ScalingLaw | None:
 
 
 def _error_at(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
-    """Returns the predicted error for a number of rows: by equation (2), or beyond its range by the power law."""
+    """Returns the predicted error for a number of rows: by equation (2), or beyond its range by a fitted power law."""
     if size <= known.reach:
         return now if size == known.n else known.at(size)
     if size > MAX_EXTRAPOLATION * known.n or law is None or not law.trusted:
@@ -254,7 +262,9 @@ def _error_at(known: _Known, law: ScalingLaw | None, now: float, size: int) -> f
 
 
 def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, size: int) -> float:
-    """Returns the correction factor of (4), at least 1: the true error over errors predicted from subsets."""
+    """Returns the factor that corrects optimistic extrapolation (4): the true error divided by errors predicted from
+    subsets, at least 1.
+    """
     n = len(kernel)
     m = n * n // max(size, n)
     if m == n or m < MIN_SUBSET_ROWS:

@@ -62,7 +62,9 @@ class Memorization(Result):
 
     @property
     def fitted(self) -> tuple[int | None, int | None]:
-        """Returns the first evaluated steps at which all true and all random labels are fitted; None if never."""
+        """Returns the first recorded step at which all true labels are fitted, and the same for random labels; None if
+        never.
+        """
         first = [
             next((s for s, a in zip(self.steps, c, strict=True) if a == 1.0), None) for c in (self.true, self.random)
         ]
@@ -70,18 +72,20 @@ class Memorization(Result):
 
     @property
     def slowdown(self) -> float | None:
-        """Returns how many times longer fitting random labels takes than fitting true labels."""
+        """Returns the number of steps to fit random labels divided by the number of steps to fit the true labels."""
         true, random = self.fitted
         return None if true is None or random is None else max(random, 1) / max(true, 1)
 
     @property
     def rademacher(self) -> float | None:
-        """Returns the correlation with random signs, a lower bound of the Rademacher complexity; for two classes."""
+        """Returns a lower bound of the Rademacher complexity, the correlation with random signs; None unless there are
+        two classes.
+        """
         return 2 * max(self.random) - 1 if self.classes == 2 else None  # (1)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports how well random labels were fitted, in one sentence."""
         share = f"{max(self.random):.1%} of random labels"
         if self.slowdown is None:
             return f"The network fits {max(self.true):.1%} of the true and {share} within {self.steps[-1]} steps."
@@ -108,7 +112,8 @@ def memorization(
     seed: int = 0,
     budget: float | None = None,
 ) -> Memorization:
-    """Trains two new networks, one on the true and one on random labels, and compares their accuracy; equation (1).
+    """Trains one new network on the true labels and one on random labels, and compares their training accuracy;
+    equation (1).
 
     Args:
         factory: a function from a seed to a new network.
@@ -159,7 +164,9 @@ class ForgettingEvents(Result):
 
     @property
     def ranked(self) -> tuple[int, ...]:
-        """Returns example indices: never correctly classified examples first, then by how often they were forgotten."""
+        """Returns the indices of all examples, hardest first: never learned ones, then by how often they were
+        forgotten.
+        """
         score = self.events + (~self.learned) * (int(self.events.max()) + 1)
         return tuple(score.argsort(descending=True, stable=True).tolist())
 
@@ -170,7 +177,7 @@ class ForgettingEvents(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the fraction of examples that are never forgotten once they are correct."""
         return f"{self.never:.1%} of the examples are never forgotten once correct; the others are hard or mislabeled."
 
     def plots(self) -> tuple[Plot, ...]:
@@ -183,7 +190,7 @@ class ForgettingEvents(Result):
 def forgetting_events(
     module: nn.Module, data: Any, *, steps: int = 300, batch: int = 32, lr: float = 1e-3, seed: int = 0
 ) -> ForgettingEvents:
-    """Trains a copy and counts how often each example changes from correct to wrong between evaluations; equation (2).
+    """Trains a copy and counts how often each example changes from correct to wrong during training; equation (2).
 
     Hypotheses: none.
     Reference: [toneva2019empirical].
@@ -215,7 +222,8 @@ def forgetting_events(
 def kernel_influence(
     kernel: Float[Tensor, "n n"], y: Float[Tensor, "n k"], cross: Float[Tensor, "m n"], *, ridge: float
 ) -> Float[Tensor, "m n k"]:
-    """Returns the influence of each training row on predictions: the prediction with it minus without it; equation (3).
+    """Returns the influence of each training example on each prediction: the prediction with it minus without it;
+    equation (3).
 
     Hypotheses: kernel regression with this ridge; for wide networks, with the tangent kernel.
     Reference: [koh2017understanding]; [rasmussen2006gaussian], 5.4.2, for the leave-one-out residual.
@@ -244,7 +252,8 @@ def network_rademacher(
     seed: int = 0,
     budget: float | None = None,
 ) -> RademacherComplexity:
-    """Estimates the Rademacher complexity of a network: how well new networks fit random signs; equation (1).
+    """Estimates the Rademacher complexity of a network architecture: how well trained networks fit random signs;
+    equation (1).
 
     Training does not reach the supremum, so the value is a lower bound of the complexity of the class.
 

@@ -1,4 +1,4 @@
-"""Tests whether training fits the true labels before the wrong labels, by the accuracy on both over the steps.
+"""Tests whether training fits correct labels before wrong ones, by the accuracy on both over the steps.
 
     clean(t) = share of examples with true labels that are fitted,   noise(t) = share of wrong labels that are     (1)
 
@@ -29,7 +29,7 @@ __all__ = ["NoiseFit", "noise_fit"]
 
 @dataclass(frozen=True, slots=True)
 class NoiseFit(Result):
-    """Result: the fractions of clean and of wrong labels that the network fits at the recorded steps; equation (1)."""
+    """Result: the fractions of clean and of wrong labels that the network fits at each recorded step; equation (1)."""
 
     steps: tuple[int, ...]
     clean: tuple[float, ...]
@@ -37,13 +37,15 @@ class NoiseFit(Result):
 
     @property
     def best(self) -> int:
-        """Returns the step with the largest difference between fitted clean labels and fitted wrong labels."""
+        """Returns the step at which the network fits clean labels but not wrong ones best (largest difference of the
+        fractions).
+        """
         ahead = [a - b for a, b in zip(self.clean, self.noise, strict=True)]
         return self.steps[ahead.index(max(ahead))]
 
     @property
     def verdict(self) -> str:
-        """States when clean labels were learned and how many wrong labels were fitted later."""
+        """Reports when clean labels were fitted, and how many wrong labels were fitted later."""
         i = self.steps.index(self.best)
         return (
             f"Best step: {self.best}. There, {self.clean[i]:.0%} of the clean and {self.noise[i]:.0%} of the wrong "

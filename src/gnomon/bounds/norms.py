@@ -1,4 +1,4 @@
-"""Norms of the weights of each layer, which bounds on generalization use.
+"""Computes norms of the weights of each layer, which generalization bounds use.
 
 For a layer W (a convolution as its matrix out x (in k k)) and its start W0:
 
@@ -40,7 +40,8 @@ SUMMING = (*AFFINE_LAYERS, *MAX_POOLS, *AVERAGE_POOLS, nn.ReLU, nn.LeakyReLU, nn
 
 @dataclass(frozen=True, slots=True)
 class LayerNorms(Record):
-    """Result: the norms (1) to (3) of one layer; ``distance`` and ``moved`` are relative to the start or to zero.
+    """Norms (1) to (3) of one layer's weights; ``distance`` and ``moved`` measure the change since initialization (or
+    zero).
 
     ``moved`` is |W - W0| in the norm (2, 1) of (1); ``units`` are the outputs of the layer.
 
@@ -112,7 +113,8 @@ def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[Laye
 
 @names_call
 def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
-    """Computes the path norm: sqrt of the sum, over all paths, of the products of squared weights; equation (4).
+    """Computes the path norm: the square root of the sum over all paths of the product of squared weights; equation
+    (4).
 
     Args:
         module: a network of Linear and convolution layers, ReLU, pooling by means or largest values, flattening.
@@ -151,7 +153,7 @@ def _has_parts(module: nn.Module) -> bool:
 
 
 def matrix(weight: Tensor) -> Tensor:
-    """Returns the weight of a layer as a matrix from inputs to outputs, in float64."""
+    """Returns the weight of a layer as a float64 matrix (outputs, inputs)."""
     return weight.detach().double().flatten(1)
 
 

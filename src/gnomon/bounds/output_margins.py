@@ -1,4 +1,4 @@
-"""Output margins of a classifier, plain and normalized; normalized margins distinguish easy from hard data sets.
+"""Margins of a classifier's outputs, plain and normalized; normalized margins distinguish easy from hard data sets.
 
     m_i = f(x_i)_y - max over other classes of f(x_i)_c,    normalized: m_i n / (R_A |X|_F)                       (1)
     R_A = prod_j |W_j|_2 (sum_j (|W_j^T - W0_j^T|_{2,1} / |W_j|_2)^(2/3))^(3/2)                                  (2)
@@ -41,7 +41,7 @@ __all__ = ["OutputMargins", "output_margins", "spectral_complexity"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputMargins(Result):
-    """Result: the margin of each example, the spectral complexity of the network, and the norm of all inputs."""
+    """Result: the margin of each example, the spectral complexity of the network, and the norm of the input matrix."""
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
     complexity: float
@@ -50,22 +50,22 @@ class OutputMargins(Result):
 
     @property
     def normalized(self) -> Tensor:
-        """Returns the margins divided by the complexity of the network; equation (1)."""
+        """Returns the margins divided by the spectral complexity of the network; equation (1)."""
         scale = self.complexity * self.size / len(self.values)
         return self.values / scale if scale > 0 else torch.zeros_like(self.values)  # (1)
 
     @property
     def error(self) -> float:
-        """Returns the error rate: the fraction of examples without a positive margin, including ties."""
+        """Returns the fraction of examples without a positive margin, which counts ties as errors."""
         return float((self.values <= 0).double().mean())
 
     def quantile(self, share: float) -> float:
-        """Returns the margin below which the given fraction of the examples lies."""
+        """Returns the quantile of the margins: the value that the given fraction of examples is below."""
         return float(torch.quantile(self.values.double(), share))
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the median margin, plain and normalized."""
         middle, small = float(self.values.median()), float(self.normalized.median())
         half = f"Half of {len(self.values)} examples have a margin below {middle:.3g}"
         normalized = f" ({small:.3g} when it is divided by the size of the weights and inputs)" if self.size > 0 else ""
@@ -80,7 +80,8 @@ class OutputMargins(Result):
 
 @names_call
 def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = None) -> OutputMargins:
-    """Computes the margins of a classifier on data, plain and normalized by its spectral complexity; (1) and (2).
+    """Computes a classifier's margins on data, and its spectral complexity, by which margins are normalized; (1) and
+    (2).
 
     Hypotheses: integer classes, an output for each.
     Reference: [bartlett2017spectrally].

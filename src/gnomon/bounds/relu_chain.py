@@ -32,7 +32,8 @@ MAX_ROUNDINGS = 1e3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReluChain(Record):
-    """The layers of a network as an ``nn.Sequential`` with their activation, or the reason why they are not a chain.
+    """A network's layers as an ``nn.Sequential`` with the name of their activation, or the reason why it is not a chain
+    of layers.
 
     >>> ReluChain(None, "", "'0' is a Conv2d").layers is None
     True
@@ -44,7 +45,8 @@ class ReluChain(Record):
 
 
 def read_relu_chain(module: nn.Module, x: Tensor) -> ReluChain:
-    """Returns a chain (1) of a module's Linear layers with the same outputs, or the reason why there is none.
+    """Converts a module to a chain of Linear layers and ReLUs with the same outputs (1), or returns the reason why that
+    is impossible.
 
     Args:
         module: a network.
@@ -82,7 +84,7 @@ def read_relu_chain(module: nn.Module, x: Tensor) -> ReluChain:
 
 
 def _same_margins(a: Tensor, b: Tensor) -> bool:
-    """Returns whether two tables of outputs have the same differences between classes, up to rounding."""
+    """Returns whether two tables of class scores agree in all differences between classes, up to rounding."""
     if a.shape != b.shape:
         return False
     tolerance = MAX_ROUNDINGS * torch.finfo(b.dtype).eps * float(b.abs().max())

@@ -1,4 +1,4 @@
-"""Stability of a training method, measured by replacing single examples; the mean effect is the generalization gap.
+"""Estimates the generalization gap of a training method by replacing single training examples (stability).
 
 With A(S) trained on n examples S, and S_i the same set with example z_i replaced by a new one,
 
@@ -46,7 +46,8 @@ STUDENT_LEVEL = 0.98
 
 @dataclass(frozen=True, slots=True)
 class ReplaceOneGap(Result):
-    """Result: the mean change of the loss if one example is replaced, the largest change, and the training error.
+    """Result: the mean and the largest change of an example's loss if the example is replaced before training, and the
+    training error.
 
     The mean has a 90 % interval if there are at least 40 draws.
 
@@ -63,7 +64,7 @@ class ReplaceOneGap(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the estimated generalization gap, in one sentence."""
         more = f"The loss of a left-out example exceeds the loss of a training example by {float(self.gap.value):.3g}"
         return f"{more} (at most {self.largest:.3g}). This estimates the expected generalization gap."
 
@@ -72,7 +73,8 @@ class ReplaceOneGap(Result):
 def replace_one_gap(
     fit: Callable[..., Callable[[Any], Tensor]], data: Any, *, draws: int = 10, seed: int = 0
 ) -> ReplaceOneGap:
-    """Trains repeatedly with one example replaced; the mean change of its loss is the expected generalization gap; (1).
+    """Estimates the generalization gap: trains again with single examples replaced and averages how much their loss
+    changes; equation (1).
 
     Args:
         fit: ``fit(x, y, seed)`` returns a trained module or function from inputs to outputs.

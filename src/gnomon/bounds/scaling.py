@@ -1,4 +1,4 @@
-"""Scaling laws: error as a power of the amount of data, parameters or compute, with a check of their reliability.
+"""Scaling laws: test error as a power of the amount of data, parameters or compute, and whether the fit is reliable.
 
     error(n) = a n^-b + c,    a, b > 0,  c >= 0                                                                   (1)
 
@@ -47,7 +47,9 @@ MAX_EXPONENT_INTERVAL = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ScalingLaw(Result):
-    """A fitted power law with the interval of its exponent; ``reason`` says why it is not reliable, or is empty."""
+    """A power law fitted to errors, with the interval of its exponent; ``reason`` says why it is unreliable, or is
+    empty.
+    """
 
     scale: float
     exponent: float
@@ -60,12 +62,12 @@ class ScalingLaw(Result):
 
     @property
     def trusted(self) -> bool:
-        """Returns whether the measured points determine the exponent reliably."""
+        """Returns whether the measured points determine the exponent reliably enough to extrapolate."""
         return not self.reason
 
     @names_call
     def at(self, size: float) -> Value:
-        """Predicts the error at another size, with an interval. Raises an error far beyond the points.
+        """Predicts the error at another size, with an interval; raises an error far beyond the measured sizes.
 
         >>> law = scaling_law([1, 2, 4, 8, 16], [1.0, 0.5, 0.25, 0.125, 0.0625])
         >>> round(law.at(32).value, 9)
@@ -91,7 +93,7 @@ class ScalingLaw(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the exponent of the power law, or why it is unreliable."""
         if not self.trusted:
             return f"These points do not determine a power law: {self.reason}."
         low, high = self.exponent_interval.low, self.exponent_interval.high
@@ -109,7 +111,8 @@ class ScalingLaw(Result):
 
 @names_call
 def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
-    """Fits a power law to measured errors, and says whether the points determine its exponent; equation (1).
+    """Fits a power law to errors measured at several sizes, and checks whether the points determine its exponent;
+    equation (1).
 
     The result is not trusted, and ``reason`` says why, for: fewer than five sizes, a range below a factor of 8, errors
     that do not fall, an exponent whose 95 % interval is wider than 1 or holds 0.
@@ -136,7 +139,7 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
 
 @dataclass(frozen=True, slots=True)
 class _Fits:
-    """Lines fitted in log-log coordinates after subtracting an offset: the best one, and all that fit as well."""
+    """Power laws fitted as lines in log-log coordinates: the best one, and all that fit almost as well."""
 
     best: tuple[float, float, float]
     near: tuple[tuple[float, float, float], ...]
@@ -146,11 +149,11 @@ class _Fits:
 
 
 def _fit_offsets(sizes: tuple[float, ...], errors: tuple[float, ...]) -> _Fits:
-    """Fits a line for each candidate of the offset and keeps the lines that an F test does not reject."""
+    """Fits a power law for each candidate of its constant term, and keeps the fits that an F test does not reject."""
     n, e = (torch.tensor(column, dtype=torch.float64) for column in (sizes, errors))
     tries = (float(e.min()) * torch.linspace(0.0, 0.99, OFFSET_CANDIDATES, dtype=torch.float64)).tolist()
     fits = [_line(n.log(), (e - c).log()) for c in tries]
-    # residuals of log(error) including c, so that losses for different c are comparable
+    # residuals of log(error) with c added again, so that fits with different c are comparable
     losses = [_loss(n, e, slope, offset, c) for (slope, offset, _), c in zip(fits, tries, strict=True)]
     best = min(range(len(fits)), key=lambda i: losses[i])
     freedom = max(1, len(sizes) - 3)
@@ -174,7 +177,7 @@ def _reason(pairs: list[tuple[float, float]], interval: Interval) -> str:
 
 
 def _line(x: Tensor, y: Tensor) -> tuple[float, float, float]:
-    """Fits a line by least squares. Returns its slope, offset and the standard error of the slope."""
+    """Fits a line by least squares; returns slope, offset, and the standard error of the slope."""
     center = x.mean()
     u = x - center
     slope = float((u @ y) / (u @ u))

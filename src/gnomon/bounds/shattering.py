@@ -1,4 +1,4 @@
-"""Shattering: for how many examples can a network fit every labeling? Measured by training on random labels.
+"""Shattering: for how many examples can a network learn every labeling? Measured by training on random labels.
 
     share(n) = fitted labelings / tried labelings,    1 for n up to the VC dimension if training finds every fit  (1)
 
@@ -26,7 +26,8 @@ __all__ = ["Shattering", "empirical_shattering"]
 
 @dataclass(frozen=True, slots=True)
 class Shattering(Result):
-    """Result: for several numbers of examples, the fraction of random labelings that training fitted without an error.
+    """Result: for several numbers of examples, the fraction of random labelings that the network learned without an
+    error.
 
     >>> Shattering((2, 4, 8), (1.0, 1.0, 0.25), 4).capacity
     4
@@ -38,16 +39,16 @@ class Shattering(Result):
 
     @property
     def capacity(self) -> int:
-        """Returns the largest tried number of examples for which every tried labeling was fitted, or 0."""
+        """Returns the largest tried number of examples for which every tried labeling was learned, or 0."""
         return max((n for n, share in zip(self.sizes, self.shares, strict=True) if share == 1.0), default=0)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the largest number of examples for which all random labelings were learned."""
         return f"Training fits all {self.labelings} random labelings of up to {self.capacity} examples."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fraction of fitted labelings over the number of examples."""
+        """Plots the fraction of learned labelings over the number of examples."""
         line = Line("fitted labelings", self.sizes, self.shares)
         return (Plot("Random labelings that are fitted", (line,), Axis("examples", log=True), Axis("share")),)
 
@@ -63,7 +64,8 @@ def empirical_shattering(
     lr: float = 3e-2,
     seed: int = 0,
 ) -> Shattering:
-    """Trains on random labelings of the first n examples, for several n, and counts fitted labelings; equation (1).
+    """Trains on random labels of the first n examples, for several n, and counts labelings that are learned without
+    error; (1).
 
     Args:
         factory: a function from a seed to a new network with two outputs.

@@ -34,7 +34,9 @@ __all__ = ["RidgeStability", "ridge_stability"]
 
 @dataclass(frozen=True, slots=True)
 class RidgeStability(Result):
-    """Result: a theoretical and a measured bound on the effect of one example, and the error bound that follows."""
+    """Result: how much one training example can change the predictions, as a theoretical and a measured bound, and the
+    error bound that follows.
+    """
 
     uniform: float
     measured: Value
@@ -43,7 +45,7 @@ class RidgeStability(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the stability and the error bound that follows."""
         return (
             f"One example changes a loss by at most {self.uniform:.3g} in theory and by "
             f"{float(self.measured.value):.3g} here; the bound on the error is {self.bound.value:.3g}."
@@ -59,7 +61,8 @@ def ridge_stability(
     confidence: float = 0.95,
     test: tuple[Float[Tensor, "t n"], Float[Tensor, " t"]] | None = None,
 ) -> RidgeStability:
-    """Computes the stability of kernel ridge regression with penalty a |f|^2, in theory and measured; (1) to (3).
+    """Computes how much one example can change kernel ridge regression with penalty a |f|^2, in theory and measured;
+    (1) to (3).
 
     ``test`` is the kernel of test examples with the others, and their targets: the error on them is then reported with
     the bound.

@@ -57,7 +57,8 @@ FOR_TANH = ("rows", "spectral-1", "spectral")
 
 @dataclass(frozen=True, slots=True)
 class GeneralizationBounds(Result):
-    """Result: all generalization bounds that apply, smallest first, and the measured gap; ``margin`` is gamma.
+    """Result: all bounds on the generalization gap that apply, smallest first, and the measured gap; ``margin`` is
+    gamma.
 
     ``excluded`` are the bounds that do not apply to this network, by name, each with the reason.
 
@@ -88,12 +89,12 @@ class GeneralizationBounds(Result):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Returns the names of the bounds that apply, smallest bound first."""
+        """Returns the names of the bounds that apply, the smallest bound first."""
         return tuple(bound.name for bound in self.bounds)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the smallest bound, compared with the measured gap."""
         seen = self.gap
         measured = "" if seen is None else f" The measured gap is {float(seen.value):.2%} ({seen.interval})."
         if not self.bounds:
@@ -117,7 +118,8 @@ class GeneralizationBounds(Result):
 def generalization_bounds(
     module: nn.Module, data: Any, *, test: Any = None, start: nn.Module | None = None, confidence: float = 0.95
 ) -> GeneralizationBounds:
-    """Computes the bounds (1) to (8) for a trained classifier, with factors, assumptions, and the measured gap.
+    """Computes eight bounds on the generalization gap of a trained classifier, with factors, assumptions, and the
+    measured gap; (1) to (8).
 
     Args:
         module: a trained classifier.
@@ -185,7 +187,7 @@ Made = tuple[str, dict[str, float], str, str]
 
 
 def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
-    """Returns the bounds from layer norms, the square roots of equations (1) to (4), with their factors."""
+    """Returns the bounds that use layer norms, equations (1) to (4), with their factors."""
     spectral = prod(layer.spectral for layer in layers)
     ones = sqrt(sum((a.row_sum_square / a.spectral) ** 2 if a.spectral else inf for a in layers))
     ranks = sqrt(sum(a.units * a.stable_rank for a in layers))
@@ -219,7 +221,7 @@ def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
 
 
 def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]:
-    """Returns the spectral margin bound (6) and the parameter-counting bound (8)."""
+    """Returns two more bounds: the spectral margin bound (6) and the parameter-counting bound (8)."""
     n = len(train.values)
     p, depth = sum(q.numel() for q in module.parameters()), len(train.layers)
     vc = {"sqrt(weights)": sqrt(p), "sqrt(layers ln weights)": sqrt(depth * log(max(p, 2)))}
@@ -231,7 +233,7 @@ def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]
 
 
 def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[Made]:
-    """Returns the compression bound (5) and the path bound (7), which need to run the layers."""
+    """Returns the compression bound (5) and the path bound (7), which both need a chain of Linear layers and ReLUs."""
     assert chain.layers is not None
     kept = layer_cushions(chain.layers, x[:PROBE_EXAMPLES])
     parts = {"largest output / margin": kept.largest / gamma, "cushions": sqrt(kept.total)}
@@ -243,7 +245,7 @@ def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[
 
 
 def _exclude(chain: ReluChain) -> dict[str, str]:
-    """Returns the bounds whose assumptions the network does not meet, with the reason."""
+    """Returns the names of bounds whose assumptions the network does not meet, each with the reason."""
     if chain.layers is None:
         return dict.fromkeys(EVERY, chain.reason)
     if chain.activation == "relu":
@@ -252,7 +254,7 @@ def _exclude(chain: ReluChain) -> dict[str, str]:
 
 
 def _surely_above(gap: Value) -> float:
-    """Returns the lower end of the gap's confidence interval."""
+    """Returns the lower end of the confidence interval of the measured generalization gap."""
     return gap.interval.low if isinstance(gap.interval, Interval) else float(gap.value)
 
 

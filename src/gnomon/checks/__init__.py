@@ -1,4 +1,4 @@
-"""Checks for problems of the data, the network, and the training run.
+"""Checks that look for problems of the data, the network, and the training run.
 
 Contains: ``data`` (copies, shift, labels, columns, targets), ``network`` (signals, activity, wiring, modes), ``run``
 (outcome, learning rate, decay, divergence).

@@ -56,7 +56,7 @@ def main(
 
 
 def run() -> None:
-    """Runs the command line. Errors of gnomon are printed without a traceback, with exit code 2.
+    """Runs the command line; prints expected errors without a traceback and exits with code 2.
 
     Idle OpenMP threads sleep, unless the environment already configures them, or a user's own script runs. That
     script ends the process as it would have without gnomon.
@@ -66,7 +66,7 @@ def run() -> None:
     """
     own_script = sys.argv[1:2] == ["watch"]
     if not own_script and not SLEEPING_THREADS.keys() & os.environ.keys():
-        os.environ.update(SLEEPING_THREADS)  # set now, because torch reads these variables on import
+        os.environ.update(SLEEPING_THREADS)  # before torch is imported, because it reads these variables on import
     try:
         app(prog_name="gnomon")  # a fixed name, because shell completion does not work for `python -m gnomon`
     except GnomonError as error:

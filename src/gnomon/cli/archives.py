@@ -1,4 +1,4 @@
-"""Refuses archives of arrays that would not fit into memory, before anything is unpacked."""
+"""Rejects npz files that would not fit into memory, before anything is unpacked."""
 
 import zipfile
 from pathlib import Path
@@ -10,7 +10,7 @@ __all__ = ["check_unpacked_size"]
 
 
 def check_unpacked_size(path: Path) -> None:
-    """Raises InputError if the arrays of an npz file need more than half of the free memory.
+    """Raises InputError if unpacking an npz file would need more than half of the free memory.
 
     A small file can unpack to terabytes. The sizes are those of the table of contents: zipfile stops reading a member
     at the size that is stated there.

@@ -274,7 +274,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _report(row: dict[str, Any], broken: list[str]) -> str:
-    """Returns the result of a claim's run on two lines: the verdict with the measurement, then the control."""
+    """Returns two lines on the run of a claim: the verdict with the measurement, then the control experiment."""
     measured = row["axes"][1] if row.get("axes") else "measured"
     result = f"{row['verdict']}: {measured}: {_lower(row['reason'])}"
     if broken:
@@ -295,7 +295,7 @@ def _lower(sentence: str) -> str:
 
 
 def _lines(rows: Sequence[tuple[str, ...]]) -> None:
-    """Prints rows in aligned columns; cuts long lines on a terminal, but not in files and pipes."""
+    """Prints rows in aligned columns; shortens long lines on a terminal, but not in files and pipes."""
     import sys
     from shutil import get_terminal_size
 

@@ -73,7 +73,7 @@ def compare(
 
 
 def show(compared: "Comparison", console: "Console") -> None:
-    """Prints the comparison: main values side by side, findings of each network, then the verdict."""
+    """Prints the comparison of two networks: main values side by side, findings of each network, then the verdict."""
     from rich.markup import escape
     from rich.table import Table
 

@@ -41,7 +41,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the resul
 
 
 def checkup() -> dict[str, Any]:
-    """Returns versions, threads, and the result of a short self-test; prints progress to stderr."""
+    """Returns installed versions, thread counts and the result of a short self-test; prints progress to stderr."""
     from gnomon.core.machine.progress import progress_line
 
     progress_line("loading torch and gnomon")

@@ -30,7 +30,7 @@ Columns = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feature(Record):
-    """A column encoded as numbers (n, columns), with its number of words or the start of its dates."""
+    """A table column encoded as numbers (n, columns); records the number of words, or the first date."""
 
     x: Tensor
     words: int = 0
@@ -38,7 +38,7 @@ class Feature(Record):
 
 
 def feature(name: str, values: list[str]) -> Feature:
-    """Encodes a column: numbers as one column, words one-hot (one column for two words), dates as days.
+    """Encodes a table column: numbers as they are, words one-hot (two words as one 0/1 column), dates as days.
 
     >>> feature("size", ["1", "2.5"]).x.tolist(), feature("color", ["red", "blue"]).x.tolist()
     ([[1.0], [2.5]], [[1.0], [0.0]])
@@ -67,7 +67,8 @@ def feature(name: str, values: list[str]) -> Feature:
 
 
 def labels(words: list[str], name: str) -> tuple[Tensor, str]:
-    """Encodes targets: words and few distinct integers as classes, other numbers as values; also describes the choice.
+    """Encodes a target column: words and few distinct integers as classes, other numbers as values; also returns a
+    sentence about it.
 
     >>> labels(["cat", "dog", "cat"], "animal")
     (tensor([0, 1, 0]), "the target 'animal' has 2 classes, numbered from 0: cat, dog")
@@ -93,7 +94,7 @@ def labels(words: list[str], name: str) -> tuple[Tensor, str]:
 
 
 def list_classes(classes: tuple[str, ...]) -> str:
-    """Lists the classes in order, as text; omits names that are just the index.
+    """Returns the class names in order as one sentence; leaves out names that equal their index.
 
     >>> list_classes(("cat", "dog")), list_classes(("0", "1"))
     ('2 classes, numbered from 0: cat, dog', '2 classes')
@@ -127,7 +128,7 @@ def _check_gaps(name: str, values: list[str]) -> None:
 
 
 def _days(values: list[str]) -> list[float]:
-    """Returns days since the first date; an empty list if a value is not an ISO 8601 date."""
+    """Converts dates to days since the first one; returns an empty list if a value is not an ISO 8601 date."""
     if not all(DATE.fullmatch(v) for v in values):
         return []
     try:

@@ -113,7 +113,7 @@ def examine(
 def _write(
     result: "Examination", console: "Console", out: Path, *, as_json: bool, markdown: bool, verbose: bool, budget: float
 ) -> None:
-    """Prints the result and writes the report, in this order, so that a full disk does not lose the results."""
+    """Prints the result, then writes the report, so that a full disk does not lose the results."""
     import json
 
     if as_json:
@@ -128,7 +128,7 @@ def _write(
 
 
 def read_setup(network: str | None, data: str | None, target: str | None, seed: int) -> "CommandSetup":
-    """The model and the data that the command names, and the training that its file sets up."""
+    """Loads the model and the data that the command line names, and the loss and optimizer from the model's file."""
     from gnomon.cli import setup, sources
 
     if network is not None and network.endswith(".py"):
@@ -138,19 +138,21 @@ def read_setup(network: str | None, data: str | None, target: str | None, seed: 
 
 
 def _time(result: "Examination", budget: float) -> str:
-    """Returns the wall time next to the budget, in parentheses."""
+    """Returns the elapsed time and the budget as text in parentheses."""
     took = str(result.manifest.get("wall time", "")).partition(",")[0]
     return f" (took {took}, budget {budget:g} s)" if took else ""
 
 
 def failed_gate(result: "Examination", kinds: Sequence[str]) -> str:
-    """Returns the reason for exit code 1: findings that match --fail-on, or an inconclusive examination."""
+    """Returns why the command must exit with code 1: findings that match --fail-on, or an inconclusive result; empty if
+    it need not.
+    """
     failing = dict.fromkeys(finding.kind for finding in result.matching(kinds))
     return ", ".join(failing) or unmet_gate(result, kinds)
 
 
 def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
-    """Returns why --fail-on fails without matching findings: the result is inconclusive. Empty if it passes.
+    """Returns why --fail-on fails although no finding matches (the result is inconclusive); empty if it passes.
 
     A network that performs like random guessing fails a gate on levels (--strict, --fail-on warning). It passes a gate
     that names other kinds, such as --fail-on leaked-test, because those were looked for.
@@ -168,7 +170,7 @@ def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
 
 
 def name_of(network: str | None, data: str | None) -> str:
-    """Returns the name of what is examined: the file and name of the model, and the data.
+    """Returns a title for the examination: file and name of the model, and the data.
 
     >>> name_of("models/cnn.py:build", "data/mnist.npz"), name_of(None, "digits")
     ('cnn.py:build on mnist.npz', 'small CNN on digits')
@@ -185,7 +187,7 @@ def name_of(network: str | None, data: str | None) -> str:
 
 
 def step_line(section: "Section", number: int, steps: int, *, verbose: bool) -> str:
-    """Returns the line to print when a step of the examination ends: number, title, seconds."""
+    """Returns the progress line for a finished step of the examination: number, title, seconds."""
     ended = {"answered": "", "unsure": ", cannot tell", "late": ", no time"}.get(section.state, f", {section.state}")
     head = f"{number:>3}/{steps}  {section.title}: {section.seconds:.1f} s{ended}"
     return f"{head}\n        {section.summary}" if verbose else head
@@ -242,7 +244,7 @@ def small_cnn() -> "nn.Module":
 
 
 def _place(built: Any, device: str) -> Any:
-    """Moves the network to the device; data move there when they are read."""
+    """Moves the network to the requested device; data are moved when they are read."""
     if device == "cpu":
         return built
     import torch

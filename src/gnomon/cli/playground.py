@@ -1,4 +1,4 @@
-"""``gnomon playground``: shows theory and network side by side in the browser."""
+"""``gnomon playground``: shows predicted and real training side by side in the browser."""
 
 from typing import Annotated
 

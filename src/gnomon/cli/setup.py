@@ -29,7 +29,7 @@ SCHEDULE_NAMES = ("schedule", "scheduler", "make_schedule")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommandSetup(Record):
-    """What a command names: a model or a function that builds one, data, and how it is trained.
+    """Everything that a command names: a model or a function that builds one, data, loss, optimizer and schedule.
 
     ``fit`` is None if the kind of model decides whether a copy is trained.
     """
@@ -43,7 +43,8 @@ class CommandSetup(Record):
 
 
 def from_file(spec: str, data: str | None, target: str | None, seed: int) -> CommandSetup:
-    """Model, data, loss, optimizer and schedule of a file, by their usual names; ``data`` replaces the file's data.
+    """Loads model, data, loss, optimizer and schedule from a Python file by their usual names; ``data`` replaces the
+    file's data.
 
     A model that the file has built is trained as a copy if the file also has an optimizer or a loss.
     """
@@ -82,7 +83,9 @@ def _first(there: dict[str, Any], names: Sequence[str]) -> Any:
 
 
 def _as_function(loss: Any) -> Callable[..., Any] | None:
-    """The loss; a class such as ``nn.CrossEntropyLoss`` is built. A tensor is the value of some step, not a loss."""
+    """Returns a loss as a function; creates an instance if it is a class such as ``nn.CrossEntropyLoss``. None for
+    other values.
+    """
     if isinstance(loss, type) and issubclass(loss, nn.Module):
         return loss()
     return loss if callable(loss) else None

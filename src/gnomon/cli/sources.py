@@ -1,4 +1,4 @@
-"""Loads the model, weights and data that a command names; reads data files without executing code from them."""
+"""Loads the model, weights and data that a command names; never executes code from data files."""
 
 import importlib.util
 import re
@@ -43,7 +43,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommandData(Record):
-    """Training data, test data or None, notes on preprocessing, and the column names of a table."""
+    """Training data, test data (or None), notes on preprocessing, and the column names of a table."""
 
     train: Any
     test: Any = None
@@ -53,7 +53,7 @@ class CommandData(Record):
 
 
 def model(spec: str) -> nn.Module | Callable[[], nn.Module]:
-    """Loads the module, or the function that builds it, from ``file.py:name``."""
+    """Loads the module, or the function that builds it, named as ``file.py:name``."""
     value = load_named_object(spec)
     if isinstance(value, nn.Module) or callable(value):
         return value
@@ -79,7 +79,8 @@ def checkpoint(path: Path, net: nn.Module) -> nn.Module:
         raise InputError(f"File not found: {path}")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as reason:  # weights_only rejects pickles that execute code; other files are no checkpoints at all
+    # rejected because loading would execute pickled code, or because the file is not a checkpoint
+    except Exception as reason:
         what = f"{path} is not a file of plain weights ({type(reason).__name__})"
         fix = "Save with torch.save(model.state_dict(), path); nothing in the file was executed"
         raise InputError(what, accepted="tensors only (weights_only=True)", fix=fix) from None
@@ -98,7 +99,9 @@ def checkpoint(path: Path, net: nn.Module) -> nn.Module:
 
 
 def data(spec: str, target: str | None, seed: int) -> CommandData:
-    """Loads training and test data: a bundled set, a file of arrays, a table with a target, images, or a function."""
+    """Loads training and test data by name: a bundled set, an npz file, a table with a target column, an image folder,
+    or a function.
+    """
     if spec == "digits":
         split = digits(1000, 797)
         return CommandData((split.x, split.y), (split.x_test, split.y_test))
@@ -119,7 +122,9 @@ def data(spec: str, target: str | None, seed: int) -> CommandData:
 
 
 def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandData:
-    """Holds out a fifth of the examples for testing, stratified by class; a class with one example stays in train."""
+    """Splits off a fifth of the examples for testing, stratified by class; a class with one example stays in the
+    training set.
+    """
     n = len(y)
     if len(x) != n:
         what = f"there are {len(x)} inputs and {n} targets"
@@ -137,7 +142,7 @@ def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandD
 
 
 def _check_finite(x: Any) -> None:
-    """Checks inputs before the split, so that messages give the index in the file."""
+    """Raises an error for NaN or infinite inputs before the split, so that it names the index in the file."""
     if isinstance(x, Tensor) and x.is_floating_point() and x.dim():
         bad = (~torch.isfinite(x.reshape(len(x), -1)).all(1)).nonzero().flatten()
         if len(bad):
@@ -158,14 +163,16 @@ def seconds(text: str) -> float:
 
 
 def load_file(place: str) -> Any:
-    """Imports a Python file, with its own folder on the path of imports."""
+    """Imports a Python file, whose own folder is on the import path meanwhile."""
     path = Path(place)
     if not path.exists():
         raise InputError(f"File not found: {path}")
     spec = importlib.util.spec_from_file_location(f"gnomon_user_{path.stem}", path)
-    assert spec is not None and spec.loader is not None  # a spec with a loader exists for every name that ends in .py
+    # importlib always returns a spec with a loader for names that end in .py
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # registered, so that classes of the file can be pickled and copied
+    # registered under its name, so that classes defined in the file can be pickled and copied
+    sys.modules[spec.name] = module
     sys.path.insert(0, str(path.parent.absolute()))
     try:
         spec.loader.exec_module(module)
@@ -202,7 +209,7 @@ def _parquet(path: Path, target: str | None, seed: int) -> CommandData:
 
 
 def _pictures(path: Path, seed: int) -> CommandData:
-    """Loads images from a folder of classes, or from its folders train and test (or val)."""
+    """Loads images from a folder with one subfolder per class, or from its subfolders train and test (or val)."""
     if not (path / "train").is_dir():
         all_of = image_folder(path)
         made = held_out(all_of.x, all_of.y, seed, (list_classes(all_of.classes), *all_of.notes))
@@ -225,7 +232,7 @@ def _pictures(path: Path, seed: int) -> CommandData:
 
 
 def _match_channels(x: Tensor, channels: int) -> Tensor:
-    """Converts images to the given number of channels: repeats gray channels, averages colors."""
+    """Converts images to the given number of channels: repeats gray images, averages color images."""
     if x.shape[1] == channels:
         return x
     return x.expand(-1, 3, -1, -1) if channels == 3 else x.float().mean(1, keepdim=True).round().to(torch.uint8)
@@ -245,7 +252,7 @@ def _npz(path: Path, target: str | None, seed: int) -> CommandData:
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
-    """Reads the arrays of a file without executing anything in it."""
+    """Loads the arrays of an npz file by name; rejects pickled objects, which could execute code."""
     fix = "Save numbers: np.savez(path, x=..., y=...)"
     if not zipfile.is_zipfile(path):
         raise InputError(f"{path} is not an npz file", accepted="arrays saved by np.savez", fix=fix)
@@ -264,19 +271,21 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _tensor(array: np.ndarray, name: str) -> Tensor:
-    """Converts an array with an axis of examples to a tensor, including unsigned integers."""
+    """Converts an array whose first axis counts examples to a tensor; also accepts unsigned integers."""
     if not array.ndim or array.dtype.kind not in "biuf":
         kind = "a single number" if not array.ndim else f"of type {array.dtype}"
         raise InputError(
             f"the array '{name}' is {kind}", accepted="numbers, one row each", fix=("Check how the array was saved")
         )
-    # torch implements few functions for wide unsigned integers
+    # converted, because torch implements few functions for unsigned integers wider than 8 bits
     wide = array.dtype.kind == "u" and array.dtype.itemsize > 1
     return torch.from_numpy(np.ascontiguousarray(array.astype(np.int64) if wide else array))
 
 
 def _targets(y: np.ndarray, test: np.ndarray | None) -> tuple[Tensor, Tensor | None, tuple[str, ...]]:
-    """Converts targets of both sets: words and one-hot rows to class numbers, a column (n, 1) of classes to (n,)."""
+    """Converts the targets of both sets: words and one-hot rows to class indices, a column (n, 1) of classes to
+    (n,).
+    """
     both = [y] if test is None else [y, test]
     notes: tuple[str, ...] = ()
     if y.dtype.kind in "US":
@@ -296,12 +305,12 @@ def _targets(y: np.ndarray, test: np.ndarray | None) -> tuple[Tensor, Tensor | N
 
 
 def _one_hot(y: np.ndarray) -> bool:
-    """Returns whether each row is one-hot."""
+    """Returns whether each row of an array is one-hot."""
     return y.ndim == 2 and y.shape[1] > 1 and len(y) > 0 and bool(np.isin(y, (0, 1)).all() and (y.sum(1) == 1).all())
 
 
 def call(spec: str, function: Callable[[], Any]) -> Any:
-    """Calls a function of the user; an error in it is reported with the name of the function."""
+    """Calls a user's function; reports an error in it together with the function's name."""
     try:
         return function()
     except InputError:
@@ -314,7 +323,8 @@ def call(spec: str, function: Callable[[], Any]) -> Any:
 
 
 def as_command_data(value: Any, seed: int) -> CommandData:
-    """Converts the result of a function: (x, y), ((x, y), (x_test, y_test)), four arrays, or any data for `examine`.
+    """Converts what a user's data function returned: (x, y), ((x, y), (x_test, y_test)), four arrays, or other data for
+    `examine`.
 
     A dict with "train", as Hugging Face has it, gives training data and, under "test" or "validation", test data.
     """
@@ -332,4 +342,4 @@ def as_command_data(value: Any, seed: int) -> CommandData:
         if all(isinstance(v, Dataset | DataLoader) or hasattr(v, "column_names") for v in value):
             return CommandData(value[0], value[1])
         return CommandData((value[0], value[1]))
-    return CommandData(value)  # a Dataset, a DataLoader or batches: `examine` reads or rejects these
+    return CommandData(value)  # a Dataset, a DataLoader or a list of batches, which `examine` checks itself

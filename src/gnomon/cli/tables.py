@@ -55,7 +55,7 @@ def separator_of(text: str) -> str:
 
 
 def _decimal_points(values: list[str]) -> list[str]:
-    """Replaces decimal commas, which tables with semicolons often use, by points."""
+    """Replaces decimal commas by points in a table separated by semicolons."""
     if all(re.fullmatch(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?|", v) for v in values):
         return [v.replace(",", ".") for v in values]
     return values
@@ -89,7 +89,7 @@ def from_parquet(path: Path, target: str | None) -> Table:
 
 
 def _table(columns: Columns, target: str | None, path: str) -> Table:
-    """Splits a table into encoded inputs and targets; the target may hold values or classes."""
+    """Splits a table into encoded input columns and the target column."""
     header = ", ".join(list(columns)[:20])
     if target is None:
         fix = f"Add --target with one of: {header}"
@@ -114,7 +114,7 @@ def _table(columns: Columns, target: str | None, path: str) -> Table:
 
 
 def _other(target: str, columns: Columns, header: str) -> str:
-    """Returns a suggestion for a target name that is not a column."""
+    """Returns a suggestion for a target name that is not a column: a similar name, or the list of columns."""
     if all(map(is_number, columns)):
         return "The first row contains numbers: add a header with column names"
     folded = {name.lower(): name for name in columns}

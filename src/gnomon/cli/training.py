@@ -1,4 +1,4 @@
-"""Optimizer, loss and schedule from the options of a command: names, or functions in the user's files."""
+"""Reads optimizer, loss and schedule from the options of a command: names, or functions in the user's files."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from gnomon.training.native import OptimizerChoice
 
 
 def optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> OptimizerChoice | None:
-    """Builds the optimizer from the command's options; None if they name none.
+    """Builds the optimizer that the command's options describe; returns None if they name none.
 
     >>> optimizer(None, 0.1, 0.9, 0.0), optimizer(None, None, 0.0, 0.0)
     (SGD(lr=0.1, momentum=0.9, decay=0.0), None)
@@ -29,7 +29,7 @@ def optimizer(name: str | None, lr: float | None, momentum: float, decay: float)
 
 
 def function(option: str, spec: str | None) -> Any:
-    """The function that an option names as ``file.py:name``; None if the option was not given."""
+    """Loads the function that an option names as ``file.py:name``; returns None if the option was not used."""
     if spec is None:
         return None
     value = load_named_object(spec)

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 
 
 class ScriptEnded(BaseException):
-    """Raised to pass the end of the user's script through the command line parser; ``ending`` says how it ended."""
+    """Exception that carries the end of the user's script (normal, error or exit code) through the command line
+    parser.
+    """
 
     def __init__(self, ending: Any) -> None:
         super().__init__(ending)
         self.ending = ending
 
     def end(self) -> None:
-        """Ends the process as the script would have ended it."""
+        """Ends the process with the same error or exit code as the user's script."""
         from gnomon.examination.script.session import exit_like_script
 
         exit_like_script(self.ending)
@@ -47,9 +49,9 @@ def watch(
     if not 0 < overhead <= 1:
         raise out_of_range("--overhead", "a share of the time, above 0 and at most 1", overhead)
     command = " ".join(sys.argv[1:])
-    # undo the hook of the command line parser, which would reformat the script's errors
+    # restores the default hook; the command line parser's hook would reformat the script's errors
     sys.excepthook = sys.__excepthook__
-    place = out.absolute()  # absolute, because the script may change the working directory
+    place = out.absolute()  # made absolute, because the script may change the working directory
     session = WatchSession(script, arguments or (), module, overhead)
     ending = session.run()
     error = ending.exception
@@ -71,7 +73,7 @@ def watch(
 
 
 def _show(result: "Examination") -> None:
-    """Prints the verdict and each finding with its fix to stderr, so that stdout contains only the script's output."""
+    """Prints the verdict and each finding with its fix to stderr, because stdout belongs to the script."""
     from rich.console import Console
     from rich.markup import escape
 

@@ -1,4 +1,4 @@
-"""Code that every other subpackage uses.
+"""Basic code that all other subpackages use: inputs, results, running modules, memory, threads.
 
 Contains: inputs (data sources, batches, argument checks), modules (run, capture, preserve), results (values,
 findings, plots), machine (threads, memory, clock, files), errors, losses, metrics.

@@ -37,7 +37,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class GnomonError(Exception):
-    """The base class of all errors that gnomon raises on purpose. ``str(error)`` composes one message from the fields.
+    """Base class of all errors that gnomon raises on purpose; ``str(error)`` joins problem, accepted values and fix.
 
     - ``call``: the public function that the user called, such as "ntk(module, data)"; `names_call` sets it,
     - ``problem``: what is wrong, with the value, the shape or the layer,
@@ -63,7 +63,7 @@ class GnomonError(Exception):
 
     @property
     def advice(self) -> str:
-        """The error message without the call that failed: the problem, what is accepted, and the fix."""
+        """Returns the error message without the name of the failed call: the problem, what is accepted, and the fix."""
         first = self.problem.removesuffix(".")
         if self.accepted and self.accepted not in first:
             first += f"; expected {self.accepted}" if first.endswith(")") else f" (expected {self.accepted})"
@@ -72,7 +72,7 @@ class GnomonError(Exception):
         return " ".join(s if s.endswith(".") else f"{s}." for s in (first, self.fix or "") if s)
 
     def __reduce__(self) -> tuple[Callable[..., "GnomonError"], tuple[Any, ...], dict[str, Any]]:
-        # an error that comes from another process is pickled, and must keep its fields
+        # pickling must keep all fields, because errors may come from another process
         return _rebuild, (type(self), self.problem), vars(self)
 
 
@@ -81,32 +81,33 @@ def _rebuild(kind: type[GnomonError], problem: str) -> GnomonError:
 
 
 class InputError(GnomonError, ValueError):
-    """The data or the options cannot be used as given."""
+    """Raised if data or options that the user passed cannot be used."""
 
 
 class ReadError(GnomonError, ValueError):
-    """A module cannot be converted to a `gnomon.program`, because one of its operations or parameters is not
-    supported."""
+    """Raised if one of a module's operations or parameters is not supported, so that it cannot be converted to a
+    `gnomon.program`.
+    """
 
 
 class NoLimitError(ReadError):
-    """The module was understood, but theory says that it has no closed-form infinite-width limit."""
+    """Raised for a module whose infinite-width limit has no closed form, according to theory."""
 
 
 class BudgetError(GnomonError, MemoryError):
-    """The result does not fit in memory, not even when it is computed in tiles of the smallest size."""
+    """Raised if a result does not fit into memory, even if it is computed in the smallest possible blocks."""
 
 
 class TimeLimitError(GnomonError, TimeoutError):
-    """The call did not end within its ``budget`` in seconds; the module is as it was before."""
+    """Raised if a call takes longer than its ``budget`` in seconds; the module is left unchanged."""
 
 
 class NotFiniteError(GnomonError, ArithmeticError):
-    """A computation produced NaN or infinity."""
+    """Raised if a computation produces NaN or infinity."""
 
 
 class NotConvergedError(GnomonError, RuntimeError):
-    """An iteration stopped before it converged; ``reached`` is its result so far.
+    """Raised if an iteration stops before it converges; ``reached`` is the result so far.
 
     >>> try:
     ...     raise NotConvergedError("100 iterations were not enough", reached=0.5)
@@ -129,19 +130,19 @@ class NotConvergedError(GnomonError, RuntimeError):
 
 
 class WorkersLostError(GnomonError, RuntimeError):
-    """Workers of a cluster died repeatedly or never started, or the cluster's scheduler is unreachable."""
+    """Raised if workers of a cluster die repeatedly or never start, or if the cluster's scheduler is unreachable."""
 
 
 class WriteError(GnomonError, OSError):
-    """A file cannot be written, for example because the disk is full or the folder is read-only."""
+    """Raised if a file cannot be written, for example because the disk is full or the folder is read-only."""
 
 
 class MissingExtraError(GnomonError, ImportError):
-    """An optional dependency is needed and not installed."""
+    """Raised if an optional dependency is needed but not installed."""
 
 
 def out_of_range(name: str, accepted: str, value: Any) -> InputError:
-    """Returns the error for an argument outside its accepted range, with the argument's name and value.
+    """Returns (does not raise) the error for an argument outside its accepted range, with its name and value.
 
     >>> print(out_of_range("steps", "a whole number of at least 1", 2.5))
     steps must be a whole number of at least 1, but it is 2.5.
@@ -158,8 +159,7 @@ def names_call(given: F) -> F: ...
 
 
 def names_call(given: Any) -> Any:
-    """Decorates a public function so that errors raised inside it name the call: a `GnomonError` gets it as
-    ``error.call``.
+    """Decorator for public functions: errors raised inside the function get the name of the call as ``error.call``.
 
     The outermost decorated function sets it last, so an error names the call that the user made. The text is the name
     with the required arguments, or the text that is given: ``@names_call("limit(module).ntk(x)")``.

@@ -42,7 +42,7 @@ Outputs = Float[Tensor, "n k"]
 
 
 class AbstractLoss(ABC):
-    """The interface of losses l(f, y) of outputs f and targets y at one example; l is convex in f."""
+    """Base class of losses l(f, y) of outputs f and targets y for one example; l is convex in f."""
 
     name: str
     """The name of the loss in a sentence."""
@@ -50,7 +50,9 @@ class AbstractLoss(ABC):
     @property
     @abstractmethod
     def curvature(self) -> float:
-        """An upper bound of the eigenvalues of the Hessian in the outputs f; infinite if the Hessian is unbounded."""
+        """An upper bound on the eigenvalues of the loss's Hessian with respect to the outputs f; infinite if there is
+        none.
+        """
 
     @abstractmethod
     def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:
@@ -65,8 +67,9 @@ class AbstractLoss(ABC):
         """Returns the Hessian d^2 l / df^2 of the loss for each example."""
 
     def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:
-        """Converts targets to the numbers that this loss compares with the outputs, or raises an error if they do not
-        fit."""
+        """Converts targets to the numbers that this loss compares with the outputs; raises an error if they do not
+        fit.
+        """
         return as_tensor(y)
 
 
@@ -121,7 +124,7 @@ class CrossEntropy(AbstractLoss):
             return one_hot(table, outputs)
         sums = table.double().sum(-1)
         right = table.ndim == 2 and bool((table >= 0).all()) and bool(((sums - 1).abs() < 1e-6).all())
-        if not right:  # probabilities in float32 sum to 1 up to rounding, which 1e-6 allows
+        if not right:  # in float32, probabilities sum to 1 only up to rounding, hence the tolerance 1e-6
             fix = "Pass classes as integers 0, 1, ..., or an (n, k) table of probabilities, one-hot for certain labels"
             raise InputError(f"y has shape {tuple(table.shape)}, {table.dtype}", accepted="class labels", fix=fix)
         return table
@@ -177,7 +180,8 @@ class Exponential(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class Hinge(AbstractLoss):
-    """Hinge loss max(0, 1 - y f) whose corner is rounded over ``width``, equation (5); labels y are +1 and -1.
+    """Smoothed hinge loss max(0, 1 - y f), whose corner is rounded over ``width``; labels y are +1 and -1; equation
+    (5).
 
     >>> float(Hinge(width=0.5).value(torch.zeros(1, 1), torch.ones(1, 1)))                # 1 - w / 2
     0.75

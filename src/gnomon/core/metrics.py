@@ -1,4 +1,4 @@
-"""Computes scores and intervals: accuracy, margins, explained variance, effective rank, confidence intervals.
+"""Computes metrics and intervals: accuracy, margins, explained variance, effective rank, confidence intervals.
 
     Clopper-Pearson: [B(a/2; k, n-k+1), B(1-a/2; k+1, n-k)],  B the quantile of the beta distribution      (1)
 
@@ -86,7 +86,7 @@ def predicted_classes(outputs: Float[Tensor, "n k"]) -> Int[Tensor, " n"]:
 
 
 def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns each example's margin: the output of its class minus the largest other output.
+    """Returns each example's margin: the output of its true class minus the largest output of another class.
 
     >>> class_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0])), class_margins(torch.ones(1, 1), torch.tensor([0]))
     (tensor([-3.]), tensor([-1.]))
@@ -97,7 +97,7 @@ def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> 
 
 
 def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns `class_margins` of outputs f for labels y, after checking that every label has an output.
+    """Checks that labels y are valid for outputs f, and returns the margin of each example; see `class_margins`.
 
     >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]))
     tensor([-3.])
@@ -109,7 +109,7 @@ def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tens
 def margin_over_others(
     own: Float[Tensor, "n k"], others: Float[Tensor, "n k"], classes: Int[Tensor, " n"]
 ) -> Float[Tensor, " n"]:
-    """Returns, for each row, the entry of its class in ``own`` minus the largest entry of another class in ``others``.
+    """Returns, for each row, the score of its class in ``own`` minus the largest score of another class in ``others``.
 
     >>> margin_over_others(torch.tensor([[2.0, 5.0]]), torch.tensor([[9.0, 6.0]]), torch.tensor([0]))
     tensor([-4.])
@@ -119,7 +119,7 @@ def margin_over_others(
 
 
 def accuracy(outputs: Float[Tensor, "n k"], targets: Tensor) -> float | None:
-    """Returns the fraction of examples with a correct output; None if the targets are not classes.
+    """Returns the fraction of examples whose predicted class is correct; None if the targets are not classes.
 
     Integer classes (n,) and one-hot rows (n, k) are compared with the place of the largest output, targets +1 and -1
     with the sign, output by output.
@@ -168,7 +168,7 @@ def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
     largest = sizes.max()
     if largest == 0:
         return 0.0
-    p = sizes / largest  # dividing by the largest number first keeps the sum from overflowing
+    p = sizes / largest  # dividing by the largest number first prevents overflow of the sum
     p = p / p.sum()
     return float(torch.exp(-torch.special.xlogy(p, p).sum()))  # (2)
 

@@ -1,4 +1,4 @@
-"""Defines the names of tensor shapes for type annotations.
+"""Names for tensor shapes in type annotations.
 
     n, m  points of the first and second set      d  input features       c  channels
     k     outputs                                 p  parameters           s  positions (sites)

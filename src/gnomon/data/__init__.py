@@ -1,4 +1,4 @@
-"""Provides data sets that come with the package: digits, random points, mixtures, simulated fields.
+"""Data sets that need no download: handwritten digits, random points, Gaussian mixtures, simulated physical fields.
 
 Contains: real data from the dependencies, random points, mixtures with known densities, simulated fields; each a
 function of its size and a seed.

@@ -28,7 +28,8 @@ MAX_PIXEL_VALUE = 16.0
 
 @names_call
 def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTestSplit:
-    """Loads scikit-learn's digits: images (n, 1, 8, 8) with float32 pixels in [0, 1], stratified and shuffled.
+    """Loads scikit-learn's handwritten digits as images (n, 1, 8, 8) with pixels in [0, 1], split evenly by class and
+    shuffled.
 
     Each class has its proportional share within 1.02 images in the training part and in the test part, by the order
     (1). Pixels are divided by 16 and not standardized.
@@ -46,24 +47,25 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTes
     n_train, n_test = (integer(n, v, least=-IMAGE_COUNT) for n, v in (("n_train", n_train), ("n_test", n_test)))
     seed = check_seed(seed)
     _check(n_train, n_test)
-    # Imported here because scikit-learn takes a second to import, and `import gnomon` must stay fast.
+    # imported late, because scikit-learn takes a second to import and `import gnomon` must stay fast
     from sklearn.datasets import load_digits
 
     pixels, labels = (torch.from_numpy(array) for array in load_digits(return_X_y=True))
-    # multiples of 1/16 are exact in any precision
+    # multiples of 1/16 have no rounding error in any float dtype
     images = pixels.to(torch.float32).reshape(-1, 1, 8, 8) / MAX_PIXEL_VALUE
     labels = labels.to(torch.int64)
     generator = Generator().manual_seed(seed)
     order = _stratify(labels, generator)
-    # One shuffle of all images gives both parts, so that neither depends on the size of the other.
+    # both parts come from one shuffle, so that neither depends on the other's size
     place = torch.randperm(IMAGE_COUNT, generator=generator)
     train, test = (part[place[part].argsort()] for part in (order[:n_train], order[IMAGE_COUNT - n_test :]))
     return TrainTestSplit("digits", CLASS_COUNT, images[train], labels[train], images[test], labels[test])
 
 
 def _stratify(labels: Tensor, generator: Generator) -> Tensor:
-    """Returns all indices sorted by key (1), which spreads every class evenly; equal keys in the order of the
-    classes."""
+    """Returns all indices in an order in which every prefix contains each class in about the same proportion, sorted by
+    key (1).
+    """
     shuffled = torch.randperm(len(labels), generator=generator)
     members = [shuffled[labels[shuffled] == c] for c in range(CLASS_COUNT)]
     keys = torch.cat([(torch.arange(len(m), dtype=torch.float64) + 0.5) / len(m) for m in members])  # (1)

@@ -1,4 +1,4 @@
-"""Simulates fields that follow known equations, as test data for equation discovery.
+"""Simulates physical fields with known equations, as test data for equation discovery.
 
     d/dt F[u] = L F[u] + F[N(u)],    L exact, N by four stages of exponential Runge-Kutta                        (1)
 
@@ -34,8 +34,7 @@ Spectra = np.ndarray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimulatedFields(Record):
-    """Simulated fields (space, time) by name, the grid steps, and the coefficients of the equations that they
-    follow."""
+    """Simulated fields (space, time) by name, the grid steps, and the true coefficients of their equations."""
 
     fields: dict[str, np.ndarray] = field(repr=False)
     dx: tuple[float, ...]
@@ -44,7 +43,7 @@ class SimulatedFields(Record):
 
 
 def heat(points: int = 64, times: int = 60, diffusion: float = 0.1, seed: int = 0) -> SimulatedFields:
-    """Solves the heat equation u_t = d u_xx from random waves, in closed form.
+    """Returns the exact solution of the heat equation u_t = d u_xx for random initial waves.
 
     Cost: none to speak of.
 
@@ -96,7 +95,7 @@ def kuramoto_sivashinsky(points: int = 256, times: int = 201, length: float = 10
 
 
 def two_solitons(points: int = 256, times: int = 201) -> SimulatedFields:
-    """Returns two solitons of the Korteweg-de Vries equation u_t = -6 u u_x - u_xxx, in closed form.
+    """Returns the exact two-soliton solution of the Korteweg-de Vries equation u_t = -6 u u_x - u_xxx.
 
     Cost: none to speak of.
 
@@ -196,8 +195,9 @@ def _advection(w: np.ndarray) -> Callable[[Spectra], Spectra]:
 def _run(
     linear: np.ndarray, rule: Callable[[Spectra], Spectra], state: Spectra, duration: float, times: int, inner: int
 ) -> np.ndarray:
-    """Returns fields (field, space..., time) by equation (1), with ``inner`` integration steps between recorded
-    times."""
+    """Integrates equation (1) in time, with ``inner`` steps between recorded times; returns fields (field, space...,
+    time).
+    """
     h = duration / (times - 1) / inner
     circle = np.exp(1j * np.pi * (np.arange(32) + 0.5) / 32)
     z = h * linear[..., None] + circle

@@ -22,7 +22,7 @@ GRAY = ("1", "L", "I", "I;16", "F", "LA")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageFolder(Record):
-    """Images of one size as bytes, their class numbers, the class names, and notes on changes that were made.
+    """Images of equal size as bytes, their class indices, the class names, and notes on conversions.
 
     >>> pictures = ImageFolder(torch.zeros(2, 1, 4, 4, dtype=torch.uint8), torch.tensor([0, 1]), ("cat", "dog"))
     >>> pictures.classes[pictures.y[1]]
@@ -39,7 +39,8 @@ class ImageFolder(Record):
 def image_folder(
     path: str | Path, *, classes: tuple[str, ...] | None = None, size: tuple[int, int] | None = None
 ) -> ImageFolder:
-    """Loads all PNG and JPEG images of a folder with one subfolder per class, in alphabetical order.
+    """Loads all PNG and JPEG images of a folder that has one subfolder for each class; classes are in alphabetical
+    order.
 
     Pictures that are all gray have one channel, others three. Pictures of other sizes are resized to ``size``, (height,
     width), by default the most frequent one; ``notes`` say so. ``classes`` are the classes of another folder, so

@@ -1,4 +1,4 @@
-"""Defines mixtures of Gaussians, whose density, score and diffusion have closed forms.
+"""Gaussian mixtures, whose density, score and diffusion have closed forms.
 
     p(x) = sum_k w_k N(x; m_k, C_k)                                                                        (1)
     grad log p(x) = -sum_k r_k(x) C_k^-1 (x - m_k),    r_k(x) = w_k N(x; m_k, C_k) / p(x)                  (2)
@@ -46,38 +46,42 @@ class GaussianMixture(Record):
 
     @property
     def mean(self) -> Float[Tensor, " d"]:
-        """The mean of the whole mixture."""
+        """Returns the mean of the mixture."""
         return self.weights @ self.means
 
     @property
     def covariance(self) -> Float[Tensor, "d d"]:
-        """The covariance of the whole mixture: within components plus between components."""
+        """Returns the covariance of the mixture: the mean covariance of components plus the covariance of their
+        means.
+        """
         apart = self.means - self.mean
         return torch.einsum("k,kij->ij", self.weights, self.covariances + apart[:, :, None] * apart[:, None, :])
 
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns log p at each point; equation (1)."""
+        """Returns the log density of the mixture at each point; equation (1)."""
         return self._joint(x).logsumexp(1)  # (1)
 
     def posterior(self, x: Tensor) -> Float[Tensor, "n k"]:
-        """Returns the probability that each point came from each component."""
+        """Returns for each point the probability that it was drawn from each component."""
         return self._joint(x).softmax(1)
 
     def score(self, x: Tensor) -> Float[Tensor, "n d"]:
-        """Returns the gradient of log p at each point; equation (2)."""
+        """Returns the score, the gradient of the log density, at each point; equation (2)."""
         x = self._points(x)
         pulls = torch.linalg.solve(self.covariances, (self.means[:, None] - x).mT)  # (k, d, n)
         return torch.einsum("nk,kdn->nd", self.posterior(x), pulls)  # (2)
 
     def noised(self, scale: float, std: float) -> "GaussianMixture":
-        """Returns the mixture after multiplication by ``scale`` and adding Gaussian noise of deviation ``std``;
-        equation (3)."""
+        """Returns the distribution of ``scale`` x + noise for x from the mixture and Gaussian noise with standard
+        deviation ``std``; (3).
+        """
         noise = std**2 * torch.eye(self.means.shape[1], dtype=torch.float64)
         return GaussianMixture(self.weights, scale * self.means, scale**2 * self.covariances + noise)  # (3)
 
     def denoised(self, x: Tensor, scale: float, std: float) -> Float[Tensor, "n d"]:
-        """Returns the mean of the clean x_0, given noisy x = ``scale`` x_0 plus noise of deviation ``std``; equation
-        (4)."""
+        """Returns the expected clean point x_0, given a noisy one x = ``scale`` x_0 + noise with standard deviation
+        ``std``; (4).
+        """
         return (self._points(x) + std**2 * self.noised(scale, std).score(x)) / scale  # (4)
 
     @names_call
@@ -90,8 +94,7 @@ class GaussianMixture(Record):
         return self.means[which] + torch.einsum("nij,nj->ni", roots[which], noise)
 
     def _joint(self, x: Tensor) -> Tensor:
-        """Returns log w_k N(x; m_k, C_k), the log joint density of point and component, for all points and
-        components."""
+        """Returns log(w_k N(x; m_k, C_k)) for all points x and components k."""
         x, d = self._points(x), self.means.shape[1]
         roots = torch.linalg.cholesky(self.covariances)
         apart = torch.linalg.solve_triangular(roots, (x - self.means[:, None]).mT, upper=False)
@@ -108,7 +111,7 @@ class GaussianMixture(Record):
 
 @names_call
 def mixture(means: Any, *, std: float | None = None, covariances: Any = None, weights: Any = None) -> GaussianMixture:
-    """Returns a mixture of Gaussians with these means (k, d).
+    """Returns a mixture of Gaussians with these means (k, d), by default with equal weights.
 
         p(x) = sum_k w_k N(x; m_k, C_k)                                                                    (1)
 
@@ -152,7 +155,7 @@ def mixture(means: Any, *, std: float | None = None, covariances: Any = None, we
 
 @names_call
 def ring(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMixture:
-    """Returns equal Gaussians on a circle in the plane, a common test of whether a model finds every mode.
+    """Returns a mixture of equal Gaussians on a circle in the plane, a common test for mode collapse.
 
         m_k = radius (cos 2 pi k / modes, sin 2 pi k / modes)                                              (1)
 
@@ -168,7 +171,7 @@ def ring(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMi
 
 @names_call
 def optimal_discriminator(p: GaussianMixture, q: GaussianMixture, x: Tensor) -> Float[Tensor, " n"]:
-    """Returns the probability that a point came from p and not from q, if both are equally likely.
+    """Returns for each point the probability that it was drawn from p and not from q, if both are equally likely.
 
         D*(x) = p(x) / (p(x) + q(x))                                                                       (1)
 

@@ -1,4 +1,4 @@
-"""Draws points uniformly from a sphere: inputs of equal size, as most theorems on kernels assume."""
+"""Draws random points from a sphere: inputs of equal norm, which most theorems on kernels assume."""
 
 import torch
 from torch import Generator
@@ -12,7 +12,7 @@ __all__ = ["sphere"]
 
 @names_call
 def sphere(n: int, d: int, *, seed: int = 0) -> Points:
-    """Draws n points uniformly from the sphere of radius sqrt(d) in d dimensions, float64.
+    """Draws n points uniformly from the sphere of radius sqrt(d) in d dimensions, as a float64 tensor.
 
         x = sqrt(d) g / |g|,    g ~ N(0, I_d)                                      (1)
 

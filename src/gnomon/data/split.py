@@ -1,4 +1,4 @@
-"""Defines a data set in two parts: one for training, one for testing."""
+"""Defines a data set that is split into training and test examples."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ __all__ = ["TrainTestSplit"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainTestSplit:
-    """Inputs and class labels of a training and a test part.
+    """Inputs and class labels of a training set and a test set.
 
     ``x`` and ``x_test`` are float32, one input per row; ``y`` and ``y_test`` are int64 class numbers from 0 to
     ``classes - 1``.

@@ -1,4 +1,4 @@
-"""Decisions of a classifier: how confident the predicted probabilities are, and whether the confidence is justified.
+"""Analyzes the predictions of a classifier: calibration, margins, linear separability, temperature.
 
 Contains: margins, calibration, temperature, linear separability.
 Does not contain: attacks and proofs (`gnomon.robustness`).

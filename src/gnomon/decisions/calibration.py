@@ -34,7 +34,7 @@ MIN_CONFIDENCE_GAP = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Calibration(Result):
-    """Result: the calibration error, the mean confidence and accuracy, and the accuracy in each confidence bin.
+    """Result: the calibration error, mean confidence and accuracy, and the accuracy in each confidence bin.
 
     ``deviation`` is the standard error of confidence minus accuracy, ``level`` the probability that a calibrated
     network is called overconfident.
@@ -54,7 +54,7 @@ class Calibration(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports confidence, accuracy and calibration error."""
         numbers = f"{self.confidence:.1%} sure of its answers on average and right in {self.accuracy:.1%} of cases"
         return f"The network is {numbers}: {self.judgment}."
 
@@ -68,24 +68,28 @@ class Calibration(Result):
 
     @property
     def margin(self) -> float:
-        """Returns the difference of confidence and accuracy that chance alone can explain at the significance level."""
+        """Returns the largest difference between confidence and accuracy that chance explains at the significance
+        level.
+        """
         return NormalDist().inv_cdf(1 - self.level) * self.deviation
 
     @property
     def tells(self) -> bool:
-        """Returns whether there are enough examples to detect overconfidence of twice `MIN_CONFIDENCE_GAP`."""
+        """Returns whether there are enough examples to detect an overconfidence of twice `MIN_CONFIDENCE_GAP`."""
         return self.margin <= 2 * MIN_CONFIDENCE_GAP
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a note if confidence exceeds accuracy by more than `MIN_CONFIDENCE_GAP` and by more than chance."""
+        """Returns a finding if the network is overconfident by more than `MIN_CONFIDENCE_GAP` and by more than chance
+        explains.
+        """
         if self.gap <= max(MIN_CONFIDENCE_GAP, self.margin):
             return ()
         evidence = (Value("confidence gap", self.gap),)
         return (Finding(kinds.OVERCONFIDENT, "outputs", {"gap": self.gap}, evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots accuracy over confidence for each bin."""
+        """Plots the accuracy over the confidence, for each bin."""
         x, y = zip(*self.bins, strict=True)
         marks = (Line("bins of equal size", x, y), Line("confidence equals accuracy", (0, 1), (0, 1), "dotted"))
         words = "On the dotted line confidence equals accuracy (calibrated); below it the network is too sure."
@@ -97,7 +101,7 @@ class Calibration(Result):
 def calibration(
     p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int = BIN_COUNT, level: float = SIGNIFICANCE_LEVEL
 ) -> Calibration:
-    """Computes the expected calibration error of class probabilities, equation (1), with its bins.
+    """Computes the expected calibration error of predicted class probabilities, with confidence bins; equation (1).
 
     Hypotheses: rows of p are probabilities; labels are classes 0 to k - 1.
     Reference: [guo2017calibration].

@@ -1,4 +1,4 @@
-"""Normalized margins of homogeneous networks, which gradient descent increases after all examples are fitted.
+"""Normalized margins of homogeneous networks, which keep growing after training has fitted all examples.
 
 For f(x; c w) = c^L f(x; w), margins m_i = f_y(x_i) - max over other classes, n examples and the exponential loss,
 
@@ -54,7 +54,9 @@ MAX_SUPPORT_VECTORS = 64
 
 @dataclass(frozen=True, slots=True)
 class NormalizedMargin(Result):
-    """Result: the normalized and the smooth margin, the degree of homogeneity, and the residual of optimality."""
+    """Result: the normalized margin and its smooth version, the degree of homogeneity, and the distance from an optimal
+    margin.
+    """
 
     margin: float
     smooth: float
@@ -64,7 +66,7 @@ class NormalizedMargin(Result):
 
     @property
     def verdict(self) -> str:
-        """States whether all examples are fitted, and how near the network is to a maximum-margin solution."""
+        """States whether all examples are fitted, and how near the weights are to a maximum-margin solution."""
         if self.margin <= 0:
             return f"Not all examples are fitted: the smallest normalized margin is {self.margin:.3g}."
         return (
@@ -123,7 +125,8 @@ def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
 
 @names_call
 def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
-    """Computes the normalized margin of a homogeneous network, and how far it is from optimal; equations (1), (2).
+    """Computes the normalized margin of a homogeneous network, and how far the weights are from the largest possible
+    margin; (1), (2).
 
     Args:
         module: homogeneous in its parameters, which is measured first; read in eval mode and left as it was.
@@ -152,7 +155,7 @@ def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
 
 @names_call
 def margin_growth(checkpoints: Sequence[nn.Module], data: Any) -> MarginGrowth:
-    """Computes normalized margins of a homogeneous network at checkpoints of a run; equation (1).
+    """Computes the normalized margin of a homogeneous network at several checkpoints of a training run; equation (1).
 
     Hypotheses: see the module. Reference: [lyu2020gradient].
     Cost: a forward pass for each checkpoint, and three more.
@@ -190,7 +193,9 @@ def _norm(module: nn.Module) -> float:
 
 
 def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm: float) -> float:
-    """Returns the residual of the optimality condition (2), by non-negative least squares on margin gradients."""
+    """Returns how far the weights are from the optimality condition (2) of the largest margin, by non-negative least
+    squares.
+    """
     from scipy.optimize import nnls  # slow to import
 
     least = float(margins.min())

@@ -28,7 +28,9 @@ MAX_NAMED_EXAMPLES = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Margins(Result):
-    """Result: the margin of each example, the number of correct decisions, and the hardest examples, hardest first."""
+    """Result: the margin of each example, the number of correct predictions, and the indices of the hardest
+    examples.
+    """
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
     right: int
@@ -46,7 +48,7 @@ class Margins(Result):
 
     @property
     def accuracy(self) -> float:
-        """Returns the fraction of correct decisions."""
+        """Returns the fraction of correct predictions."""
         return self.right / len(self.values)
 
     @property
@@ -56,7 +58,7 @@ class Margins(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Reports the accuracy and the median margin."""
         share = f"{self.accuracy:.1%} of {len(self.values)} decisions are right"
         return f"{share}; half of the examples have a margin below {self.median:.2g}."
 
@@ -69,7 +71,7 @@ class Margins(Result):
 
 @names_call
 def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
-    """Computes the margins of class probabilities, and the hardest examples; equation (1).
+    """Computes the margin of each example from class probabilities, and finds the hardest examples; equation (1).
 
     Hypotheses: rows of p are probabilities; labels are classes 0 to k - 1.
     Reference: [bartlett1998sample].
@@ -86,7 +88,7 @@ def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
 
 
 def probabilities(outputs: Float[Tensor, "n k"]) -> Float[Tensor, "n c"]:
-    """Returns class probabilities from network outputs: softmax, or the logistic function for a single output.
+    """Converts network outputs to class probabilities: by softmax, or by the logistic function if there is one output.
 
     Cost: one pass over the outputs.
 

@@ -1,4 +1,5 @@
-"""Linear separability: whether a plane separates two classes, by which margin, and how many points features separate.
+"""Linear separability: does a plane separate the classes, with which margin, and how many random labels can it
+separate?
 
     separable  iff  some (w, b) has y_i (w.x_i + b) >= 1 for all i        (a linear program)                      (1)
     perceptron makes at most  R^2 / g^2  mistakes,  R = max |x_i|,  g = largest min_i y_i w.x_i / |w|             (2)
@@ -40,7 +41,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Separability(Result):
-    """Result: whether a plane separates two classes, the plane (or the one with least slack), and the slack; (1)."""
+    """Result: whether a plane separates two classes, the plane (or the best one), and its mean violation (slack);
+    (1).
+    """
 
     separable: bool
     w: Float[Tensor, " d"]
@@ -57,7 +60,9 @@ class Separability(Result):
 
 @dataclass(frozen=True, slots=True)
 class NovikoffBound(Result):
-    """Result: the largest margin g through the origin, the data radius R, and the bound (2) on perceptron mistakes."""
+    """Result: the largest margin g of a plane through the origin, the data radius R, and the bound (2) on perceptron
+    mistakes.
+    """
 
     radius: float
     margin: float
@@ -65,7 +70,7 @@ class NovikoffBound(Result):
 
     @property
     def mistakes(self) -> float:
-        """Returns the bound floor(R^2 / g^2) on the number of perceptron mistakes; infinite for margin g = 0."""
+        """Returns the upper bound floor(R^2 / g^2) on the number of perceptron mistakes; infinite for margin g = 0."""
         return inf if self.margin <= 0 else float(int(self.radius**2 / self.margin**2 * (1 + 1e-12)))  # (2)
 
     @property
@@ -78,7 +83,7 @@ class NovikoffBound(Result):
 
 @dataclass(frozen=True, slots=True)
 class LinearCapacity(Result):
-    """Result: the fraction of random labelings that a plane separates, for several numbers of points."""
+    """Result: for several numbers of points, the fraction of random labelings that a plane separates."""
 
     points: tuple[int, ...]
     shares: tuple[float, ...]
@@ -86,7 +91,9 @@ class LinearCapacity(Result):
 
     @property
     def dimension(self) -> float:
-        """Returns the effective dimension: half the number of points at which half of the labelings separate; (3)."""
+        """Returns the effective dimension of the features: half the number of points at which 50 % of random labelings
+        are separable; (3).
+        """
         for a, b, high, low in zip(self.points, self.points[1:], self.shares, self.shares[1:], strict=False):
             if high >= 0.5 > low:
                 return (a + (high - 0.5) / (high - low) * (b - a)) / 2
@@ -100,7 +107,7 @@ class LinearCapacity(Result):
         return f"The {self.features} features separate random labels like {size} independent features would."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fraction of separable labelings over the number of points."""
+        """Plots the fraction of linearly separable random labelings over the number of points."""
         marks = (Line("separated", self.points, self.shares), Reference("one half", 0.5))
         return (
             Plot("Capacity of features", marks, Axis("points"), Axis("share of labels", limits=(0, 1)), self.verdict),
@@ -128,7 +135,7 @@ def separability(features: Array, labels: Array) -> Separability:
 
 @names_call
 def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
-    """Computes the largest margin of a plane through the origin, and the maximum number of perceptron mistakes; (2).
+    """Computes the largest margin of a plane through the origin, which bounds the number of perceptron mistakes; (2).
 
     Args:
         features: a row for each example; add a column of ones for planes off the origin.
@@ -148,8 +155,9 @@ def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
     signed = y[:, None] * x
     n = len(x)
     radius = float(np.linalg.norm(x, axis=1).max())
-    # The nearest point of the hull of y_i x_i to the origin has norm g: min |sum l_i z_i|^2 + c (sum l_i - 1)^2, then
-    # scaled to sum l_i = 1. The solution for any c > 0 is the nearest point times one factor.
+    # Minimizes |sum l_i z_i|^2 + c (sum l_i - 1)^2 over l >= 0, with z_i = y_i x_i, then scales l to sum 1. The
+    # result is the point of the convex hull of all z_i nearest to the origin, for any c > 0. Its norm is the
+    # margin g.
     rows = np.vstack([signed.T, np.full((1, n), radius or 1.0)])
     right = np.append(np.zeros(x.shape[1]), radius or 1.0)
     weights = nnls(rows, right)[0]
@@ -161,7 +169,7 @@ def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
 
 @names_call
 def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> LinearCapacity:
-    """Finds the number of points at which random labels stop being separable in these features; equation (3).
+    """Finds how many points with random labels a plane can separate in the given features; equation (3).
 
     Args:
         features: a row for each example; twice as many examples as dimensions show the drop.
@@ -210,7 +218,9 @@ def _two_classes(features: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _program(x: np.ndarray, y: np.ndarray, *, intercept: bool) -> tuple[np.ndarray, float, float]:
-    """Minimizes the mean slack s >= 0 with y_i (w.x_i + b) >= 1 - s_i; returns the plane and the mean slack."""
+    """Finds by linear programming the plane with the least mean slack s_i >= 0 such that y_i (w.x_i + b) >= 1 - s_i;
+    returns plane and slack.
+    """
     from scipy.optimize import linprog  # slow to import
     from scipy.sparse import csr_matrix, eye, hstack
 

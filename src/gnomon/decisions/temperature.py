@@ -1,4 +1,4 @@
-"""Softened targets and probabilities: temperature, label smoothing, distillation, with their closed forms.
+"""Temperature scaling, label smoothing and distillation of class probabilities, with their closed forms.
 
     temperature   p = softmax(f / T);  T minimizes the mean of -ln p(label) on held-out examples                   (1)
     smoothing     targets (1 - s) e_y + s / k;  the best logits differ by ln((1 - s + s/k) / (s/k))                 (2)
@@ -50,7 +50,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Temperature(Result):
-    """Result: the best temperature with its interval, and the loss before and after scaling.
+    """Result: the best temperature with its interval, and the loss before and after scaling by it.
 
     >>> Temperature(2.0, Interval(1.8, 2.2, 0.95), 0.5, 0.4, 100).findings[0].kind
     'overconfident-logits'
@@ -72,7 +72,7 @@ class Temperature(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a note if the interval lies above 1: the network is overconfident."""
+        """Returns a finding if the whole interval is above 1, which means that the network is overconfident."""
         if self.interval.low <= 1:
             return ()
         evidence = (Value("temperature", self.value, self.interval, "estimate"),)
@@ -82,7 +82,7 @@ class Temperature(Result):
 
 @names_call
 def best_temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:
-    """Fits the temperature that maximizes the likelihood of held-out labels, equation (1), with an interval.
+    """Fits the softmax temperature that maximizes the likelihood of held-out labels, with an interval; equation (1).
 
     The interval contains all temperatures whose likelihood is not rejected at 5 % by the likelihood-ratio test.
 
@@ -123,7 +123,7 @@ def best_temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) ->
 def best_score_factor(
     scores: Float[Tensor, "n k"], targets: Float[Tensor, "n k"], weights: Float[Tensor, " n"], ends: tuple[float, float]
 ) -> float:
-    """Returns the factor s in an interval that minimizes the weighted cross-entropy of softmax(s scores).
+    """Returns the factor s in an interval that minimizes the weighted cross-entropy of softmax(s * scores).
 
     The cross-entropy is convex in s, so that bisection of its derivative finds the minimum; 1 / s is a temperature.
 
@@ -150,7 +150,9 @@ def best_score_factor(
 
 
 def _crossing(loss: Callable[[float], float], top: float, inside: float, outside: float) -> float:
-    """Returns the temperature between two given ones at which the loss reaches ``top``, else the outer one."""
+    """Returns the temperature between ``inside`` and ``outside`` at which the loss reaches ``top``; ``outside`` if it
+    stays below.
+    """
     if loss(outside) <= top:
         return outside
     for _ in range(50):
@@ -193,7 +195,9 @@ def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistilledStudent(Result):
-    """Result: a student network trained by distillation, how often it agrees with the teacher, and their divergence."""
+    """Result: a student network trained by distillation, how often it agrees with the teacher, and their KL
+    divergence.
+    """
 
     student: nn.Module
     agreement: float

@@ -1,4 +1,4 @@
-"""Equation discovery: finds the differential equations that data follow.
+"""Equation discovery: finds the differential equations that measured data follow.
 
 Contains: sparse discovery of differential equations: libraries of terms, differentiation, weak form, selection,
 simulation.

@@ -27,7 +27,7 @@ __all__ = ["Library"]
 
 @dataclass(frozen=True, slots=True)
 class Library(Record):
-    """The library of candidate terms (1), including the user's own terms.
+    """The library of candidate terms for an equation (1), such as u, u^2 and u*u_x; users can add their own terms.
 
     ``extra`` are further terms as text, ``known`` functions of space and time by name, such as a potential, and
     ``functions`` functions of the fields by name, such as ``{"sin(u)": numpy.sin}``; both multiply every field.
@@ -48,7 +48,9 @@ class Library(Record):
     tied: Sequence[Sequence[str]] = ()
 
     def terms(self, fields: Sequence[str], space: str, *, modulus: bool = False) -> tuple[Term, ...]:
-        """Returns all terms for these fields over these directions of space; ``modulus`` for complex fields."""
+        """Returns all candidate terms for these fields and space directions; ``modulus`` adds terms for complex
+        fields.
+        """
         if self.only:
             found = [parse_term(text) for text in self.only]
         else:
@@ -97,7 +99,7 @@ class Library(Record):
 
 
 def derivatives(space: str, order: int) -> list[str]:
-    """Returns the derivatives over some directions up to an order, such as "x", "xx" and "xy".
+    """Returns the names of all derivatives up to an order in some directions, such as "x", "xx" and "xy".
 
     >>> derivatives("xy", 2)
     ['x', 'y', 'xx', 'xy', 'yy']

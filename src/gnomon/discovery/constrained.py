@@ -36,7 +36,8 @@ PIECE = re.compile(
 
 
 def parse_constraint(text: str) -> Relation:
-    """Parses a linear constraint on coefficients from text.
+    """Parses a linear constraint on coefficients from text, such as "a + b = 1", into coefficients by term and a
+    constant.
 
     >>> parse_constraint("u_t[u_xx] = u_t[u_yy]")
     ({('u_t', 'u_xx'): 1.0, ('u_t', 'u_yy'): -1.0}, 0.0)
@@ -104,7 +105,9 @@ def fit_with_constraints(
 
 
 class _Solver:
-    """Solves the constrained least-squares problem (1) in the null space of the constraints."""
+    """Solves least squares under linear constraints (1), by restricting the coefficients to the constraints' null
+    space.
+    """
 
     def __init__(
         self, systems: Sequence[RegressionSystem], kept: Sequence[tuple[int, int]], rows: np.ndarray, right: np.ndarray
@@ -137,7 +140,7 @@ class _Solver:
         return self.start + self.free @ moved  # (1)
 
     def spread(self, selection: TermSelection) -> np.ndarray:
-        """Returns standard deviations of the coefficients over bootstrap replicates of the blocks of rows."""
+        """Returns the bootstrap standard deviation of each coefficient; the bootstrap resamples blocks of rows."""
         count = len(self.gram)
         draw = np.random.default_rng(abs(selection.seed))
         drawn = [np.bincount(draw.integers(count, size=count), minlength=count) for _ in range(selection.draws)]

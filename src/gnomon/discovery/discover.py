@@ -1,4 +1,4 @@
-"""Finds the equation behind data: a sparse sum of terms from a library.
+"""Finds the equation that data follow: a sparse sum of terms from a library.
 
     c* = argmin_c |u_t - Theta(u) c|^2 with few nonzero c_j                                                     (1)
 
@@ -43,7 +43,7 @@ def discover(
     u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractRegressionForm | None = None,
     selection: TermSelection | None = None, time_order: int = 1, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
-    """Finds the partial differential equation that data on a grid follow; equation (1).
+    """Finds the partial differential equation that data on a grid follow, by sparse regression; equation (1).
 
     Args:
         u: an array with the axes (x, time), (x, y, time) or (x, y, z, time), or a dict of such arrays by name; complex
@@ -76,7 +76,7 @@ def search(
     data: GridData, library: Library, form: AbstractRegressionForm, selection: TermSelection, time_order: int,
     constraints: Sequence[str]
 ) -> Discovery:  # fmt: skip
-    """Returns the equation of each field of data that are already validated."""
+    """Returns the discovered equation of each field, for data that are already validated."""
     check_type("form", form, AbstractRegressionForm, fix="Pass WeakForm() or Pointwise()")
     check_type("selection", selection, TermSelection, fix="Pass gnomon.discovery.TermSelection(...)")
     order = integer("time_order", time_order)
@@ -96,7 +96,7 @@ def search(
 def fit(
     target: str, system: RegressionSystem, groups: Sequence[tuple[Term, ...]], selection: TermSelection
 ) -> Equation:
-    """Returns the sparse equation of one regression, with its bootstrap and its residuals."""
+    """Returns the sparse equation that fits one linear regression, with bootstrap statistics and residuals."""
     moments = RegressionMoments.of(system.columns, system.target, system.independent)
     known = path(moments, selection)
     best = choice(moments, selection, known)
@@ -133,7 +133,7 @@ def _residuals(
 
 
 def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
-    """Raises an error that names library terms that vanish or depend on each other on these data."""
+    """Raises an error that names library terms that are zero or linearly dependent on these data."""
     norms = np.linalg.norm(columns, axis=0)
     zero = [name for name, norm in zip(names, norms, strict=True) if norm <= 1e-14 * norms.max()]
     if zero:
@@ -152,7 +152,7 @@ def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
 
 
 def group_terms(terms: Sequence[Term], tied: Sequence[Sequence[str]]) -> list[tuple[Term, ...]]:
-    """Returns the terms in groups; terms that share a coefficient are in one group."""
+    """Groups the terms that must share one coefficient; each other term is a group of its own."""
     ties = [tuple(parse_term(text) for text in tie) for tie in tied]
     unknown = [t.name for tie in ties for t in tie if t not in terms]
     if unknown:

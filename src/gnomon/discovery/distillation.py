@@ -1,4 +1,4 @@
-"""Approximates a trained network by a sparse sum of known operators, and compares both outside the training range.
+"""Approximates a trained network by a sparse equation, and compares both outside the range of the training data.
 
     c* = argmin_c sum_i |f(x_i) - sum_j c_j theta_j(x_i)|^2  with few nonzero c_j                                (1)
     fidelity = 1 - |f - sum_j c_j theta_j|^2 / |f - mean f|^2                                                  (2)
@@ -48,7 +48,9 @@ MIN_OPERATOR_SHARE = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Distillation(Result):
-    """Result: the sparse equation of a network, and the fraction of the network's variation that it explains; (2)."""
+    """Result: the sparse equation that approximates a network, and the fraction of the output's variance that it
+    explains; (2).
+    """
 
     equation: Equation
     fidelity: float
@@ -70,7 +72,7 @@ def distill(
     module: nn.Module, library: Library, data: Any, *, dx: Any = None, derivative: AbstractDerivative | None = None,
     selection: TermSelection | None = None,
 ) -> Distillation:  # fmt: skip
-    """Approximates a trained network by a sparse sum of known operators; equation (1).
+    """Approximates a trained network by an equation with few known terms, found by sparse regression; equation (1).
 
     With ``dx`` the network maps fields to fields, (n, points) or (n, 1, points), and the library has derivatives over
     x; without it the network maps rows of a table to one number, and the library has the columns x1, x2, ...
@@ -122,7 +124,7 @@ def _columns(rows: np.ndarray, found: np.ndarray) -> tuple[GridData, np.ndarray,
 
 @dataclass(frozen=True, slots=True)
 class ExtrapolationGap(Result):
-    """Result: relative errors of a network and of a law, inside and outside the range of the data.
+    """Result: relative errors of a network and of an equation, inside and outside the range of the training data.
 
     >>> ExtrapolationGap(0.01, 0.5, 0.001, 0.002).ratio
     250.0
@@ -135,7 +137,7 @@ class ExtrapolationGap(Result):
 
     @property
     def ratio(self) -> float:
-        """Returns how many times larger the network's error is than the law's, outside the range of the data."""
+        """Returns the network's error divided by the equation's error, outside the range of the training data."""
         return self.model_outside / max(self.law_outside, 1e-300)
 
     @property
@@ -151,7 +153,8 @@ class ExtrapolationGap(Result):
 def extrapolation_gap(
     module: Callable[[Any], Any], law: Callable[[Any], Any], inside: tuple[Any, Any], outside: tuple[Any, Any]
 ) -> ExtrapolationGap:
-    """Compares a network with a law on pairs (x, y) inside and outside the range of the training data.
+    """Compares the errors of a network and of an equation on pairs (x, y) inside and outside the range of the training
+    data.
 
     Cost: a call of both on both sets.
 

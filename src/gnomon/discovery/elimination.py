@@ -1,4 +1,4 @@
-"""Backward elimination of terms, for many regressions with the same library at once.
+"""Backward elimination of regression terms, for many regressions with the same terms at once.
 
 With G^-1 = T T^* and w = G^-1 b, the term whose absence costs least goes first, and the rest is projected:
 
@@ -26,7 +26,8 @@ MIN_ROW_SHARE = 1e-13
 
 
 def elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the order in which elimination removes terms, and the explained square that each removal loses.
+    """Returns the order in which backward elimination removes terms, and how much explained variance each removal
+    loses.
 
     Hypotheses: see the module.
     Reference: [golub2013matrix].
@@ -48,7 +49,7 @@ def elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, 
         j = cost.argmin(1)
         order[:, k], costs[:, k], gone[every, j] = j, cost[every, j], True
         row = root[every, j][:, None]
-        for _ in range(2):  # repeat the projection, which removes the rounding error of the first
+        for _ in range(2):  # projecting twice removes the rounding error of the first projection
             row = row - (row @ basis[:, :k].conj().swapaxes(1, 2)) @ basis[:, :k]
         length = np.maximum(np.linalg.norm(row, axis=2), 1e-300)
         basis[:, k] = row[:, 0] / length

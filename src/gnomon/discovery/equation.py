@@ -1,4 +1,4 @@
-"""A discovered equation: terms, coefficients with intervals, inclusion frequencies and residuals.
+"""Defines a discovered equation: terms, coefficients with intervals, inclusion frequencies and residuals.
 
 >>> rest = Residuals(0.01, 0.011, "u", 0.001)
 >>> heat = Equation("u_t", ("u_xx",), (0.1,), (0.001,), {"u": 0.02, "u_xx": 1.0}, (), rest)
@@ -22,7 +22,7 @@ NORMAL_95 = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class Residuals(Record):
-    """What the equation leaves unexplained, as fractions of the target's norm.
+    """The part of the target that an equation does not explain, as fractions of the target's norm.
 
     ``misfit`` on all rows; ``held_out`` on one half of the data with coefficients of the other half; ``omitted`` is the
     left-out term that would lower the misfit most, and ``gain`` the share by which it would.
@@ -39,7 +39,7 @@ class Residuals(Record):
 
 @dataclass(frozen=True, slots=True)
 class Equation(Record):
-    """An equation: ``target`` = sum of ``coefficients`` times ``terms``.
+    """A discovered equation: ``target`` = sum of ``coefficients`` times ``terms``, with standard errors and residuals.
 
     ``errors`` are standard errors by the bootstrap, ``inclusion`` the share of replicates that chose each term of the
     library, ``path`` the best support of each size.
@@ -55,7 +55,7 @@ class Equation(Record):
 
     @property
     def intervals(self) -> tuple[Interval, ...]:
-        """Returns 95 % confidence intervals of the coefficients, or of their moduli if they are complex."""
+        """Returns the 95 % confidence interval of each coefficient (of its absolute value if complex)."""
         middle = [abs(c) if isinstance(c, complex) else float(c) for c in self.coefficients]
         return tuple(
             Interval(m - NORMAL_95 * e, m + NORMAL_95 * e, 0.95) for m, e in zip(middle, self.errors, strict=True)
@@ -79,7 +79,7 @@ class Equation(Record):
 
 
 def number(value: float | complex) -> str:
-    """Formats a number with four digits, without real or imaginary parts that are rounding errors.
+    """Formats a number with four digits; drops real or imaginary parts that are only rounding errors.
 
     >>> number(-0.99999), number(0.5j), number(1e-9 + 0.5j)
     ('-1', '0.5i', '0.5i')

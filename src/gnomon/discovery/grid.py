@@ -26,7 +26,7 @@ MAX_STEP_VARIATION = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridData(Record):
-    """Fields and known functions by name on a uniform grid, and the grid step of each axis.
+    """Measured fields and known functions by name on a uniform grid, with the grid step of each axis.
 
     >>> GridData({"u": np.ones((2, 3))}, {"x": 1.0, "t": 1.0}).value("|u|").shape
     (2, 3)
@@ -39,7 +39,7 @@ class GridData(Record):
 
     @property
     def letters(self) -> str:
-        """Returns the letters of the array's axes, time last."""
+        """Returns one letter for each axis of the array, such as "xyt"; time is last."""
         return "".join(self.steps)
 
     @property
@@ -53,7 +53,9 @@ class GridData(Record):
         return any(np.iscomplexobj(values) for values in self.fields.values())
 
     def value(self, symbol: str) -> np.ndarray:
-        """Returns the values of a symbol: a field, its modulus, a known function, or a function of the fields."""
+        """Returns the values of a symbol in a term: a field, its modulus, a known function, or a function of the
+        fields.
+        """
         if symbol in self.fields:
             return self.fields[symbol]
         if symbol.strip("|") in self.fields:
@@ -71,7 +73,7 @@ def read(
     u: Any, dx: Any, dt: Any, *, known: Mapping[str, Any] | None = None,
     functions: Mapping[str, Any] | None = None
 ) -> GridData:  # fmt: skip
-    """Validates fields and grid: finite numbers, one shape, uniform steps."""
+    """Checks fields and grid (finite numbers, equal shapes, uniform steps) and returns them as `GridData`."""
     given = u if isinstance(u, Mapping) else {"u": u}
     fields = {name: _array(values, name) for name, values in given.items()}
     shapes = {values.shape for values in fields.values()}
@@ -97,7 +99,7 @@ def read(
 
 
 def step(gap: Any, n: int, name: str) -> float:
-    """Returns the step of a uniform grid, from the step itself or from the coordinates of its n points."""
+    """Returns the step of a uniform grid; the user passes the step itself or the coordinates of the n points."""
     values = np.asarray(gap.detach().cpu() if isinstance(gap, Tensor) else gap)
     if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
         raise out_of_range(name, "a number above 0, or the coordinates of the grid", gap)
@@ -137,7 +139,9 @@ def _array(values: Any, name: str) -> np.ndarray:
 
 
 def _align(values: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Returns a known function on the whole grid, from values on it, at the points of space, or along x."""
+    """Expands a known function to the shape of the grid; its values are given on the whole grid, on the space axes, or
+    along x.
+    """
     spread = (
         values if values.ndim in (0, len(shape)) else values.reshape(values.shape + (1,) * (len(shape) - values.ndim))
     )

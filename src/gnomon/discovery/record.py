@@ -53,7 +53,7 @@ class Discovery(Result):
 
     @property
     def inclusion(self) -> Mapping[str, float]:
-        """Returns the fraction of bootstrap samples that chose each term of the library."""
+        """Returns, for each term of the library, the fraction of bootstrap samples in which it was chosen."""
         return self.equations[0].inclusion
 
     @property
@@ -63,21 +63,25 @@ class Discovery(Result):
 
     @property
     def verdict(self) -> str:
-        """States the equations, and how much they leave unexplained."""
+        """Reports the equations, and how much of the data they leave unexplained."""
         said = [f"{e}; {100 * e.residuals.misfit:.2g} % of {e.target} is left unexplained." for e in self.equations]
         return " ".join(said)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings about equations that explain too little, and terms that bootstraps do not always choose."""
+        """Returns findings about equations that explain too little of the data, and terms that few bootstrap samples
+        choose.
+        """
         return most_serious_first(f for e in self.equations for f in _judge(e))
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots misfit over the number of terms, and how often each term was chosen, for each equation."""
+        """Plots for each equation the misfit over the number of terms, and how often bootstrap samples choose each
+        term.
+        """
         return tuple(plot for e in self.equations for plot in _pictures(e))
 
     def simulate(self) -> Simulation:
-        """Runs the equations from the first time of the data, for comparison with the data; see `simulate`."""
+        """Simulates the equations from the first time of the data, to compare with the data; see `simulate`."""
         return simulate(self.equations, self.data)
 
 

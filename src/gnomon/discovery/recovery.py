@@ -1,4 +1,4 @@
-"""Measures how well a known equation is recovered from its data with noise of a known size.
+"""Measures how well discovery finds a known equation again from noisy data.
 
 With coefficients c of the law, c' of the equation that is found (0 if it lacks a term), and fields of standard
 deviation s, to which noise p s z is added, z ~ N(0, 1):
@@ -25,7 +25,7 @@ __all__ = ["LawRecovery", "law_recovery"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LawRecovery(Result):
-    """Result: the relative error of each coefficient of a known equation, and terms found that it does not contain.
+    """Result: the relative error of each coefficient of a known equation, and wrong terms that were also found.
 
     >>> print(LawRecovery({"u_xx": 0.02}, ("u^2",), 0.01))
     With noise of 1 % the coefficients are off by 2 % on average, and u^2 is found but does not belong to the law.
@@ -62,7 +62,7 @@ def law_recovery(
     fields: Any, dx: Any, dt: Any, law: Mapping[str, complex], *, library: Library | None = None, noise: float = 0.0,
     seed: int = 0,
 ) -> LawRecovery:  # fmt: skip
-    """Adds noise to data of a known equation, discovers the equation again, and compares both.
+    """Adds noise to data of a known equation, runs the discovery, and compares the result with the known equation.
 
         error = mean |c' - c| / |c|                                                                        (1)
 

@@ -1,4 +1,4 @@
-"""Fits the coefficients for nearly noise-free data again, with wider test functions.
+"""Improves the coefficients for nearly noise-free data by wider test functions.
 
 The half widths of the weak form are those of the least noise. Where nothing but the error of sums over the grid is
 left, wider bumps are better: that error falls with the points on a bump. Each doubling is kept while it lowers
@@ -43,7 +43,8 @@ def refine_equations(
     found: Sequence[Equation], data: GridData, form: AbstractRegressionForm, groups: Sequence[tuple[Term, ...]],
     selection: TermSelection, order: int
 ) -> list[Equation]:  # fmt: skip
-    """Returns equations refitted with wider test functions as long as (1) falls; unchanged if there is noise.
+    """Fits equations again with wider and wider test functions while the coefficients get more certain (1); skipped for
+    noisy data.
 
     Hypotheses: see the module.
     Reference: [trefethen2014trapezoidal].
@@ -70,7 +71,7 @@ def refine_equations(
 
 
 def _of(system: RegressionSystem, kept: Sequence[tuple[Term, ...]], equation: Equation) -> RegressionSystem:
-    """Returns the regression restricted to the terms of one equation."""
+    """Returns the regression with only the terms of one equation."""
     ends = np.cumsum([0, *(len(group) for group in kept)])
     own = [k for k, group in enumerate(kept) if group[0].name in equation.terms]
     columns = np.stack([system.columns[:, ends[k] : ends[k + 1]].sum(1) for k in own], 1)

@@ -1,4 +1,4 @@
-"""Sparse regression: candidate sets of terms from thresholding and elimination, and the criterion that chooses one.
+"""Sparse regression: candidate sets of terms from thresholding and elimination, and a criterion (BIC) to choose one.
 
 Columns have unit norm, and y unit norm as well.
 
@@ -37,7 +37,7 @@ MIN_SQUARED_DISTANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class TermSelection(Record):
-    """Options of term selection: thresholds and ridge of (1), floor of (3), bootstrap draws and their seed.
+    """Options of term selection: number of thresholds and ridge penalty of (1), floor of (3), bootstrap draws and seed.
 
     >>> TermSelection(floor=0.01).draws
     50
@@ -50,7 +50,7 @@ class TermSelection(Record):
     seed: int = 0
 
     def checked(self) -> "TermSelection":
-        """Returns the same selection after checking that every number is in range."""
+        """Returns the same options after checking that every number is in range."""
         number("floor", self.floor, above=0)
         number("ridge", self.ridge, above=-1e-300)
         integer("thresholds", self.thresholds)
@@ -60,7 +60,7 @@ class TermSelection(Record):
 
 @dataclass(frozen=True, slots=True)
 class CandidateTerms(Record):
-    """A candidate set of terms: their indices, the relative misfit, and the criterion (3).
+    """A candidate set of terms: their indices, the relative misfit, and the selection criterion (3).
 
     >>> CandidateTerms((0, 2), 0.01, -8.0).support
     (0, 2)
@@ -73,7 +73,7 @@ class CandidateTerms(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegressionMoments(Record):
-    """Sums over the rows that the regression needs: A^* A, A^* y, |y|^2 for normalized columns, and the row count.
+    """The sums over rows that the regression needs: A^* A, A^* y, |y|^2 for normalized columns, and the number of rows.
 
     Supports, not coefficients, are found from these: coefficients come from the rows themselves.
     """
@@ -91,7 +91,7 @@ class RegressionMoments(Record):
         return cls(scaled.conj().T @ scaled, cross, float(np.vdot(target, target).real), independent)
 
     def weights(self, support: tuple[int, ...], ridge: float = 0.0) -> np.ndarray:
-        """Returns ridge regression coefficients of a set of terms, in units of the normalized columns."""
+        """Returns the ridge regression coefficients of a set of terms, in units of the normalized columns."""
         chosen = list(support)
         inner = self.gram[np.ix_(chosen, chosen)] + ridge * np.eye(len(chosen))
         if ridge > 0:
@@ -99,7 +99,7 @@ class RegressionMoments(Record):
         return np.linalg.lstsq(inner, self.cross[chosen], rcond=1e-14)[0]
 
     def misfits_with(self, support: tuple[int, ...]) -> np.ndarray:
-        """Returns the squared relative misfit of a set of terms with one more term, for every other term."""
+        """Returns, for every other term, the squared relative misfit if this term is added to a set of terms."""
         chosen = list(support)
         w = self.weights(support)
         inner, rows = self.gram[np.ix_(chosen, chosen)], self.gram[chosen]
@@ -113,7 +113,7 @@ class RegressionMoments(Record):
         return found
 
     def candidate(self, support: tuple[int, ...], floor: float) -> CandidateTerms:
-        """Returns a set of terms with its misfit and the criterion (3)."""
+        """Returns a set of terms together with its misfit and its selection criterion (3)."""
         explained = float(np.vdot(self.cross[list(support)], self.weights(support)).real) if support else 0.0
         misfit = max(1 - explained / self.square, 0.0) if self.square > 0 else 0.0
         m = max(self.independent, MIN_INDEPENDENT_ROWS)
@@ -123,7 +123,8 @@ class RegressionMoments(Record):
 
 
 def thresholded_ridge(moments: RegressionMoments, tolerance: float, ridge: float) -> tuple[int, ...]:
-    """Returns the terms that sequential thresholded ridge (1) keeps; tolerance is relative to the target's norm.
+    """Returns the terms that sequentially thresholded ridge regression (1) keeps; ``tolerance`` is relative to the
+    target's norm.
 
     Hypotheses: columns of unit norm.
     Reference: [rudy2017data], Algorithm 1.
@@ -146,7 +147,7 @@ def thresholded_ridge(moments: RegressionMoments, tolerance: float, ridge: float
 def bic_path(
     columns: np.ndarray, target: np.ndarray, selection: TermSelection | None = None
 ) -> tuple[CandidateTerms, ...]:
-    """Returns the best set of terms of each size among those that thresholding (1) and elimination (2) visit.
+    """Returns, for each number of terms, the best set of terms found by thresholding (1) and backward elimination (2).
 
     Hypotheses: as in the module; every row counts as independent.
     Reference: [schwarz1978estimating].
@@ -159,7 +160,7 @@ def bic_path(
 
 
 def path(moments: RegressionMoments, selection: TermSelection) -> tuple[CandidateTerms, ...]:
-    """Returns the same as `bic_path`, from precomputed sums."""
+    """Returns the result of `bic_path`, computed from sums over rows instead of the rows."""
     order = elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
     supports = {tuple(sorted(order[k:])) for k in range(len(order) + 1)}  # (2)
     if selection.thresholds > 1:
@@ -177,7 +178,9 @@ def path(moments: RegressionMoments, selection: TermSelection) -> tuple[Candidat
 def choice(
     moments: RegressionMoments, selection: TermSelection, known: tuple[CandidateTerms, ...] | None = None
 ) -> CandidateTerms:
-    """Returns the best candidate of the path after trying to add, remove or exchange one term."""
+    """Returns the best set of terms: starts from the best of the path, then adds, removes or exchanges single terms
+    while that helps.
+    """
     best = min(known or path(moments, selection), key=lambda candidate: candidate.criterion)
     while True:
         bases = [best.support, *(tuple(i for i in best.support if i != j) for j in best.support)]

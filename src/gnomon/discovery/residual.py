@@ -1,4 +1,4 @@
-"""Measures the residual of an equation on data, or on a network that represents a solution.
+"""Measures how well data, or a network that represents a solution, satisfy an equation.
 
     r = left side - right side,    relative residual = |r| / max_j |c_j theta_j|                               (1)
 
@@ -37,7 +37,7 @@ __all__ = ["PDEResidual", "model_residual", "pde_residual"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PDEResidual(Result):
-    """Result: the residual (1) of an equation at every point, and its norm relative to the largest term.
+    """Result: the residual (1) of an equation at every point, and its norm relative to the equation's largest term.
 
     >>> PDEResidual("u_t = 0", np.zeros(3), 0.0).verdict
     'u_t = 0 holds up to 0 % of its largest term.'
@@ -63,7 +63,7 @@ def pde_residual(
     u: Any, dx: Any, dt: Any, equation: str, *, space: AbstractDerivative | None = None,
     time: AbstractDerivative | None = None,
 ) -> PDEResidual:  # fmt: skip
-    """Returns the residual (1) of an equation such as ``"u_t + u*u_x = 0.1*u_xx"`` on data on a grid.
+    """Computes the residual (1) of an equation such as ``"u_t + u*u_x = 0.1*u_xx"`` for data on a grid.
 
     Hypotheses: see the module; ``space`` and ``time`` are rules of differentiation.
     Reference: [raissi2019physics].
@@ -83,7 +83,7 @@ def pde_residual(
 def model_residual(
     module: nn.Module, data: Any, equation: str, *, letters: str = "xt", fields: str = "u"
 ) -> PDEResidual:
-    """Returns the residual (1) of an equation at points x (n, letters) for a network that represents the fields.
+    """Computes the residual (1) of an equation at points x (n, letters) for a network that represents the solution.
 
     ``letters`` names the columns of x, ``fields`` the outputs, one letter each.
     Hypotheses: a network that is smooth in its inputs: piecewise linear ones have no second derivative.
@@ -120,7 +120,7 @@ def _value(term: Term, known: dict[tuple[str, str], Tensor], z: Tensor, letters:
 
 
 def _derive(factor: TermFactor, known: dict[tuple[str, str], Tensor], z: Tensor, letters: str) -> Tensor:
-    """Computes a derivative by autograd, from the derivative of one order less."""
+    """Returns a derivative of a network's output by autograd, from the derivative of the next lower order."""
     if factor.symbol in letters and not factor.derivative:
         return z[:, letters.index(factor.symbol)]
     if (factor.symbol, "") not in known or set(factor.derivative) - set(letters):

@@ -47,7 +47,7 @@ class Simulation(Result):
 
     @property
     def errors(self) -> np.ndarray:
-        """Returns the relative error of the simulation at each time; infinite after a blow-up.
+        """Returns the relative error of the simulation at each time; infinite after it blows up.
 
         Distance and size are root mean squares (RMS), the size over all places and times: a field that crosses zero at
         some time has no small size. Of several fields, each is divided by its own size.
@@ -60,7 +60,7 @@ class Simulation(Result):
 
     @property
     def error(self) -> float:
-        """Returns the largest relative error over time."""
+        """Returns the largest relative error of the simulation over all times."""
         return float(self.errors.max())
 
     @property
@@ -75,7 +75,7 @@ class Simulation(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots data and simulation as images (one direction of space), and their distance over time."""
+        """Plots data and simulation as images over space (one axis) and time, and their difference over time."""
         lines = Line("distance", self.times, np.minimum(self.errors, 1e6))
         curve = Plot("Simulation against data", (lines,), Axis("time"), Axis("distance / RMS of the data"))
         name = next(iter(self.measured))
@@ -135,7 +135,7 @@ def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation
 
 
 class _Machine:
-    """Takes time steps of (1), with terms sorted into linear and nonlinear parts once."""
+    """A time stepper for equations (1), which treats linear and nonlinear terms separately."""
 
     def __init__(self, equations: Sequence[Equation], data: GridData) -> None:
         self.data, shape = data, data.shape[:-1]
@@ -162,7 +162,7 @@ class _Machine:
         return np.prod([1j * self.waves[letter] for letter in by], axis=0) if by else np.ones_like(self.smooth)
 
     def advance(self, state: dict[str, np.ndarray], h: float, i: int) -> dict[str, np.ndarray]:
-        """Advances from one time of the data to the next, in as many steps as the fastest mode needs."""
+        """Advances the fields from one time of the data to the next, in steps short enough for the fastest change."""
         size = max(float(np.abs(np.fft.ifftn(v)).max()) for v in state.values())
         top = max([float(np.abs(w).max()) for w in self.waves.values()], default=1.0)
         rate = max((abs(c) * _speed(term, size, top) for terms in self.rest.values() for c, term in terms), default=0.0)
@@ -203,7 +203,7 @@ class _Machine:
 
 
 def _speed(term: Term, size: float, top: float) -> float:
-    """Returns how fast a term can change the field, |u|^(degree - 1) w^(order), which limits the step size."""
+    """Returns how fast a term can change a field, |u|^(degree - 1) w^(order), which limits the time step."""
     degree = sum(factor.power for factor in term.factors)
     order = sum(len(factor.derivative) * factor.power for factor in term.factors)
     return float(size ** max(degree - 1, 0) * (2 / 3 * top) ** order)

@@ -1,4 +1,4 @@
-"""Measures how reliable a choice of terms is by repeating it on resampled blocks of rows.
+"""Measures how reliable the chosen terms are, by repeating the choice on bootstrap samples.
 
     inclusion_j = share of replicates whose chosen support holds term j                                         (1)
     interval_j  = c_j -+ 1.96 std over replicates of c_j on the chosen support                                  (2)
@@ -23,7 +23,9 @@ from gnomon.discovery.regression import MIN_INDEPENDENT_ROWS, TermSelection
 def resample_terms(
     system: RegressionSystem, support: tuple[int, ...], selection: TermSelection
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns inclusion probabilities (1) of all terms, and standard deviations of the chosen coefficients (2)."""
+    """Returns for each term the fraction of bootstrap samples that choose it (1), and standard deviations of the
+    coefficients (2).
+    """
     terms = system.columns.shape[1]
     if not selection.draws:
         return np.full(terms, np.nan), np.full(len(support), np.nan)
@@ -45,11 +47,11 @@ def resample_terms(
 def _choose(
     grams: np.ndarray, crosses: np.ndarray, squares: np.ndarray, independent: float, floor: float
 ) -> np.ndarray:
-    """Returns which terms elimination chooses as best, (replicates, terms)."""
+    """Returns which terms backward elimination and the criterion choose, as booleans (replicates, terms)."""
     scale = np.sqrt(np.maximum(np.einsum("rii->ri", grams).real, 1e-300))
     grams = grams / (scale[:, :, None] * scale[:, None, :])
     order, cost = elimination_order(grams, crosses / scale)
-    after = np.cumsum(cost[:, ::-1], 1)[:, ::-1]  # the part of the squared target that the remaining terms explain
+    after = np.cumsum(cost[:, ::-1], 1)[:, ::-1]  # explained variance of the terms that remain after each removal
     explained = np.concatenate([after, np.zeros((len(after), 1))], 1)
     p, m = order.shape[1], max(independent, MIN_INDEPENDENT_ROWS)
     misfit = np.maximum(1 - explained / squares[:, None], 0.0)

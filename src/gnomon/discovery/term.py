@@ -1,4 +1,4 @@
-"""Terms of an equation as data: products of fields, of their derivatives and of known functions.
+"""Represents terms of an equation as products of fields, their derivatives and known functions.
 
 A term is written as people write it: ``1``, ``u``, ``u^2``, ``u_x``, ``u*u_xx``, ``u*|u|^2``, ``V*u``.
 
@@ -22,7 +22,7 @@ FACTOR = re.compile(r"(?P<symbol>\|\w+\||[^\W_]+(?:\([^()]*\))?)(?:_(?P<derivati
 
 @dataclass(frozen=True, slots=True, order=True)
 class TermFactor(Record):
-    """A field or function, the directions of its derivative, and its power.
+    """One factor of a term: a field or function, the directions of its derivative, and its power.
 
     >>> TermFactor("u", "xx", 2).name
     'u_xx^2'
@@ -47,7 +47,7 @@ class TermFactor(Record):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Term(Record):
-    """A product of factors; the empty product is the constant 1.
+    """A product of factors, such as u^2 * u_x; the empty product is the constant 1.
 
     >>> Term(()).name, Term((TermFactor("u"), TermFactor("u", "x"))).name
     ('1', 'u*u_x')
@@ -67,12 +67,12 @@ class Term(Record):
 
     @property
     def derived(self) -> tuple[TermFactor, ...]:
-        """Returns the factors that are derivatives."""
+        """Returns the factors of the term that contain a derivative."""
         return tuple(factor for factor in self.factors if factor.derivative)
 
 
 def product(*factors: TermFactor) -> Term:
-    """Returns the product of factors as a term, with equal factors gathered into powers."""
+    """Returns the product of factors as a term; equal factors become powers."""
     powers: Counter[tuple[str, str]] = Counter()
     for factor in factors:
         powers[factor.symbol, factor.derivative] += factor.power
@@ -100,7 +100,7 @@ def parse_term(text: str) -> Term:
 
 
 def parse_equation_side(text: str) -> list[tuple[float, Term]]:
-    """Parses a sum of terms with coefficients, or an equation, whose right-hand side is moved to the left.
+    """Parses a sum of terms with coefficients; for a whole equation, subtracts the right-hand side.
 
     >>> [(c, t.name) for c, t in parse_equation_side("u_t + u*u_x = 0.1*u_xx")]
     [(1.0, 'u_t'), (1.0, 'u*u_x'), (-0.1, 'u_xx')]

@@ -1,4 +1,4 @@
-"""Predicts from a kernel matrix what training does.
+"""Predicts the course of gradient descent training from a kernel matrix, without training.
 
 Contains: gradient flow, descent and momentum for any loss, modes of a kernel, early stopping, ensembles, posteriors.
 Does not contain: networks; kernels are passed as matrices.

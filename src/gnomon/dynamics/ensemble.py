@@ -1,4 +1,4 @@
-"""Computes mean and covariance of ensembles of wide networks while they train.
+"""Computes mean and covariance of the outputs of wide networks during training, over random initializations.
 
 Before training a wide network is a Gaussian process with covariance S (the NNGP kernel); training with the tangent
 kernel T is linear in the initial function, so the ensemble stays Gaussian. With A = T(x, X) G_t,
@@ -38,7 +38,8 @@ __all__ = ["KernelEnsemble", "ensemble"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelEnsemble(Result):
-    """Mean (t, m) or (t, m, k), variance (t, m) and, if known, covariance (t, m, m) of an ensemble of trained networks.
+    """Predicted mean (t, m) or (t, m, k) and variance (t, m) of the outputs of trained wide networks, over random
+    initializations.
 
     The covariance applies to each output; outputs are independent.
 
@@ -55,12 +56,12 @@ class KernelEnsemble(Result):
 
     @property
     def std(self) -> Float[Tensor, "t m"]:
-        """The standard deviations of the outputs over the ensemble, (t, m)."""
+        """Returns the standard deviations of the outputs over the ensemble, (t, m)."""
         return self.variance.sqrt()
 
     @property
     def verdict(self) -> str:
-        """A sentence on how much the outputs of the networks differ, before and after training."""
+        """Reports how much the outputs of the networks differ before and after training."""
         first, last = self._spread[[0, -1]].tolist()
         head = f"Over the ensemble the outputs spread by {first:.3g} at time {float(self.times[0]):.3g}"
         return f"{head} and by {last:.3g} at time {float(self.times[-1]):.3g}."
@@ -90,7 +91,8 @@ def ensemble(
     optimizer: GradientFlow | SGD | None = None,
     penalty: float = 0.0,
 ) -> KernelEnsemble:
-    """Returns mean and covariance, over initializations, of infinitely wide networks trained until each time: (1), (2).
+    """Returns mean and covariance, over initializations, of the outputs of infinitely wide networks at each training
+    time; (1), (2).
 
     Args:
         ntk: T(X, X), and ``nngp`` S(X, X), of the n training points.

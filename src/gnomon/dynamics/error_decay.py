@@ -1,4 +1,4 @@
-"""Computes how the error along one eigenvector decays under gradient flow, gradient descent or momentum.
+"""Computes how the error along one eigenvector of a kernel decays under gradient flow, gradient descent or momentum.
 
 On a quadratic loss each mode of curvature a is a scalar c with gradient a c - b, started at c = 0. After time t
 
@@ -42,7 +42,9 @@ __all__ = ["AbstractErrorDecay", "GradientFlow", "error_decay"]
 
 
 class AbstractErrorDecay(ABC):
-    """The interface of error decays: how the error along an eigenvector with curvature a decays over time t."""
+    """Base class of optimizers as error decays: how fast the error along an eigenvector with curvature a falls over
+    time t.
+    """
 
     lr: float
     """Learning rate; 0 for gradient flow, the limit of small steps."""
@@ -50,34 +52,40 @@ class AbstractErrorDecay(ABC):
     @property
     @abstractmethod
     def reach(self) -> float:
-        """The smallest value of learning rate times curvature at which steps do not converge."""
+        """Returns the stability limit: the smallest product of learning rate and curvature at which training does not
+        converge.
+        """
 
     @abstractmethod
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
-        """Returns p_t(a), the share of the error that remains at each time; infinite if it diverges and t is
-        infinite."""
+        """Returns p_t(a), the fraction of the initial error that remains at each time; infinite if it diverges and t is
+        infinite.
+        """
 
     @abstractmethod
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
-        """Returns g_t(a) = (1 - p_t(a)) / a, without cancellation for small a t."""
+        """Returns g_t(a) = (1 - p_t(a)) / a, how far an output has moved at time t; accurate for small a t."""
 
     @abstractmethod
     def decay(self, rates: Float[Tensor, " r"]) -> Float[Tensor, " r"]:
-        """Returns the exponential rate at which the error falls in the long run; negative if it grows."""
+        """Returns the asymptotic exponential rate at which the error falls, for each curvature; negative if the error
+        grows.
+        """
 
     def clock(self, times: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
-        """Returns the times that whole training steps reach, nearest to the given times."""
+        """Rounds the times to multiples of the learning rate, which whole training steps reach."""
         return self.lr * (times / self.lr).round() if self.lr > 0 else times
 
     def largest_lr(self, rate: float) -> float:
-        """Returns the smallest learning rate at which the error along an eigenvector of curvature ``rate`` does not
-        converge."""
+        """Returns the learning rate from which training does not converge along an eigenvector of curvature
+        ``rate``.
+        """
         return self.reach / rate if rate > 0 else inf
 
 
 @dataclass(frozen=True, slots=True)
 class GradientFlow(Record, AbstractErrorDecay):
-    """Gradient flow, the limit of small steps: p_t = exp(-a t).
+    """Gradient flow, the limit of gradient descent with small steps: the error falls as p_t = exp(-a t).
 
     >>> round(float(GradientFlow().remainder(torch.ones(1), torch.ones(1))), 12)      # exp(-1)
     0.367879441171
@@ -88,7 +96,7 @@ class GradientFlow(Record, AbstractErrorDecay):
     reach = 2.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns name and learning rate as plain values for JSON."""
+        """Returns the optimizer's name and learning rate as plain values for JSON."""
         return {"name": self.name, "lr": self.lr}
 
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
@@ -105,7 +113,7 @@ class GradientFlow(Record, AbstractErrorDecay):
 
 @dataclass(frozen=True, slots=True)
 class _Descent(AbstractErrorDecay):
-    """Gradient descent on the whole data with a fixed learning rate: p_t = (1 - lr a)^s."""
+    """Full-batch gradient descent with a fixed learning rate: after s steps the error is p_t = (1 - lr a)^s."""
 
     lr: float
     reach = 2.0
@@ -117,7 +125,7 @@ class _Descent(AbstractErrorDecay):
 
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a, t = _grid(rates, times)
-        # above the clamp the other formula is used, which has no cancellation there
+        # larger values use the other formula, which is accurate there
         shrink = torch.log1p(-self.lr * a.clamp_max(0.5 / self.lr))
         small = -torch.expm1((t / self.lr).round() * shrink) / a
         large = (1 - self.remainder(rates, times)) / a
@@ -129,7 +137,7 @@ class _Descent(AbstractErrorDecay):
 
 @dataclass(frozen=True, slots=True)
 class _Momentum(AbstractErrorDecay):
-    """Heavy-ball momentum on the whole data: p_t follows the recursion (4), computed by powers of a small matrix."""
+    """Full-batch heavy-ball momentum: the error p_t follows the recursion (4), computed by powers of a small matrix."""
 
     lr: float
     beta: float
@@ -173,7 +181,8 @@ class _Momentum(AbstractErrorDecay):
 
 @names_call
 def error_decay(optimizer: GradientFlow | AbstractOptimizer) -> AbstractErrorDecay:
-    """Returns how errors decay under gradient flow, gradient descent or momentum; equations (2) to (4).
+    """Returns an object that computes how errors decay under gradient flow, gradient descent or momentum; equations (2)
+    to (4).
 
     Hypotheses: steps along the gradient of the whole data, without weight decay.
     Reference: [polyak1964some].
@@ -199,6 +208,6 @@ def _grid(rates: Tensor, times: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _forever(decay: Tensor, rates: Tensor) -> Tensor:
-    """Returns the share of the error that remains at infinite time: 0, 1 or infinity."""
+    """Returns the fraction of the error that remains at infinite time: 0, 1, or infinity if it diverges."""
     left = torch.where(decay > 0, 0.0, inf).to(torch.float64)
     return torch.where(rates == 0, 1.0, left)

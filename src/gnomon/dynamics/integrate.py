@@ -1,4 +1,4 @@
-"""Computes training dynamics for any loss: gradient flow by an adaptive solver, and descent step by step.
+"""Computes kernel training for any loss: gradient flow by an adaptive solver, gradient descent step by step.
 
 As for squared loss n k coefficients determine everything, theta - theta_0 = J^T c and f(X) = f(X, 0) + K c:
 
@@ -33,7 +33,7 @@ MAX_DENSE_COEFFICIENTS = 2000
 def flow(
     problem: KernelProblem, loss: AbstractLoss, times: Float[Tensor, " t"], penalty: float, tolerance: float
 ) -> Float[Tensor, "t n k"]:
-    """Returns the coefficients c of gradient flow (1) at finite times, to a local tolerance in the outputs.
+    """Integrates gradient flow (1) with an adaptive solver; returns the kernel coefficients c at finite times.
 
     Cost: n^2 k operations for a step of the solver, (n k)^3 for a step that factorizes the Jacobian.
     """
@@ -79,7 +79,8 @@ def flow(
 def descent(
     problem: KernelProblem, loss: AbstractLoss, optimizer: SGD, times: Float[Tensor, " t"], penalty: float
 ) -> Float[Tensor, "t n k"]:
-    """Returns the coefficients c after whole steps of gradient descent or momentum, computed step by step.
+    """Runs gradient descent or momentum on the kernel coefficients step by step; returns the coefficients c at the
+    given times.
 
     Cost: n^2 k operations for a step.
     """

@@ -1,4 +1,4 @@
-"""Computes how fast a kernel learns along each of its eigenvectors, and which parts of the error it never learns.
+"""Computes how fast kernel training learns along each eigenvector of the kernel, and what it never learns.
 
 With K / n = sum_i l_i q_i q_i^T and a penalty alpha, the error of training along q_i is
 
@@ -52,7 +52,8 @@ UNLEARNED_SHARE_NOTE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Modes(Result):
-    """The eigenvectors of a kernel with their learning rates, descending, and the initial error y - f(0) along each.
+    """The eigenvectors of a kernel with their learning rates, in descending order, and the initial error y - f(0) along
+    each.
 
     ``rates`` are the eigenvalues of K / n, without the penalty; ``vectors`` has the q_i in columns.
 
@@ -69,45 +70,49 @@ class Modes(Result):
 
     @property
     def decay(self) -> AbstractErrorDecay:
-        """How the error along an eigenvector decays, as a function of its curvature and of time."""
+        """Returns an object that computes how the error along an eigenvector decays, from its curvature and time."""
         return error_decay(self.optimizer)
 
     @property
     def power(self) -> Float[Tensor, " r"]:
-        """The share of each eigenvector in the squared initial error; zero if the error is zero."""
+        """Returns for each eigenvector its fraction of the squared initial error; zeros if the error is zero."""
         squares = self.coefficients.square().sum(1)
         return squares / squares.sum() if float(squares.sum()) > 0 else squares
 
     @property
     def rank(self) -> int:
-        """The number of eigenvectors along which the kernel learns at all."""
+        """Returns the number of eigenvectors along which the kernel can learn (rate above zero)."""
         return int((self.rates > 0).sum())
 
     @property
     def largest_lr(self) -> float:
-        """The largest stable learning rate; above it the error along the first eigenvector diverges."""
+        """Returns the largest stable learning rate; above it, the error along the first eigenvector diverges."""
         return self.decay.largest_lr(float(self.rates[0]) + self.penalty)
 
     @names_call
     def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
-        """Returns the error along each eigenvector relative to its initial value, equation (1), at given times."""
+        """Returns the remaining error along each eigenvector at given times, relative to the initial error; equation
+        (1).
+        """
         total = self.rates + self.penalty
         left = self.decay.remainder(total, time_grid(times))
-        left = torch.where(self.rates > 0, left, 1.0)  # a rate of zero keeps its error for any penalty
+        # along eigenvectors with rate zero the error stays, whatever the penalty
+        left = torch.where(self.rates > 0, left, 1.0)
         floor = torch.where(self.rates > 0, self.penalty / total, 1.0)
         return floor + (1 - floor) * left  # (1)
 
     @names_call
     def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
-        """Returns the time until the error along each eigenvector falls to a fraction, equation (2); infinite if
-        never."""
+        """Returns the time until the error along each eigenvector falls to the given fraction; infinite if it never
+        does; (2).
+        """
         fraction = number("fraction", fraction, above=0, below=1)
         decay = self.decay.decay(self.rates + self.penalty)
         return torch.where((self.rates > 0) & (decay > 0), log(1 / fraction) / decay, inf)  # (2)
 
     @property
     def verdict(self) -> str:
-        """A sentence on how much of the error is learned, and how long it takes."""
+        """Reports how much of the error is learned, and how long that takes."""
         if self.rank == 0:
             return "The kernel is zero, so nothing is learned."
         needed = self.time(0.01)[: self.rank]
@@ -119,7 +124,7 @@ class Modes(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding on the share of the error that is never learned; empty if this share is small."""
+        """Returns a finding about the fraction of the error that is never learned; empty if the fraction is small."""
         share = float(self.power[self.rates == 0].sum())
         if share < UNLEARNED_SHARE_NOTE:
             return ()
@@ -128,7 +133,7 @@ class Modes(Result):
         return (Finding(row, "labels", {"share": share}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the rates along the eigenvectors, and the learned share of the error over time."""
+        """Plots the learning rate along each eigenvector, and the learned fraction of the error over time."""
         rates = self.rates[: self.rank]
         needed, order = self.time(0.01)[: self.rank].sort()
         learned = Line("learned", needed, self.power[: self.rank][order].cumsum(0))
@@ -150,7 +155,7 @@ def modes(
     optimizer: GradientFlow | SGD | None = None,
     penalty: float = 0.0,
 ) -> Modes:
-    """Returns how a kernel learns targets: rates, shares of the error, and learning times along its eigenvectors.
+    """Decomposes kernel training into eigenvectors: learning rate, fraction of the error and learning time along each.
 
     Args:
         ntk: the kernel of the n training points, (n, n), or (n, n, k, k) if it couples outputs.
@@ -171,8 +176,10 @@ def modes(
 
 
 def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: float) -> Modes:
-    """Returns the eigenvectors and rates of a checked problem; sets eigenvalues below rounding to zero."""
-    error_decay(optimizer)  # raises an error for unsupported optimizers
+    """Returns the eigenvectors and their learning rates for checked input; sets eigenvalues of the size of rounding
+    errors to zero.
+    """
+    error_decay(optimizer)  # called for its check: raises an error for unsupported optimizers
     gram, n = problem.gram, len(problem.y)
     values, vectors = torch.linalg.eigh(gram / n)
     values, vectors = values.flip(0), vectors.flip(1)

@@ -33,8 +33,8 @@ __all__ = ["Posterior", "posterior"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior(Result):
-    """Mean, variance and covariance of a Bayesian posterior, its log evidence, and the jitter added for the
-    factorization.
+    """Mean, variance and covariance of a Gaussian process posterior, its log evidence, and the jitter added to the
+    matrix.
 
     ``log_evidence`` is log p(y), summed over outputs.
 
@@ -51,12 +51,12 @@ class Posterior(Result):
 
     @property
     def std(self) -> Float[Tensor, " m"]:
-        """Standard deviations of the function at each point, without noise."""
+        """Returns the posterior standard deviation of the function at each point, without observation noise."""
         return self.variance.sqrt()
 
     @property
     def verdict(self) -> str:
-        """A sentence on how certain the posterior is."""
+        """Reports how certain the posterior is."""
         low, high = float(self.std.min()), float(self.std.max())
         return (
             f"The standard deviation of the posterior is {low:.3g} to {high:.3g} (at {len(self.variance)} "
@@ -78,7 +78,7 @@ def posterior(
     nngp_test_test: Array | None = None,
     noise: float = 0.0,
 ) -> Posterior:
-    """Returns the Gaussian process posterior of an infinitely wide Bayesian network: (1) and (2).
+    """Computes the posterior of an infinitely wide Bayesian network, which is a Gaussian process; (1) and (2).
 
     Args:
         nngp: S(X, X) of the training points.

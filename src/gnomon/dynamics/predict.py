@@ -1,4 +1,4 @@
-"""Predicts a training run from a kernel.
+"""Predicts a training run from a kernel matrix.
 
 Losses are means over points, squared loss with a half; time is learning rate times steps:
 
@@ -52,7 +52,7 @@ def predict_from_kernel(
     penalty: float = 0.0,
     tolerance: float = 1e-8,
 ) -> Trajectory:
-    """Predicts full-batch training of a model with this kernel at any times, on training and test points.
+    """Predicts losses and outputs of full-batch training with this kernel at given times, on training and test points.
 
         f' = -(1 / n) K dl/df - alpha (f - f(0)),    f(X, t) = y + exp(-K t / n) (f(X, 0) - y)     (1)
 
@@ -150,8 +150,9 @@ def _accuracies(outputs: Float[Tensor, "t m k"], targets: Float[Tensor, "m k"]) 
 
 
 def _outputs(ntk: Tensor | np.ndarray, f0: Tensor | np.ndarray | None) -> int | None:
-    """Returns the number of outputs, if a kernel that couples outputs or the initial outputs determine it; else
-    None."""
+    """Returns the number of network outputs if the kernel's or the initial outputs' shape determines it; otherwise
+    None.
+    """
     if ntk.ndim == 4:
         return ntk.shape[-1]
     return f0.shape[1] if f0 is not None and f0.ndim == 2 else None
@@ -162,8 +163,9 @@ def _reshape(outputs: Tensor, problem: KernelProblem) -> Tensor:
 
 
 def _default(modes: Modes) -> Float[Tensor, " t"]:
-    """Returns times from 1/100 of the fastest learning time to 100 times the slowest, then infinity; fewer if steps
-    diverge."""
+    """Returns default times: from 1/100 of the fastest learning time to 100 times the slowest, then infinity; fewer if
+    training diverges.
+    """
     total = (modes.rates + modes.penalty)[modes.rates > 0]
     if len(total) == 0:
         return torch.tensor([0.0, inf], dtype=torch.float64)

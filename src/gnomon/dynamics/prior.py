@@ -1,4 +1,4 @@
-"""Checks the prior covariance at training and test points, and removes rounding errors from variances."""
+"""Checks prior covariances, and removes rounding errors from variances."""
 
 import torch
 from torch import Tensor
@@ -9,7 +9,9 @@ from gnomon.dynamics.problem import finite, of_shape
 
 
 def prior_at_test_points(between: Array | None, own: Array | None, m: int, n: int) -> tuple[Tensor, Tensor]:
-    """Returns the prior covariances between test and training points (m, n), and of test points (m, m) or (m,)."""
+    """Checks and returns the prior covariances of test with training points (m, n), and of test points (m, m) or
+    (m,).
+    """
     if between is None or own is None:
         fix = "Pass nngp_test, (m, n), and nngp_test_test, (m, m) or its diagonal (m,)"
         raise InputError("the prior at the test points is missing", accepted="a prior on all points", fix=fix)
@@ -21,10 +23,9 @@ def prior_at_test_points(between: Array | None, own: Array | None, m: int, n: in
 
 
 def positive(variance: Tensor, own: Tensor) -> Tensor:
-    """Sets negative variances of the size of rounding to zero; raises an error for larger ones."""
+    """Returns variances with tiny negative values (rounding errors) set to zero; raises an error for larger ones."""
     scale = float((own if own.ndim == 1 else own.diagonal()).abs().max()) or 1.0
-    # Cancellation leaves errors of about sqrt(eps) in solves with nearly singular kernels, which are not the user's
-    # fault.
+    # With nearly singular kernels, correct inputs give variances with rounding errors of about sqrt(eps).
     if float(variance.min()) < -(torch.finfo(torch.float64).eps ** 0.5) * scale:
         what = f"a variance is {float(variance.min()):.2e}, with a prior of scale {scale:.2e}"
         fix = "Check that all kernels belong to the same network and the same points, in the same order"

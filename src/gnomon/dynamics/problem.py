@@ -16,7 +16,8 @@ from gnomon.linalg.square import as_square_matrix, asymmetry, dense_matrix, symm
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelProblem:
-    """Kernels, targets and initial outputs in a common form; ``flat`` says that the caller's targets had one axis.
+    """A checked kernel regression problem: kernels, targets and initial outputs as matrices; ``flat`` if the user's
+    targets had one axis.
 
     The kernel is one of points, which all outputs share (r = n), or one of points and outputs (r = n k).
     """
@@ -31,23 +32,25 @@ class KernelProblem:
 
     @property
     def full(self) -> bool:
-        """Whether the kernel couples outputs, so that its rows are points and outputs."""
+        """Returns whether the kernel couples different outputs, so that its rows are pairs of point and output."""
         return len(self.gram) != len(self.y)
 
     def rows(self, values: Float[Tensor, "n k"]) -> Float[Tensor, "r q"]:
-        """Returns outputs (n, k) in the form of columns that the kernel can multiply."""
+        """Reshapes outputs (n, k) to vectors that the kernel matrix can multiply."""
         return values.reshape(-1, 1) if self.full else values
 
     def outputs(self, values: Float[Tensor, "*t s q"]) -> Float[Tensor, "*t m k"]:
-        """Converts columns back to outputs, for training or test points; the inverse of `rows`."""
+        """Reshapes vectors that the kernel matrix multiplies back to outputs (..., points, k); the inverse of
+        `rows`.
+        """
         return values.reshape(*values.shape[:-2], -1, self.y.shape[1]) if self.full else values
 
     def train(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t n k"]:
-        """Returns how much coefficients c change the outputs at the training points, K c."""
+        """Returns how much the kernel coefficients c change the outputs at the training points: K c."""
         return self.outputs(self.gram @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
 
     def test(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t m k"]:
-        """Returns how much coefficients c change the outputs at the test points."""
+        """Returns how much the kernel coefficients c change the outputs at the test points."""
         return self.outputs(self.cross @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
 
 
@@ -98,7 +101,7 @@ def _initial_test_outputs(
 
 
 def time_grid(times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, " t"]:
-    """Returns the times in increasing order after checking them; infinity is allowed."""
+    """Checks the times and returns them in increasing order; infinity is allowed."""
     values = check_real(as_numbers(times, "times"), "times")
     grid = values.detach().to(device="cpu", dtype=torch.float64).flatten()
     if len(grid) == 0 or any(isnan(t) or t < 0 for t in grid.tolist()):
@@ -108,20 +111,20 @@ def time_grid(times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor,
 
 
 def penalty_weight(penalty: float, *, name: str = "penalty") -> float:
-    """Returns the L2 penalty after checking that it is zero or more."""
+    """Returns the L2 penalty as a float; raises an error if it is negative."""
     if not number(name, penalty) >= 0:
         raise out_of_range(name, "a finite number of at least 0", penalty)
     return float(penalty)
 
 
 def kernel_as_matrix(kernel: Array) -> Float[Tensor, "r s"]:
-    """Returns a kernel of points and outputs, (n, m, k, k), as a matrix (n k, m k)."""
+    """Reshapes a kernel of points and outputs, (n, m, k, k), to a matrix (n k, m k)."""
     values = as_tensor(kernel)
     return values.transpose(1, 2).reshape(values.shape[0] * values.shape[2], -1)
 
 
 def finite(values: Array, name: str) -> Tensor:
-    """Returns the values as a finite float64 tensor on the CPU, or raises an error."""
+    """Returns the values as a float64 tensor on the CPU; raises an error for NaN or infinity."""
     tensor = check_real(as_numbers(values, name), name).detach().to(device="cpu", dtype=torch.float64)
     if not bool(tensor.isfinite().all()):
         what = f"{name} holds {int((~tensor.isfinite()).sum())} numbers that are not finite"
@@ -130,7 +133,7 @@ def finite(values: Array, name: str) -> Tensor:
 
 
 def columns(values: Tensor, name: str, n: int, k: int | None) -> Float[Tensor, "n k"]:
-    """Returns values at n points as a matrix with one column for each of k outputs."""
+    """Checks values at n points and returns them as a matrix with one column per output."""
     table = values[:, None] if values.ndim == 1 else values
     if table.ndim != 2 or len(table) != n or (k is not None and table.shape[1] != k):
         accepted = f"of shape ({n},) or ({n}, {k if k is not None else 'k'}), one row for each point of the kernel"
@@ -139,7 +142,7 @@ def columns(values: Tensor, name: str, n: int, k: int | None) -> Float[Tensor, "
 
 
 def of_shape(values: Array, name: str, shape: tuple[int | None, ...]) -> Tensor:
-    """Returns a finite float64 table after checking its shape; None means any size."""
+    """Returns values as a float64 tensor after checking that they are finite and of this shape; None means any size."""
     table = finite(values, name)
     if table.ndim != len(shape) or any(
         size is not None and size != actual for size, actual in zip(shape, table.shape, strict=True)

@@ -1,4 +1,4 @@
-"""Computes the outputs at all times for squared loss in closed form, from one eigendecomposition.
+"""Computes the outputs during training with squared loss in closed form, from one eigendecomposition of the kernel.
 
 The parameters of a model that is linear in them move in the span of the training gradients, theta - theta_0 = J^T c, so
 n coefficients determine everything. With r = y - f(0), on K / n = Q diag(l) Q^T,
@@ -26,7 +26,7 @@ __all__ = ["mode_gains"]
 
 
 def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns predicted training outputs (t, n, k), test outputs (t, m, k) and the training loss (t,)."""
+    """Returns the predicted training outputs (t, n, k), test outputs (t, m, k) and training loss (t,) at all times."""
     errors = modes.error(times)  # (t, r)
     check_stable(errors, modes, times)
     left = errors[:, :, None] * modes.coefficients
@@ -38,7 +38,8 @@ def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> 
 
 
 def mode_gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t r"]:
-    """Returns the gain along each eigenvector at each time, g_t(l + alpha) / n of (1); 0 if it is never learned.
+    """Returns how far the outputs have moved along each eigenvector at each time, g_t(l + alpha) / n of (1); 0 if
+    never.
 
     Cost: t r numbers.
 
@@ -53,7 +54,7 @@ def mode_gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor
 
 
 def check_stable(errors: Tensor, modes: Modes, times: Tensor) -> None:
-    """Raises an error if training diverges and the error is infinite at one of the times."""
+    """Raises an error if training diverges so far that the error is infinite at one of the times."""
     bad = ~errors.isfinite().all(1)
     if bool(bad.any()):
         when = float(times[bad][0])

@@ -1,4 +1,4 @@
-"""Compares early stopping at t = 1 / alpha with a ridge penalty alpha at convergence.
+"""Compares early stopping at time t = 1 / alpha with full training under a ridge penalty alpha.
 
 Along a mode of rate l (an eigenvalue of K / n), started from f(0), the share of the error that is learned is
 
@@ -40,7 +40,7 @@ WORST_RATIO = 2.5128624172523393
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EquivalentStoppingTime(Result):
-    """The early-stopping time that replaces a ridge penalty, and how much the two solutions differ.
+    """Result: the early-stopping time that replaces a ridge penalty, and how much the two solutions differ.
 
     ``gaps`` are the differences of learned shares, (1) minus (2), mode by mode; ``worst`` is the largest of them and
     ``bound`` what (3) allows, infinite for steps. ``train_gap`` and ``test_gap`` are the norms of the differences of
@@ -60,7 +60,7 @@ class EquivalentStoppingTime(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence on how well early stopping replaces the ridge penalty."""
+        """Reports how well early stopping replaces the ridge penalty."""
         return (
             f"Stopping at time {self.time:.3g} replaces a ridge of {self.ridge:.3g}: no mode differs by more than "
             f"{self.worst:.3g}, the function on the training points by {100 * self.train_gap:.3g} %."

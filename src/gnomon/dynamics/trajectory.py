@@ -44,12 +44,14 @@ class Trajectory(WithCurves):
 
     @property
     def diverges(self) -> bool:
-        """Whether the learning rate is too large to be stable; for other losses than squared, whether the loss grew."""
+        """Returns whether the learning rate is too large to be stable; for losses other than squared, whether the loss
+        grew.
+        """
         return self.optimizer.lr >= self.largest_lr if self.modes is not None else self.curves.rose
 
     @property
     def verdict(self) -> str:
-        """A sentence on how training goes, and from which kernel it was predicted."""
+        """Reports how training goes, and from which kernel it was predicted."""
         return f"{self._course}." if not self.kernel else f"{self._course}; predicted from {self.kernel}."
 
     @property
@@ -71,7 +73,7 @@ class Trajectory(WithCurves):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings on a learning rate that is too large, and on errors that are never learned."""
+        """Returns findings about a learning rate that is too large, and about errors that are never learned."""
         never = () if self.modes is None else self.modes.findings
         if not (self.diverges and self.optimizer.lr >= self.largest_lr):
             return never
@@ -84,7 +86,7 @@ class Trajectory(WithCurves):
         return (self.beside({}),)
 
     def beside(self, measured: Measured) -> Plot:
-        """Returns predicted losses as lines and measured losses as points, in one plot."""
+        """Returns one plot with the predicted losses as lines and measured losses as points."""
         plot = self.curves.plot("Predicted training", self.verdict)
         points = (
             tuple(Scatter(name, times, losses, i) for i, (name, (times, losses)) in enumerate(measured.items()))
@@ -94,7 +96,7 @@ class Trajectory(WithCurves):
         return Plot(plot.title, (*self.curves.lines("predicted"), *points), plot.x, plot.y, plot.caption)
 
     def plot(self, ax: Any = None, *, measured: Measured | None = None) -> Any:
-        """Draws the losses over time with matplotlib; returns the axes.
+        """Plots the losses over time with matplotlib; returns the axes.
 
         ``measured`` is a run of `gnomon.train`, or {name: (times, losses)}, drawn as points over the curves.
         """

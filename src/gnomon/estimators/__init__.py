@@ -1,4 +1,4 @@
-"""Provides scikit-learn estimators based on infinitely wide networks and scattering.
+"""Scikit-learn estimators based on infinitely wide networks and on scattering transforms.
 
 Contains: scikit-learn regressors, classifiers and transformers on the NTK, the NNGP and scattering coefficients.
 Does not contain: kernels and solvers themselves.

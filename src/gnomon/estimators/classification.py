@@ -1,4 +1,4 @@
-"""Defines the common base of the kernel classifiers: scores of classes, and calibrated probabilities.
+"""Base class of the kernel classifiers: class scores and calibrated probabilities.
 
 k classes are k targets, [y = c] minus the frequency of c; two classes are one target, +1 for the second and -1 for the
 first, minus its mean. The score of a class is the value of the fitted function plus the subtracted mean.
@@ -38,7 +38,7 @@ FACTORS = (1e-6, 1e6)
 
 
 class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
-    """The base class of classifiers that are fitted by squared loss to the indicators of their classes.
+    """Base class of kernel classifiers, which fit one-hot labels by squared loss.
 
     Learned in addition to ``AbstractKernelMachine``: ``classes_``; ``target_mean_``; ``temperature_``, the factor by
     which scores are multiplied before the softmax, s of (1).
@@ -46,7 +46,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
     @names_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelClassifier":
-        """Fits inputs (n, d) and labels (n,) of any type; a weight w counts as w copies of its row."""
+        """Fits inputs (n, d) and labels (n,) of any type; a weight of w counts as w copies of the row."""
         X, y, weights = checked_rows(self, X, y, sample_weight, numeric=False)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -63,7 +63,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
     @names_call
     def decision_function(self, X: Any) -> np.ndarray:
-        """Returns scores of the classes: (m, k), or (m,) for two classes, positive for the second."""
+        """Returns a score for each class, (m, k), or for two classes (m,), positive for the second class."""
         scores = self._values(self._inputs(X)) + self.target_mean_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
@@ -76,7 +76,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
     @names_call
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Returns probabilities of the classes, (m, k), calibrated on leave-one-out scores."""
+        """Returns class probabilities (m, k), calibrated on leave-one-out scores."""
         scores = torch.from_numpy(self.decision_function(X).reshape(-1, self.coefficients_.shape[1]))
         return torch.softmax(self.temperature_ * _columns(scores), 1).numpy()
 
@@ -93,7 +93,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
 
 def score_factor(scores: Float[Tensor, "n k"], classes: Int[Tensor, " n"], weights: Float[Tensor, " n"]) -> float:
-    """Returns the factor s of (1) that minimizes the cross-entropy (2) of scaled scores, within FACTORS.
+    """Returns the factor s of (1), within FACTORS, that minimizes the cross-entropy (2) of the scores times s.
 
     >>> scores = torch.tensor([[1.0, 0.0]] * 3 + [[0.0, 1.0]]).double()          # right three times of four
     >>> s = score_factor(scores, torch.zeros(4, dtype=torch.long), torch.ones(4).double() * 1e9)     # (3) vanishes
@@ -108,5 +108,5 @@ def score_factor(scores: Float[Tensor, "n k"], classes: Int[Tensor, " n"], weigh
 
 
 def _columns(scores: Float[Tensor, "m _"]) -> Float[Tensor, "m _"]:
-    """Returns scores with one column for each class, also for two classes."""
+    """Returns class scores with one column per class, also if there are only two classes."""
     return torch.cat([-scores, scores], 1) / 2 if scores.shape[1] == 1 else scores

@@ -1,4 +1,4 @@
-"""Defines the common base of the four kernel estimators: options, choice of network and ridge, solving, predicting.
+"""Base class of the four kernel estimators: options, choice of network and ridge penalty, solving, predicting.
 
 fit:      check and scale the table (`table`) -> candidate networks (`network`) -> Gram matrix (`problem`) and choice
           (`selection`) -> temperature or amplitude by leave-one-out -> solve (`problem`)
@@ -29,7 +29,7 @@ from gnomon.linalg.solve.base import row_blocks, tile_bytes
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AbstractKernelMachine(BaseEstimator, ABC):
-    """The base class of estimators that fit a function of the kernel of an infinitely wide network to a table.
+    """Base class of the four estimators that fit a table with the kernel of an infinitely wide network.
 
     Learned by all estimators: ``kernel_`` (a network of width one and its law), ``points_`` (s, d) and
     ``coefficients_`` (s, k),
@@ -50,20 +50,21 @@ class AbstractKernelMachine(BaseEstimator, ABC):
     @property
     @abstractmethod
     def _kind(self) -> Kind:
-        """The kind of kernel: "ntk" or "nngp"."""
+        """Returns the kind of kernel: "ntk" or "nngp"."""
 
     @property
     def _fixed_layers(self) -> Any:
-        """The number of layers that are not trained, or "auto"."""
+        """Returns the number of layers that are not trained, or "auto"."""
         return 0
 
     @property
     def _t(self) -> Any:
-        """The time at which training stops, or None for training to the end."""
+        """Returns the time at which training stops, or None for training to the end."""
         return None
 
     def _choose(self, X: np.ndarray, targets: np.ndarray, weights: np.ndarray, labels: np.ndarray) -> KernelRegression:
-        """Scales the table and chooses a network and a ridge; returns the regression of centered targets (n, k).
+        """Scales the table, chooses a network and a ridge penalty, and returns the kernel regression of the centered
+        targets (n, k).
 
         Its Gram matrix is computed only if the choice, or leave-one-out on these rows, needs it.
         """
@@ -78,7 +79,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
 
         kernel = partial(options.kernel, X.shape[1])
         (self.depth_, self.fixed_layers_), ridge, self.selection_ = shapes[0], ridges[0], None
-        if len(shapes) * len(ridges) > 1 and len(X) > 1:  # one row or one candidate leaves nothing to choose
+        if len(shapes) * len(ridges) > 1 and len(X) > 1:  # with one row or one candidate there is nothing to choose
             chosen, regression = select(shapes, kernel, rows, ridges=ridges, t=t, by=self.select, labels=labels)
             self.depth_, self.fixed_layers_, ridge = chosen.depth, chosen.fixed_layers, chosen.ridge
             self.selection_ = chosen
@@ -89,7 +90,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         return regression
 
     def _solve(self, regression: KernelRegression) -> None:
-        """Solves for the fitted function, and frees the Gram matrix of the regression."""
+        """Solves the kernel regression and stores the fitted function; frees the regression's Gram matrix."""
         function = regression.solve(self.ridge_ * self.kernel_scale_, solver=self.solver)
         rows, support = regression.rows, function.support
         self.solver_, self.verdict_ = function.solver, function.verdict
@@ -97,21 +98,22 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         self.points_, self.weights_ = rows.x[support].numpy(), rows.weights[support].numpy()
 
     def _inputs(self, X: Any) -> Float[Tensor, "m d"]:
-        """Returns new points as a tensor after checking and scaling them."""
+        """Checks and scales new inputs; returns them as a tensor."""
         check_is_fitted(self)
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         return torch.from_numpy(np.ascontiguousarray(self.scaling_(X)))
 
     def _values(self, x: Float[Tensor, "m d"]) -> np.ndarray:
-        """Returns the fitted function at scaled points, (m, k), computed in strips that fit into memory."""
+        """Returns the fitted function at scaled inputs, (m, k), computed in blocks of rows that fit into memory."""
         points, c = torch.from_numpy(self.points_), torch.from_numpy(self.coefficients_)
         strips = [self.kernel_(x[rows], points) @ c for rows in row_blocks(len(x), len(points), tile_bytes(None))]
         return torch.cat(strips).numpy()
 
 
 def _ridges(ridge: Any, t: float) -> tuple[float, ...]:
-    """Returns candidates for the ridge: the number that was passed, zero if stopping at ``t`` regularizes, or a
-    grid."""
+    """Returns the ridge penalties to try: the number that was passed, zero if training stops at time ``t``, or a
+    grid.
+    """
     if isinstance(ridge, str) and ridge == "auto":
         return (0.0,) if t < inf else GRID
     if isinstance(ridge, bool) or not isinstance(ridge, int | float) or not isfinite(ridge) or ridge < 0:

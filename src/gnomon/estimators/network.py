@@ -1,4 +1,4 @@
-"""Builds the network of an estimator, and its kernel, from the options.
+"""Builds an estimator's network and its kernel from the options.
 
 The infinite-width limit does not depend on the widths, so the networks built here have one unit in every
 hidden layer: they are cheap to build, store and pickle.
@@ -37,7 +37,8 @@ Kind = Literal["ntk", "nngp"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkKernel:
-    """The NTK or NNGP of a network with the same Law(weight_std, bias_std) in every layer, in the NTK parametrization.
+    """The NTK or NNGP kernel of a network; every layer has the same weight_std and bias_std, in the NTK
+    parametrization.
 
     >>> kernel = NetworkKernel(mlp(2, width=1, depth=1), Law(2**0.5), "nngp")
     >>> round(float(kernel(torch.eye(2, dtype=torch.float64))[0, 1]) * torch.pi, 12)      # arc-cosine: 1 / pi
@@ -51,31 +52,31 @@ class NetworkKernel:
 
     def __post_init__(self) -> None:
         exact = limit(self.net, init=self.law, parametrization="ntk")
-        assert isinstance(exact, Limit)  # the limit is exact, because no number of samples was passed
+        assert isinstance(exact, Limit)  # always an exact limit, because no number of samples was passed
         object.__setattr__(self, "limit", exact)
 
     def __reduce__(self) -> tuple[type, tuple[nn.Module, Law, Kind]]:
-        return type(self), (self.net, self.law, self.kind)  # the limit itself is not pickled, but made again from these
+        return type(self), (self.net, self.law, self.kind)  # pickles the arguments; unpickling computes the limit again
 
     def __call__(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> Float[Tensor, "n _"]:
         """Returns the kernel matrix K(x, z), or K(x, x) without z."""
         return self.limit.ntk(x, z) if self.kind == "ntk" else self.limit.nngp(x, z)
 
     def both(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> tuple[Tensor, Tensor]:
-        """Returns NNGP and NTK, computed together."""
+        """Returns the NNGP and the NTK kernel matrix, computed together."""
         kernels = self.limit(x, z)
         assert kernels.ntk is not None  # both were requested
         return kernels.nngp, kernels.ntk
 
     def diagonal(self, x: Float[Tensor, "n d"], kind: Kind | None = None) -> Float[Tensor, " n"]:
-        """Returns the diagonal K(x, x) of each point, computed in strips."""
+        """Returns the kernel K(x, x) of each point with itself, computed in blocks of rows."""
         function = self.limit.ntk if (kind or self.kind) == "ntk" else self.limit.nngp
         return torch.cat([function(x[i : i + POINTS_PER_STRIP]).diagonal() for i in range(0, len(x), POINTS_PER_STRIP)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkOptions:
-    """The options of an estimator that determine its network and kernel.
+    """The options of an estimator that determine its network and its kernel.
 
     >>> options = NetworkOptions(None, "relu", 2**0.5, 0.0, "ntk")
     >>> kernel = options.kernel(3, depth=2, fixed_layers=1)
@@ -90,7 +91,7 @@ class NetworkOptions:
     kind: Kind
 
     def kernel(self, inputs: int, *, depth: int, fixed_layers: int) -> NetworkKernel:
-        """Returns the kernel of the user's module, of the module from the user's factory, or of an MLP."""
+        """Returns the kernel of the user's module, of a module from the user's function, or of an MLP."""
         law = Law(*(_number(name, getattr(self, name)) for name in ("weight_std", "bias_std")))
         if self.network is None:
             return _mlp(inputs, depth, _activation(self.activation), fixed_layers, law, self.kind)
@@ -105,7 +106,9 @@ class NetworkOptions:
 
 
 def candidates(depth: Any, fixed_layers: Any, *, deepest: int) -> Iterator[tuple[int, int]]:
-    """Yields candidate pairs (depth, number of fixed layers), shallow ones first; one pair if nothing is "auto"."""
+    """Yields the network sizes to try, (depth, number of fixed layers), shallow ones first; only one if nothing is
+    "auto".
+    """
     for name, value in (("depth", depth), ("fixed_layers", fixed_layers)):
         if value != "auto" and not (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
             raise out_of_range(name, 'a whole number of at least 0 or "auto"', value)
@@ -119,7 +122,7 @@ def candidates(depth: Any, fixed_layers: Any, *, deepest: int) -> Iterator[tuple
             yield layers, fixed
 
 
-@lru_cache(maxsize=64)  # cached because searches reuse the same few networks, and reading one takes milliseconds
+@lru_cache(maxsize=64)  # cached, because searches use the same few networks again and analyzing one takes milliseconds
 def _mlp(inputs: int, depth: int, activation: Any, fixed_layers: int, law: Law, kind: Kind) -> NetworkKernel:
     net = mlp(inputs, width=1, depth=depth, activation=activation)
     for layer in [part for part in net if isinstance(part, nn.Linear)][:fixed_layers]:

@@ -29,7 +29,7 @@ from gnomon.estimators.regression import AbstractKernelRegressor
 
 
 class _NNGPOptions(AbstractKernelMachine):
-    """The options of the kernel estimators with the prior kernel (NNGP)."""
+    """The options that are specific to the estimators with the NNGP kernel."""
 
     @property
     def _kind(self) -> Kind:
@@ -38,7 +38,7 @@ class _NNGPOptions(AbstractKernelMachine):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NNGPRegressor(_NNGPOptions, AbstractKernelRegressor):
-    """A regressor by the posterior of an infinitely wide Bayesian network, equations (1) and (2).
+    """A regressor that predicts the posterior of an infinitely wide Bayesian network, equations (1) and (2).
 
     Args:
         network: None for an MLP with the next two options, an ``nn.Module`` on rows of features, or a function from
@@ -96,7 +96,7 @@ class NNGPRegressor(_NNGPOptions, AbstractKernelRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NNGPClassifier(_NNGPOptions, AbstractKernelClassifier):
-    """A classifier by the posterior mean (1) of the indicators of classes.
+    """A classifier that fits one-hot labels by the posterior mean (1) of an infinitely wide Bayesian network.
 
     Args:
         network: see ``NNGPRegressor``, as for all other options.

@@ -1,4 +1,4 @@
-"""Estimators based on an infinitely wide network, trained by gradient descent on squared loss.
+"""Estimators that predict like an infinitely wide network trained by gradient descent on squared loss.
 
     f(x) = T(x, X) (T(X, X) + r)^{-1} y                       trained to the end, with a ridge r             (1)
     f(x, t) = T(x, X) G_t y                                   trained until time t, ``problem`` (2)          (2)
@@ -29,7 +29,7 @@ from gnomon.estimators.regression import AbstractKernelRegressor
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _NTKOptions(AbstractKernelMachine):
-    """The options of the kernel estimators with the tangent kernel (NTK)."""
+    """The options that are specific to the estimators with the tangent kernel (NTK)."""
 
     fixed_layers: Any = 0
     t: Any = None
@@ -49,7 +49,8 @@ class _NTKOptions(AbstractKernelMachine):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
-    """A regressor by an infinitely wide network trained with gradient descent, equations (1) to (3).
+    """A regressor that predicts what an infinitely wide network trained with gradient descent would; equations (1) to
+    (3).
 
     Args:
         network: None for an MLP with the next three options, an ``nn.Module`` on rows of features (start it with
@@ -102,7 +103,8 @@ class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NTKClassifier(_NTKOptions, AbstractKernelClassifier):
-    """A classifier by an infinitely wide network, trained by squared loss on the indicators of classes.
+    """A classifier that fits one-hot labels by squared loss, as an infinitely wide network trained with gradient
+    descent would.
 
     Args:
         network: see ``NTKRegressor``, as for all other options.

@@ -35,7 +35,7 @@ MAX_SELECTION_ROWS = 1_500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedFunction:
-    """The fitted function f(x) = sum_j K(x, x_j) coefficients_j, and a sentence on how it was computed."""
+    """The fitted function f(x) = sum_j K(x, x_j) coefficients_j, and a sentence about how it was computed."""
 
     coefficients: Float[Tensor, "s k"]
     support: Int[Tensor, " s"]
@@ -45,7 +45,7 @@ class FittedFunction:
 
 @dataclass(slots=True, eq=False)
 class KernelRegression:
-    """A kernel regression: a kernel, rows and a training time ``t``; the Gram matrix is computed on first use.
+    """A kernel regression problem: kernel, rows and training time ``t``; computes the Gram matrix on first use.
 
     >>> from gnomon.models import mlp
     >>> from gnomon.program import Law
@@ -66,14 +66,14 @@ class KernelRegression:
 
     @property
     def gram(self) -> Float[Tensor, "n n"]:
-        """The kernel matrix K(X, X), without weights."""
+        """Returns the kernel matrix K(X, X), without row weights."""
         if self._gram is None:
             self._gram = self.kernel(self.rows.x)
         return self._gram
 
     @property
     def scale(self) -> float:
-        """The weighted mean diagonal of the kernel, in whose units ridges are chosen."""
+        """Returns the weighted mean of the kernel's diagonal, the unit of ridge penalties."""
         if self._scale is None:
             held = self._gram is not None or len(self.rows) <= MAX_SELECTION_ROWS
             self._scale = self.rows.mean(self.gram.diagonal() if held else self.kernel.diagonal(self.rows.x))
@@ -81,14 +81,16 @@ class KernelRegression:
 
     @property
     def modes(self) -> RidgeModes:
-        """The regression in the eigenvectors of its kernel, which is divided by `scale`."""
+        """Returns the regression in the basis of the kernel's eigenvectors; the kernel is divided by `scale`."""
         if self._modes is None:
             scale, rows = self.scale, self.rows
             self._modes = ridge_modes(self.gram / scale, rows.y, rows.weights, time=self.t * scale / rows.total)
         return self._modes
 
     def examined(self) -> "KernelRegression":
-        """Returns the regression on at most `MAX_SELECTION_ROWS` rows, drawn with a fixed seed."""
+        """Returns the regression on at most `MAX_SELECTION_ROWS` random rows, for the choice of network and ridge
+        penalty.
+        """
         if len(self.rows) <= MAX_SELECTION_ROWS:
             return self
         if self._examined is None:
@@ -123,14 +125,14 @@ class KernelRegression:
 
     def _gradient_flow(self, ridge: float) -> FittedFunction:
         n, scale = len(self.rows), self.scale
-        c = self.modes.coefficients(ridge / scale) / scale  # (2), with the kernel divided by its scale
+        c = self.modes.coefficients(ridge / scale) / scale  # equation (2), with the kernel divided by its scale
         verdict = f"Gradient flow until time {self.t:.4g}, in closed form from {n} eigenvectors of the kernel."
         return FittedFunction(self.rows.root[:, None] * c, torch.arange(n), None, verdict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightedKernel:
-    """The weighted kernel D K D of the rows, as a function of row and column numbers; it can be pickled.
+    """The kernel K of all rows with row weights D, D K D, as a function of row and column indices; can be pickled.
 
     Entries are read from ``gram``, K(X, X), if it is known, and computed otherwise.
 
@@ -148,21 +150,21 @@ class WeightedKernel:
     gram: Float[Tensor, "n n"] | None = None
 
     def __call__(self, rows: Int[Tensor, " a"], columns: Int[Tensor, " b"]) -> Float[Tensor, "a b"]:
-        """Returns the weighted kernel entries of these rows and columns."""
+        """Returns the entries of the weighted kernel for these row and column indices."""
         root, x = self.rows.root, self.rows.x
         tile = self.kernel(x[rows], x[columns]) if self.gram is None else self.gram[rows[:, None], columns]
         return root[rows, None] * tile * root[columns]
 
 
 def examined_rows(n: int) -> Int[Tensor, " m"]:
-    """Returns the indices of the rows used for selection: all, or a fixed sample of `MAX_SELECTION_ROWS`."""
+    """Returns the indices of the rows used to choose network and ridge penalty: all, or a fixed random sample."""
     if n <= MAX_SELECTION_ROWS:
         return torch.arange(n)
     return torch.randperm(n, generator=torch.Generator().manual_seed(0))[:MAX_SELECTION_ROWS]
 
 
 def training_time(t: Any) -> float:
-    """Returns the training time after checking it; infinity for None."""
+    """Checks the training time and returns it; infinity for None."""
     if t is None:
         return inf
     if isinstance(t, bool) or not isinstance(t, int | float) or not t >= 0:
@@ -172,7 +174,7 @@ def training_time(t: Any) -> float:
 
 
 def chosen_solver(solver: Any, n: int) -> SolverChoice:
-    """Returns the solver that was passed, or for "auto" the one that `choose_solver` chooses."""
+    """Returns the solver that was passed; for "auto", the solver that `choose_solver` chooses for n points."""
     if isinstance(solver, AbstractSolver):
         return SolverChoice(solver, f"{type(solver).__name__} for {n} points, as requested.")
     if isinstance(solver, str) and solver == "auto":

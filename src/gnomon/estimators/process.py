@@ -28,7 +28,8 @@ KINDS = ("nngp", "ntk")
 
 
 class NetworkGPKernel(Kernel):
-    """The kernel (1) of an infinitely wide MLP for ``sklearn.gaussian_process``, with its gradient in log w and log b.
+    """The kernel (1) of an infinitely wide MLP for scikit-learn's Gaussian processes, with gradients in log w and log
+    b.
 
     Args:
         kind: "nngp" or "ntk".
@@ -62,12 +63,14 @@ class NetworkGPKernel(Kernel):
 
     @property
     def hyperparameter_weight_std(self) -> Any:
-        """The hyperparameter weight_std, which is searched on a logarithmic scale."""
+        """Returns the definition of the hyperparameter weight_std, which scikit-learn searches on a logarithmic
+        scale.
+        """
         return Hyperparameter("weight_std", "numeric", self.weight_std_bounds)
 
     @property
     def hyperparameter_bias_std(self) -> Any:
-        """The hyperparameter bias_std, which is searched on a logarithmic scale."""
+        """Returns the definition of the hyperparameter bias_std, which scikit-learn searches on a logarithmic scale."""
         return Hyperparameter("bias_std", "numeric", self.bias_std_bounds)
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
@@ -90,7 +93,7 @@ class NetworkGPKernel(Kernel):
         return self._at(x.shape[1], self.weight_std, self.bias_std).diagonal(x).numpy()
 
     def is_stationary(self) -> bool:
-        """Always False: the kernel depends on more than the difference of two inputs."""
+        """Returns False: the kernel depends on more than the difference of two inputs."""
         return False
 
     def _at(self, inputs: int, weight_std: float, bias_std: float) -> NetworkKernel:
@@ -131,7 +134,8 @@ def gpytorch_kernel(
         from gpytorch.kernels import Kernel as Base
     except ImportError as error:
         raise MissingExtraError("gpytorch is not installed. Run: pip install gpytorch") from error
-    _kernel(kind, depth, activation, weight_std, bias_std, 1)  # raises an error early if the options are invalid
+    # called early, because it raises an error for invalid options
+    _kernel(kind, depth, activation, weight_std, bias_std, 1)
 
     def matrix(x: Tensor, y: Tensor, weight_std: float, bias_std: float) -> Tensor:
         made = _kernel(kind, depth, activation, weight_std, bias_std, x.shape[-1])
@@ -155,7 +159,7 @@ def gpytorch_kernel(
 
 
 class _Differenced(torch.autograd.Function):
-    """A kernel matrix whose derivatives in two logarithms are central differences (2)."""
+    """Autograd function: a kernel matrix whose derivatives in two log hyperparameters are central differences (2)."""
 
     @staticmethod
     def forward(ctx: Any, matrix: Any, x: Tensor, y: Tensor, log_w: Tensor, log_b: Tensor) -> Tensor:
@@ -169,7 +173,7 @@ class _Differenced(torch.autograd.Function):
 
 
 def _slope(matrix: Any, weight_std: float, bias_std: float, name: str) -> Tensor:
-    """Returns the derivative (2) of a kernel matrix in the logarithm of w or b."""
+    """Returns the derivative (2) of a kernel matrix with respect to the logarithm of w or b, by central differences."""
     up, down = exp(LOG_STEP), exp(-LOG_STEP)
     if name == "weight_std":
         return (matrix(weight_std * up, bias_std) - matrix(weight_std * down, bias_std)) / (2 * LOG_STEP)  # (2)

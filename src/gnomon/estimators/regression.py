@@ -1,4 +1,4 @@
-"""Defines the common base of the kernel regressors: standardized targets, predictions with standard deviations."""
+"""Base class of the kernel regressors: standardized targets, predictions with standard deviations."""
 
 from abc import abstractmethod
 from typing import Any
@@ -16,14 +16,14 @@ from gnomon.estimators.table import checked_rows, moments
 
 
 class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
-    """The base class of kernel regressors; outputs are centered and divided by their standard deviation before the fit.
+    """Base class of kernel regressors, which standardize the targets (mean 0, standard deviation 1) before the fit.
 
     Learned in addition to ``AbstractKernelMachine``: ``target_mean_`` and ``target_scale_``, (k,).
     """
 
     @names_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelRegressor":
-        """Fits inputs (n, d) and targets (n,) or (n, k); a weight w counts as w copies of its row."""
+        """Fits inputs (n, d) and targets (n,) or (n, k); a weight of w counts as w copies of the row."""
         X, y, weights = checked_rows(self, X, y, sample_weight, numeric=True)
         y = np.asarray(y, dtype=np.float64)
         table = y.reshape(len(y), -1)
@@ -50,12 +50,14 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
         return tags
 
     def _fit_noise(self, regression: KernelRegression) -> None:
-        """Learns what variances need in addition to the function; nothing if they follow from the kernels alone."""
+        """Fits what the predicted variances need in addition to the kernel, such as a noise level; by default
+        nothing.
+        """
 
     @abstractmethod
     def _variance(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
-        """Returns variances at scaled points, for targets of unit variance."""
+        """Returns the predicted variances at scaled inputs, in units of the targets' variance."""
 
     def _support(self) -> tuple[Tensor, Tensor]:
-        """Returns the support points and the square roots of their weights."""
+        """Returns the training points that the fitted function uses, and the square roots of their weights."""
         return torch.from_numpy(self.points_), torch.from_numpy(self.weights_).sqrt()

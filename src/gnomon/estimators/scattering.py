@@ -1,4 +1,4 @@
-"""Computes scattering coefficients as features, and classifies with them, with the scikit-learn interface.
+"""Scikit-learn estimators that compute scattering coefficients as features, and classify with them.
 
     phi(x) = S_J x, the averages of x, of its wavelet moduli, and of the moduli of these
          (1)
@@ -58,7 +58,7 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @names_call
     def fit(self, X: Any, y: Any = None) -> "ScatteringTransformer":
-        """Builds the scattering transform for rows of this length; y is not used."""
+        """Builds the scattering transform for rows of this length; y is ignored."""
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, ensure_min_features=2)
         self.scattering_ = _transform(self, X.shape[1])
         return self
@@ -79,7 +79,7 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
 
 class ScatteringClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier (linear by default) on standardized scattering coefficients (1).
+    """A classifier (linear by default) that uses standardized scattering coefficients (1) as features.
 
     Args:
         classifier: any classifier of scikit-learn; logistic regression by default.
@@ -151,7 +151,7 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _transform(options: ScatteringTransformer, features: int) -> Scattering1d | Scattering2d:
-    """Returns the scattering transform for rows with this number of features."""
+    """Returns the scattering transform for signals or images with this number of features."""
     J = integer("J", options.J)
     if options.shape is None:
         J = min(J, features.bit_length() - 1)

@@ -1,4 +1,4 @@
-"""Chooses depth, fixed layers and ridge by leave-one-out, by evidence, or by held-out rows.
+"""Chooses depth, fixed layers and ridge penalty by leave-one-out error, by evidence, or by held-out rows.
 
 Let f_{-i} be the function fitted without row i, or without the rows of its fold. The scores to minimize are
 
@@ -43,7 +43,8 @@ Score = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class Selection(Result):
-    """The chosen network and ridge with their score, and the best score of every network that was tried.
+    """Result: the chosen network and ridge penalty with their score, and the best score of every network that was
+    tried.
 
     >>> print(Selection(2, 0, 0.01, 0.25, "leave-one-out", ((1, 0, 0.1, 0.3), (2, 0, 0.01, 0.25))))
     2 hidden layers, 0 fixed, ridge 0.01: the best of 2 networks by leave-one-out, with score 0.25.
@@ -58,7 +59,7 @@ class Selection(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that names the chosen network and ridge."""
+        """Names the chosen network and ridge penalty."""
         head = f"{self.depth} hidden layers, {self.fixed_layers} fixed, ridge {self.ridge:.3g}"
         return f"{head}: the best of {len(self.tried)} networks by {self.criterion}, with score {self.score:.3g}."
 
@@ -79,7 +80,7 @@ def select(
     by: Any,
     labels: np.ndarray,
 ) -> tuple[Selection, KernelRegression]:
-    """Returns the network and ridge with the lowest score, and the regression of that network with its Gram matrix.
+    """Returns the network and ridge penalty with the lowest score, and the kernel regression of that network.
 
     For equal scores, the first network and the larger ridge win. ``candidates`` are pairs of depth and fixed layers,
     which ``kernel(depth=..., fixed_layers=...)`` turns into kernels;
@@ -100,7 +101,7 @@ def select(
         tried.append((depth, fixed, ridge, value))
         if best is None or value < best[0][3]:
             best = tried[-1], regression
-    assert best is not None  # the iterable of candidates is never empty
+    assert best is not None  # there is at least one candidate
     return Selection(*best[0], by if isinstance(by, str) else "held-out rows", tuple(tried)), best[1]
 
 

@@ -1,4 +1,4 @@
-"""Prepares tables for kernel regression: checked rows with weights, on one scale.
+"""Prepares tables for kernel regression: checks rows and weights, and scales the columns.
 
     m_j = sum_i w_i x_ij / N,   s_j^2 = sum_i w_i (x_ij - m_j)^2 / N,   N = sum_i w_i              (1)
     "standard"   z_j = (x_j - m_j) / s_j                                                            (2)
@@ -42,7 +42,7 @@ def to_numpy(values: Any, name: str) -> Any:
 def checked_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any, *, numeric: bool
 ) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Checks a table; returns inputs, targets and weights of the rows with a positive weight."""
+    """Checks a table; returns inputs, targets and weights of all rows whose weight is positive."""
     X, y = to_numpy(X, "X"), to_numpy(y, "y")
     X, y = validate_data(estimator, X, y, dtype=np.float64, multi_output=numeric, y_numeric=numeric)
     weights = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -56,7 +56,7 @@ def checked_rows(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
-    """A fitted scaling of the columns of a table; ``kind`` is one of SCALINGS.
+    """Rescales the columns of a table, with means and scales from training data; ``kind`` is one of SCALINGS.
 
     >>> scaling = Scaling.of(np.array([[0.0, 5.0], [2.0, 5.0]]), np.ones(2), "standard")
     >>> scaling(np.array([[4.0, 5.0]]))
@@ -69,7 +69,7 @@ class Scaling:
 
     @classmethod
     def of(cls, x: np.ndarray, weights: np.ndarray, kind: Any) -> "Scaling":
-        """Fits means and scales of a table, equation (1)."""
+        """Computes means and scales of a table's columns; equation (1)."""
         if kind not in SCALINGS:
             raise out_of_range("scaling", '"standard", "sphere" or None', kind)
         if kind is None:
@@ -78,7 +78,7 @@ class Scaling:
         return cls(mean, scale, kind)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Scales points by equation (2) or (3)."""
+        """Scales inputs by equation (2) or (3)."""
         z = (x - self.mean) / self.scale  # (2)
         if self.kind != "sphere":
             return z
@@ -87,7 +87,7 @@ class Scaling:
 
 
 def moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns weighted mean and standard deviation of each column; the deviation is 1 for constant columns."""
+    """Returns the weighted mean and standard deviation of each column; the deviation is 1 for constant columns."""
     total = weights.sum()
     mean = weights @ x / total  # (1)
     deviation = np.sqrt(weights @ (x - mean) ** 2 / total)
@@ -97,7 +97,7 @@ def moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRows:
-    """The rows of a table as tensors: n scaled inputs, k centered targets each, and positive weights.
+    """The rows of a table as tensors: scaled inputs, centered targets (n, k), and positive weights.
 
     >>> import torch
     >>> rows = TableRows(torch.zeros(3, 2), torch.zeros(3, 1), torch.tensor([1.0, 1.0, 2.0]))
@@ -117,14 +117,14 @@ class TableRows:
 
     @property
     def total(self) -> float:
-        """The sum of the weights: the effective number of rows."""
+        """Returns the sum of the row weights: the effective number of rows."""
         return float(self.weights.sum())
 
     @property
     def root(self) -> Float[Tensor, " n"]:
-        """Square roots of the row weights."""
+        """Returns the square roots of the row weights."""
         return self.weights.sqrt()
 
     def mean(self, values: Float[Tensor, " n"]) -> float:
-        """Returns the weighted mean of positive numbers; 1 instead of 0, so that it can be a divisor."""
+        """Returns the weighted mean of values of at least 0; returns 1 if it is 0, so that it can be a divisor."""
         return float(self.weights @ values) / self.total or 1.0

@@ -1,4 +1,4 @@
-"""Computes Nystrom features, whose inner products approximate the kernel of an infinitely wide network.
+"""Computes Nystrom features, whose inner products approximate an infinitely wide network's kernel.
 
 With m rows Z drawn as centers, K(Z, Z) = V diag(l) V^T,
 
@@ -26,7 +26,7 @@ from gnomon.linalg.solve.base import row_blocks, tile_bytes
 
 
 class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A transformer that computes features (1) of the NTK or NNGP of a network, for any linear model.
+    """A transformer that computes Nystrom features (1) of a network's NTK or NNGP kernel, for use in a linear model.
 
     Args:
         n_components: m, the number of centers and of features; all rows if there are fewer.
@@ -80,7 +80,9 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @names_call
     def fit(self, X: Any, y: Any = None) -> "KernelTransformer":
-        """Samples centers and computes the inverse root of their kernel matrix; y is not used."""
+        """Samples training rows as centers and computes the inverse square root of their kernel matrix; y is
+        ignored.
+        """
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64)
         self._check()
         self.scaling_ = Scaling.of(X, np.ones(len(X)), self.scaling)
@@ -97,7 +99,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @names_call
     def transform(self, X: Any) -> np.ndarray:
-        """Returns the features (1) of each row, (n, m)."""
+        """Returns the Nystrom features (1) of each row, (n, m)."""
         check_is_fitted(self)
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         x, centers = (torch.from_numpy(np.ascontiguousarray(a)) for a in (self.scaling_(X), self.components_))
@@ -114,6 +116,6 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise out_of_range("kind", '"ntk" or "nngp"', self.kind)
         integer("n_components", self.n_components)
         for name, layers in (("depth", self.depth), ("fixed_layers", self.fixed_layers)):
-            if layers == "auto":  # "auto" needs targets to choose by, and a transformer has none
+            if layers == "auto":  # "auto" would choose by targets, which a transformer does not have
                 raise out_of_range(name, "a whole number of at least 0", layers)
         list(candidates(self.depth, self.fixed_layers, deepest=1))

@@ -1,4 +1,4 @@
-"""Examination: finds what is wrong with a network and its data, and what fixes it.
+"""Finds out what is wrong with a network and its data, and how to fix it (`gnomon.examine`).
 
 Contains: `examine`, its steps (one file each), `rank`, `watch`, `compare`; ``script`` observes a user's script.
 Does not contain: instruments; steps call instruments and put results side by side.
@@ -46,7 +46,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imports a module when one of its names is first used, so that `gnomon watch` starts fast."""
+    """Imports a submodule when one of its names is first used, so that `gnomon watch` starts fast."""
     if name not in _HOMES:
         raise AttributeError(f"module 'gnomon.examination' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"gnomon.examination.{_HOMES[name]}"), name)
@@ -55,7 +55,9 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """Module type that keeps ``watch``, ``rank`` and ``compare`` as functions although modules have the same names."""
+    """Module type of the package: ``watch``, ``rank`` and ``compare`` remain functions although submodules have the
+    same names.
+    """
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = name in _HOMES and isinstance(value, ModuleType)

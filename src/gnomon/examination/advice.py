@@ -1,4 +1,5 @@
-"""What to change in a network that fits its training examples badly, read from the network, the optimizer and the run.
+"""Gives advice for a network that fits its training examples badly, based on its layers, its optimizer and its training
+run.
 
 >>> from gnomon.training import train
 >>> x = torch.eye(4)
@@ -34,7 +35,8 @@ MOST_SENTENCES = 3
 
 
 def advice_for_underfit(model: nn.Module, run: Run, *, examples: int) -> str:
-    """Returns what to try, in a few sentences; the most likely remedy first.
+    """Returns advice for a network that fits its training examples badly, as a few sentences; the most likely remedy
+    comes first.
 
     Cost: a walk over the layers.
 
@@ -50,7 +52,7 @@ def advice_for_underfit(model: nn.Module, run: Run, *, examples: int) -> str:
 
 
 def _length(run: Run, steps: int, examples: int) -> list[str]:
-    """Advice about the number of steps and the size of the batches."""
+    """Returns advice about the number of training steps and the batch size."""
     said = []
     half = int((run.steps <= steps / 2).sum()) - 1
     fall = float(run.loss[0] - run.loss[-1])
@@ -66,7 +68,7 @@ def _length(run: Run, steps: int, examples: int) -> list[str]:
 
 
 def _layers(model: nn.Module) -> list[str]:
-    """Advice about activations with flat ends and about dropout."""
+    """Returns advice about saturating activations and about dropout."""
     said = []
     for kind, name in BOUNDED.items():
         count = sum(isinstance(part, kind) for part in model.modules())
@@ -79,7 +81,7 @@ def _layers(model: nn.Module) -> list[str]:
 
 
 def _optimizer(run: Run) -> list[str]:
-    """Advice about weight decay and plain gradient descent."""
+    """Returns advice about weight decay and plain gradient descent."""
     decay, apart = weight_decay_of(getattr(run.optimizer, "optimizer", run.optimizer))
     said = [f"Lower weight_decay, now {decay:g}."] if decay >= HIGH_DECAY[apart] else []
     if run.optimizer.name == "SGD":

@@ -47,7 +47,7 @@ MAX_EXTRAPOLATED_DOUBLINGS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ShortRun(Record):
-    """Result of a short training run: errors on held-out and training examples, halfway and at the end.
+    """Result of a short training run: errors on held-out and training examples, at half time and at the end.
 
     The error is the share of wrong classes, or the unexplained share of the variance; ``guess`` is the error of
     always guessing the largest class, or the mean. ``held`` is the number of held-out examples, 0 if it is not known.
@@ -65,11 +65,11 @@ class ShortRun(Record):
 
     @property
     def is_stuck(self) -> bool:
-        """Returns whether the error is hardly lower than the error of guessing."""
+        """Returns whether the run has hardly learned: its error is close to the error of guessing."""
         return self.last > 0.9 * self.guess
 
     def after(self, steps: int) -> float:
-        """Predicts the error after this number of steps, equation (2)."""
+        """Predicts the held-out error after this number of steps; equation (2)."""
         return (self.last * self._extrapolated_error(steps)) ** 0.5  # (2)
 
     def deviation(self, steps: int) -> float:
@@ -80,7 +80,7 @@ class ShortRun(Record):
         (0.1, 0.22)
         """
         held = max(self.held, 1)
-        smallest = 0.5 / held  # an error of zero was measured on few examples
+        smallest = 0.5 / held  # an error of zero on few examples may really be this large
         now, later = (min(max(e, smallest), 1.0) for e in (self.last, self._extrapolated_error(steps)))
         return ((1 - now) / (now * held) + log(now / later) ** 2 / 12) ** 0.5  # (3)
 
@@ -91,7 +91,8 @@ class ShortRun(Record):
 
 
 def extrapolate_error(last: float, half: float, done: int, steps: int) -> float:
-    """Extrapolates an error to ``steps`` from its value ``last`` after ``done`` steps and ``half`` after half of them.
+    """Extrapolates a decreasing error to ``steps`` from its value ``last`` after ``done`` steps and ``half`` after half
+    of them.
 
     >>> extrapolate_error(0.25, 0.5, 10, 40)       # halved by each doubling of the steps, equation (1)
     0.0625
@@ -102,7 +103,8 @@ def extrapolate_error(last: float, half: float, done: int, steps: int) -> float:
 
 
 def extrapolate_gap(last: float, half: float, done: int, steps: int) -> float:
-    """Extrapolates a gap to ``steps`` from its value ``last`` after ``done`` steps and ``half`` after half of them.
+    """Extrapolates the gap between held-out and training error to ``steps``, from its values after ``done`` steps and
+    half of them.
 
     A gap that did not grow stays constant. A gap grows at most in proportion to the number of steps.
 
@@ -120,7 +122,8 @@ def short_run(
     network: Subject, optimizer: AbstractOptimizer, *, examples: int, steps: int, batch: int, seed: int,
     seconds: float | None, clock: Clock,
 ) -> ShortRun:  # fmt: skip
-    """Trains a copy for some steps on three quarters of the examples, and measures its error on these and on the rest.
+    """Trains a copy for some steps on three quarters of the examples; measures its error on these and on the held-out
+    quarter.
 
     Cost: ``steps`` training steps, and three forward passes over all examples.
 
@@ -144,7 +147,7 @@ def short_run(
         network.module, learned, test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
         batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), budget=seconds, seed=seed, clock=clock,
     )  # fmt: skip
-    if run.stopped == "interrupted":  # an interrupted run would look as if the network could not learn
+    if run.stopped == "interrupted":  # discarded, because an interrupted run looks as if the network could not learn
         raise KeyboardInterrupt
     errors, own = (
         _errors(run.test_accuracy, run.test_loss, network, judged),
@@ -164,7 +167,7 @@ def _guess(network: Subject, judged: InMemorySource) -> float:
 
 
 def _errors(accuracy: Tensor | None, loss: Tensor | None, network: Subject, data: InMemorySource) -> list[float]:
-    """Returns errors per example: wrong classes, unexplained variance, or loss relative to its start."""
+    """Returns error curves: fraction of wrong classes, unexplained variance, or loss relative to its start."""
     if accuracy is not None:
         return [1 - share for share in accuracy.tolist()]
     assert loss is not None and data.batch.y is not None

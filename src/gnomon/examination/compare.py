@@ -43,7 +43,9 @@ MAIN = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison(Result):
-    """Two examinations side by side; can be printed, saved as a page, and shown in a notebook."""
+    """Result: the examinations of two networks side by side; can be printed, saved as an HTML page, and shown in a
+    notebook.
+    """
 
     left: Examination
     right: Examination
@@ -68,13 +70,13 @@ class Comparison(Result):
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
-        """Returns the values that differ between the two: name with section, and both values as text."""
+        """Returns the values that differ between the two networks: name, and both values as text."""
         shared = differing_values(self.left.page(), self.right.page())
         return [(f"{title}, {one.name}", str(one), str(two)) for _, title, one, two in shared]
 
     @property
     def main_rows(self) -> list[tuple[str, str, str]]:
-        """Returns the most important of `rows`: size, cost, training and scores."""
+        """Returns the most important rows of the comparison: size, cost, training and scores."""
         shared = differing_values(self.left.page(), self.right.page())
         return [(one.name, str(one), str(two)) for id in MAIN for _, _, one, two in shared if one.id == id]
 
@@ -83,7 +85,7 @@ class Comparison(Result):
         return "\n".join([self.verdict, *([f"{self.left.name} | {self.right.name}"] if lines else []), *lines])
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both networks on the same axes, for all plots that are curves."""
+        """Plots the curves of both networks on the same axes."""
         names = self.left.name, self.right.name
         theirs = {plot.id: plot for plot in self.right.plots()}
         shared = [overlay_plots(p, theirs[p.id], names) for p in self.left.plots() if p.id in theirs]
@@ -112,7 +114,7 @@ class Comparison(Result):
 
     @names_call
     def save(self, path: str | Path) -> Path:
-        """Writes the page to a file, and creates the folder if it does not exist."""
+        """Writes the comparison to an HTML file; creates the folder if it does not exist."""
         return write_file(path, self.html())
 
     def _repr_html_(self) -> str:
@@ -133,7 +135,9 @@ class Comparison(Result):
         return f"{better} scores better{where}: {name} {max(a, b):.1%} against {min(a, b):.1%}."
 
     def _chance(self, one: Any, two: Any) -> tuple[float, str]:
-        """Returns the p-value of a paired test on the same examples; without it, 1 if intervals overlap, else 0."""
+        """Returns the p-value for equal performance: from a paired test on the same examples, else 1 if intervals
+        overlap and 0 if not.
+        """
         left, right = self.left.products.get(Decisions), self.right.products.get(Decisions)
         if left is not None and right is not None and torch.equal(left.index, right.index):
             p = paired_p_value(left.errors, right.errors)

@@ -1,4 +1,4 @@
-"""Measures how long training steps take on a few examples, before the examination starts.
+"""Measures the time of training steps on a few examples, before the examination starts.
 
     seconds of a step on b examples ~ fixed + each b                                                        (1)
 
@@ -58,14 +58,14 @@ UPDATE_SECONDS_PER_PARAMETER = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class StepCost(Record):
-    """Cost of a training step in seconds: forward and backward pass (1), and update of all parameters."""
+    """The time of a training step in seconds: forward and backward pass (1), and the optimizer's update."""
 
     fixed: float
     each: float
     update: float
 
     def passes(self, examples: float) -> float:
-        """Returns the seconds for a forward and backward pass on this number of examples.
+        """Returns the estimated seconds of a forward and backward pass on this number of examples.
 
         >>> StepCost(1.0, 0.5, 0.0).passes(4)
         3.0
@@ -73,12 +73,12 @@ class StepCost(Record):
         return self.fixed + self.each * examples  # (1)
 
     def step(self, batch: int) -> float:
-        """Returns the seconds for a training step."""
+        """Returns the estimated seconds of a training step on a batch of this size."""
         return self.passes(batch) + self.update
 
 
 def measure_step_cost(subject: Subject, clock: Clock, seconds: float) -> StepCost:
-    """Times forward and backward passes on 2 examples, and on 8 and 32 examples if there is time.
+    """Measures the time of forward and backward passes on 2 examples and, if there is time, on 8 and 32.
 
     A pass on two examples alone would not separate ``fixed`` from ``each``: a perceptron of ten million parameters
     takes as long for its weights as for forty examples.
@@ -92,7 +92,7 @@ def measure_step_cost(subject: Subject, clock: Clock, seconds: float) -> StepCos
     """
     parameters = sum(p.numel() for p in subject.module.parameters() if p.requires_grad)
     few = subject.probe.some(FIRST_TIMED_EXAMPLES).x
-    _time_pass(subject, few, clock)  # warm-up, because the first pass also initializes torch
+    _time_pass(subject, few, clock)  # warm-up: the first pass also initializes torch
     short = _time_pass(subject, few, clock)
     n, most = count(few), min(LAST_TIMED_EXAMPLES, len(subject.probe))
     size, fixed, each = n, 0.0, short / n
@@ -106,7 +106,7 @@ def measure_step_cost(subject: Subject, clock: Clock, seconds: float) -> StepCos
 
 @contextmanager
 def with_one_thread() -> Iterator[int]:
-    """Limits torch to one thread inside the block; yields the previous number of threads and restores it.
+    """Context manager: limits torch to one thread; yields the previous number of threads and restores it at the end.
 
     >>> with with_one_thread() as before:
     ...     torch.get_num_threads()
@@ -121,7 +121,7 @@ def with_one_thread() -> Iterator[int]:
 
 
 def choose_threads(subject: Subject, clock: Clock, seconds: float, threads: int) -> int:
-    """Chooses ``threads`` threads if they are faster than one by `MIN_THREAD_SPEEDUP`, else one thread.
+    """Sets torch to ``threads`` threads if they are faster than one by `MIN_THREAD_SPEEDUP`, otherwise to one.
 
     The comparison may take `THREAD_TRIAL_SHARE` of the time.
 
@@ -137,7 +137,7 @@ def choose_threads(subject: Subject, clock: Clock, seconds: float, threads: int)
     """
     try:
         return threads if threads > 1 and _worthwhile(subject, clock, THREAD_TRIAL_SHARE * seconds, threads) else 1
-    except Exception:  # ignored here: the section on the network reports this error
+    except Exception:  # the section on the network reports this error
         return 1
     finally:
         torch.set_num_threads(1)
@@ -156,7 +156,7 @@ def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) ->
 
 
 def machine_slowdown(clock: Clock) -> float:
-    """Returns how many times slower the machine is now than an idle core.
+    """Returns how many times slower this machine currently computes than an idle reference core.
 
     Cost: a product of matrices of `BENCHMARK_MATRIX_ROWS` rows, taken three times.
 
@@ -172,7 +172,7 @@ def machine_slowdown(clock: Clock) -> float:
 
 
 def largest_size_up_to(ladder: Sequence[int], at_most: float) -> int:
-    """Returns the largest of the given sizes that is at most ``at_most``; if none is, the smallest size.
+    """Returns the largest size in a list that is at most ``at_most``; the smallest size if there is none.
 
     >>> largest_size_up_to((8, 16), 3.0)
     8
@@ -181,7 +181,7 @@ def largest_size_up_to(ladder: Sequence[int], at_most: float) -> int:
 
 
 def _time_pass(subject: Subject, x: Inputs, clock: Clock) -> float:
-    """Returns the seconds of one pass; averages several passes if the clock is too coarse for one."""
+    """Measures the seconds of one forward and backward pass; averages several if the clock is too coarse for one."""
     parameters = [p for p in subject.module.parameters() if p.requires_grad]
     with preserve(subject.module, seed=0):
         start, passes, spent = clock(), 0, 0.0

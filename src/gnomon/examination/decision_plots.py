@@ -1,4 +1,4 @@
-"""Plots of decisions: confusion matrix, scores per class, ROC and precision-recall curves, prediction errors.
+"""Plots of predictions: confusion matrix, scores per class, ROC and precision-recall curves, regression errors.
 
     recall of c = right answers c / labels c,    precision of c = right answers c / answers c             (1)
     F1 = 2 precision recall / (precision + recall)                                                      (2)
@@ -35,7 +35,7 @@ MAX_CURVE_POINTS = 200
 
 
 def confusion_counts(answers: Tensor, labels: Tensor, classes: int) -> Tensor:
-    """Counts how often each label (row) got each answer (column).
+    """Returns the confusion matrix: how often each label (row) got each prediction (column).
 
     Cost: one pass over the labels.
 
@@ -47,7 +47,7 @@ def confusion_counts(answers: Tensor, labels: Tensor, classes: int) -> Tensor:
 
 
 def confusion_plot(counts: Tensor, names: Sequence[str], unit: str) -> tuple[Plot, ...]:
-    """Plots the confusion matrix with a number in every cell; ``unit`` says what is counted, such as "test examples".
+    """Plots a confusion matrix; ``unit`` names what is counted, such as "test examples".
 
     >>> confusion_plot(torch.tensor([[3, 1], [0, 4]]), ("cat", "dog"), "test examples")[0].caption
     '1 of 8 test examples is off the diagonal, and wrong; most often cat is taken for dog (1 time).'
@@ -74,7 +74,7 @@ def confusion_plot(counts: Tensor, names: Sequence[str], unit: str) -> tuple[Plo
 
 
 def _classes_to_show(mistakes: Tensor) -> tuple[list[int], bool]:
-    """Returns the classes of a confusion matrix to show, and whether these are all classes."""
+    """Returns the classes that a confusion matrix shows, and whether these are all classes."""
     if len(mistakes) <= MAX_SHOWN_CLASSES:
         return list(range(len(mistakes))), True
     each = mistakes.sum(0) + mistakes.sum(1)
@@ -82,7 +82,7 @@ def _classes_to_show(mistakes: Tensor) -> tuple[list[int], bool]:
 
 
 def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
-    """Returns recall, precision and F1 of each class, (1) and (2), sorted by F1 from the worst class.
+    """Returns a table with recall, precision and F1 of each class, the class with the lowest F1 first; (1) and (2).
 
     >>> class_table(torch.tensor([[3, 1], [0, 4]]), ("cat", "dog"))[0].rows[0]
     ('cat', 4, 0.75, 1.0, 0.8571428571428571)
@@ -94,7 +94,7 @@ def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
             continue
         recall = right / labels if labels else None  # (1)
         precision = right / answers if answers else None  # (1)
-        f1 = 2 * right / (labels + answers)  # equation (2) with recall and precision inserted
+        f1 = 2 * right / (labels + answers)  # F1 of equation (2), simplified
         rows.append((name, labels, recall, precision, f1))
     if len(rows) < 2:
         return ()
@@ -110,7 +110,7 @@ def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
 
 
 def area_under_roc(scores: Tensor, positive: Tensor) -> float:
-    """Returns the area under the ROC curve from the ranks of the scores; equation (3).
+    """Returns the area under the ROC curve (AUC), computed from the ranks of the scores; equation (3).
 
     Cost: a sort.
 
@@ -124,7 +124,7 @@ def area_under_roc(scores: Tensor, positive: Tensor) -> float:
 
 
 def two_class_plots(scores: Tensor, positive: Tensor, name: str) -> tuple[Plot, ...]:
-    """Plots ROC and precision-recall curves for two classes; nothing if only one class occurs.
+    """Plots the ROC curve and the precision-recall curve of a binary classifier; empty if only one class occurs.
 
     >>> two_class_plots(torch.tensor([0.1, 0.4, 0.35, 0.8]), torch.tensor([False, False, True, True]), "ill")[0].caption
     'Detection rate over false-alarm rate as the threshold for ill varies; area 0.750 (1 is best, 0.5 is chance).'
@@ -154,7 +154,7 @@ def two_class_plots(scores: Tensor, positive: Tensor, name: str) -> tuple[Plot, 
 
 
 def prediction_plots(f: Tensor, y: Tensor, which: str) -> tuple[Plot, ...]:
-    """Plots predicted over true values, and errors over predictions; nothing if all targets are equal.
+    """Plots predicted over true values, and errors over predictions; empty if all targets are equal.
 
     >>> [plot.id for plot in prediction_plots(torch.rand(9, 1), torch.rand(9, 1), "test")]
     ['predicted-true', 'residuals']

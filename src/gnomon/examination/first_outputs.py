@@ -1,4 +1,4 @@
-"""Computes a network's outputs for the first examples, and finds out what they mean."""
+"""Computes a network's outputs for the first examples, and determines what the outputs mean."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -20,7 +20,8 @@ __all__ = ["labels_of_all_examples", "first_outputs"]
 def first_outputs(
     module: nn.Module, data: AbstractSource, loss: Loss | None, task: TaskName | None
 ) -> tuple[Float[Tensor, "n k"], OutputMeaning | None]:
-    """Returns outputs for the first examples and what they mean; None if only the user's own loss can interpret them.
+    """Returns a network's outputs for the first examples and their meaning; None if only the user's own loss can
+    interpret them.
 
     Cost: a forward pass on four examples.
 
@@ -40,14 +41,14 @@ def first_outputs(
     assert few.y is not None  # checked in _source
     one_label = few.y.dim() == 2 and few.y.shape[1] == 1 and not few.y.is_floating_point()
     if task is None and (returned.dim() < 3 or one_label):
-        return rows, None  # one class index or a few numbers per example need no interpretation
+        return rows, None  # classification or regression: the outputs need no interpretation
     y = labels_of_all_examples(data)
     largest = None if y.is_floating_point() else int(y.max())
     return rows, read_output_meaning(returned, few.y, x=few.x, largest=largest, task=task)
 
 
 def labels_of_all_examples(data: AbstractSource) -> Tensor:
-    """Returns the targets of all examples.
+    """Returns the targets of all examples in the data, as one tensor.
 
     >>> import torch
     >>> from gnomon.core.inputs.source import source

@@ -22,7 +22,7 @@ MIN_AVOIDED_ERROR = 0.8
 
 
 def avoided_error(accuracy: float, guess: float) -> float:
-    """Returns the fraction of the guessing error that the network avoids; equation (1).
+    """Returns the fraction of the errors of guessing that the network avoids: 0 like guessing, 1 perfect; equation (1).
 
     >>> avoided_error(1.0, 1.0)
     0.0
@@ -31,7 +31,7 @@ def avoided_error(accuracy: float, guess: float) -> float:
 
 
 def results_are_good(run: Run, labels: Tensor) -> bool:
-    """Returns whether test accuracy avoids `MIN_AVOIDED_ERROR` of the errors of always guessing one class.
+    """Returns whether the network avoids at least `MIN_AVOIDED_ERROR` of the errors of guessing on test examples.
 
     ``labels`` are the labels of all training examples, or of all their positions. False without test examples, and for
     numbers.

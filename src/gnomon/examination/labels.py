@@ -1,4 +1,4 @@
-"""Converts labels stored as floating-point zeros and ones to integer classes.
+"""Converts floating-point 0/1 labels to integer classes.
 
 >>> import torch
 >>> from gnomon.core.inputs.source import source

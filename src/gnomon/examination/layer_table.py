@@ -22,7 +22,7 @@ TIMED_PASSES = 3
 
 
 def time_layers(module: nn.Module, x: Inputs) -> tuple[dict[str, float], dict[str, str]]:
-    """Returns forward seconds and output shape (without the batch axis) of each layer without submodules, by name.
+    """Measures forward time in seconds and output shape of each layer (without sublayers), by name.
 
     Cost: `TIMED_PASSES` forward passes.
 
@@ -61,7 +61,7 @@ def time_layers(module: nn.Module, x: Inputs) -> tuple[dict[str, float], dict[st
 
 
 def layer_table(module: nn.Module, x: Inputs, layers: Sequence[LayerSignal]) -> tuple[PageTable, ...]:
-    """Returns the table of all layers without submodules, in the order they run; empty if nothing was measured.
+    """Returns a table with one row per layer (without sublayers), in the order they run; empty if nothing was measured.
 
     >>> import torch
     >>> from gnomon.checks import signal

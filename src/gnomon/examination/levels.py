@@ -1,4 +1,4 @@
-"""Significance levels: divides the 5 % false-alarm rate of a whole report among its tests.
+"""Significance levels of all tests in a report, chosen so that 5 % of reports at most contain a false alarm.
 
     sum of the levels of all tests <= 0.05                                                                  (1)
 
@@ -20,17 +20,17 @@ FAMILY_WISE_ERROR_RATE = 0.05
 """Probability that a healthy model gets any finding by chance, for a whole report."""
 
 LEVELS: Mapping[str, float] = MappingProxyType({
-    "labels": 0.01,  # this rate is the probability of calling related labels unrelated, at the stated strength
+    "labels": 0.01,  # probability that related labels of the stated strength are called unrelated
     "calibration": 0.005,
     "invariance": 0.005,
     "below-limit": 0.005,
-    "others": 0.02,  # sum over the tests of other steps, which define their own rates
+    "others": 0.02,  # in total for the tests of other steps, which define their own levels
 })  # fmt: skip
 """Significance level of each test."""
 
 
 def significance_level(test: str) -> float:
-    """Returns the significance level of a named test.
+    """Returns the significance level of a test, given by its name in `LEVELS`.
 
     >>> significance_level("labels")
     0.01

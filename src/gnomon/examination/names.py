@@ -1,4 +1,4 @@
-"""Checks the names of columns and classes that the user passed, and targets that are probabilities."""
+"""Validates column names, class names and class probabilities that the user passed."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ __all__ = ["check_class_names", "check_probabilities", "column_names"]
 
 
 def column_names(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
-    """Checks the column names: one for each number of an example, or none.
+    """Returns the column names after checking that there is one for each number of an example; or none.
 
     >>> import torch
     >>> column_names(["a", "b"], torch.zeros(3, 2))
@@ -26,7 +26,7 @@ def column_names(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
 
 
 def check_class_names(names: Sequence[str], count: int) -> tuple[str, ...]:
-    """Checks the names of the classes: one for each class, or none.
+    """Raises an error unless there is one class name for each class, or none at all.
 
     >>> check_class_names(["cat", "dog"], 2)
     ('cat', 'dog')
@@ -39,7 +39,7 @@ def check_class_names(names: Sequence[str], count: int) -> tuple[str, ...]:
 
 
 def check_probabilities(y: Tensor, outputs: int) -> None:
-    """Checks that real targets of cross-entropy are probabilities of classes.
+    """Raises an error if real-valued targets of cross-entropy are not class probabilities.
 
     >>> import torch
     >>> check_probabilities(torch.tensor([[0.5, 0.5]]), 2)

@@ -1,4 +1,4 @@
-"""Builds the network that the user passed, as a module or a factory, and finds its name for the report."""
+"""Builds the network that the user passed (a module or a function), and finds a name for the report."""
 
 import inspect
 from typing import Any
@@ -14,7 +14,7 @@ __all__ = ["build_module", "network_name"]
 
 
 def network_name(network: Any) -> str:
-    """Returns the name of the class or function, or "network" if the name is generic.
+    """Returns a name for the report: the class or function of the network; "network" if that says nothing.
 
     >>> network_name(nn.Linear(1, 1)), network_name(lambda: None)
     ('Linear', 'network')
@@ -24,7 +24,7 @@ def network_name(network: Any) -> str:
 
 
 def build_module(network: Any, seed: int) -> nn.Module:
-    """Returns the user's module, or what the factory builds with this seed; splits complex parameters into real pairs.
+    """Returns the module that the user passed, or calls the user's function to build it with this seed.
 
     >>> build_module(lambda: nn.Linear(2, 1), 0)
     Linear(in_features=2, out_features=1, bias=True)
@@ -39,7 +39,8 @@ def build_module(network: Any, seed: int) -> nn.Module:
     with random_state(seed):
         try:
             built = network()
-        except (Exception, SystemExit) as reason:  # any error in the user's function becomes an InputError
+        # the user's function may raise any error, which becomes an InputError
+        except (Exception, SystemExit) as reason:
             what = f"the factory raised {type(reason).__name__}: {reason}"[:200]
             if _needs_arguments(network):
                 fix = "Give every argument a default, or pass lambda: build(...)"

@@ -1,4 +1,4 @@
-"""Tests whether two networks differ by more than chance, if evaluated on the same examples.
+"""Tests whether two networks that were evaluated on the same examples differ by more than chance.
 
     b, c = examples that only the one, only the other gets wrong
     p = P(|B - (b + c) / 2| >= |b - c| / 2),    B ~ Binomial(b + c, 1/2)                                      (1)
@@ -20,7 +20,7 @@ __all__ = ["paired_p_value"]
 
 
 def paired_p_value(one: Float[Tensor, " n"], two: Float[Tensor, " n"]) -> float:
-    """Returns the p-value for equal error rates of two networks on the same examples.
+    """Returns the p-value of a paired test that two networks have equal error rates on the same examples.
 
     Errors are 0 and 1, for (1), or squared errors.
     Hypotheses: examples are independent; for squared errors there are enough of them (about 30) for their mean to be

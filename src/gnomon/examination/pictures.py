@@ -1,4 +1,4 @@
-"""Plots that several steps of the examination share: a learning rate scale, and bars of scores."""
+"""Plots that several sections of the report use: a learning rate scale, and bars of scores."""
 
 from collections.abc import Mapping
 from math import isfinite, nextafter
@@ -11,7 +11,7 @@ __all__ = ["layer_path_and_class", "learning_rate_scale_plot", "score_bars"]
 
 
 def learning_rate_scale_plot(rate: float | None, limit: float) -> tuple[Plot, ...]:
-    """Plots a learning rate on a scale from slow to unstable; without a rate, marks the largest stable one.
+    """Plots a learning rate on a scale from slow to unstable; without a rate, only the largest stable one.
 
     >>> learning_rate_scale_plot(0.1, 2.0)[0].marks[0].zone
     'slow'
@@ -30,7 +30,7 @@ def learning_rate_scale_plot(rate: float | None, limit: float) -> tuple[Plot, ..
 
 
 def layer_path_and_class(name: str, part: nn.Module) -> str:
-    """Returns a layer's name with its class, such as "3 Linear"; gives internal torch classes their usual names.
+    """Returns a layer's path and class as text, such as "3 Linear".
 
     >>> layer_path_and_class("3", nn.Linear(1, 1)), layer_path_and_class("out_proj", nn.MultiheadAttention(2,
     ...     1).out_proj)
@@ -44,7 +44,7 @@ def layer_path_and_class(name: str, part: nn.Module) -> str:
 def score_bars(
     scores: Mapping[str, float | None], caption: str, *, axis: str = "share right"
 ) -> tuple[Plot, ...]:  # fmt: skip
-    """Plots scores side by side as bars, without scores that are None.
+    """Plots scores as bars; leaves out scores that are None.
 
     >>> score_bars({"guess": 0.1, "network": None}, "Scores.")[0].marks[0].labels
     ('guess',)

@@ -1,4 +1,4 @@
-"""Decides what to report: one finding per cause, no contradicting fixes, no more certainty than the data allow.
+"""Decides which findings to report: one per cause, no contradicting fixes, no more certainty than the data allow.
 
 Instruments and steps state findings and facts, and do not know each other. `reconcile` decides, by the table of
 findings (`gnomon.findings`):
@@ -28,7 +28,8 @@ __all__ = ["ExaminationFacts", "WhyInconclusive", "why_inconclusive", "reconcile
 
 @dataclass(frozen=True, slots=True)
 class ExaminationFacts(Record):
-    """Facts that the steps find out in addition to findings; at least one step sets each fact.
+    """Yes/no facts that the examination establishes, such as whether training was long enough, on which findings
+    depend.
 
     ``labels_related``: the trained network, or a simple model, predicts held-out labels. ``does_well``: the network is
     at least as good as a simple model. ``fits``: training reached what a simple model reaches. ``loss_fell``: training
@@ -51,12 +52,12 @@ class ExaminationFacts(Record):
 
     @property
     def short_training(self) -> bool:
-        """Returns whether training was requested but too short."""
+        """Returns whether training was requested but was too short to judge."""
         return self.training_wanted and not self.trained_enough
 
     @property
     def not_trained_enough(self) -> bool:
-        """Returns whether no training, or too little training, was done."""
+        """Returns whether the network was not trained, or too little."""
         return not self.trained_enough
 
 
@@ -93,7 +94,7 @@ WHY_UNSURE = {
 
 
 def reconcile(findings: Sequence[Finding], facts: ExaminationFacts | None = None) -> tuple[Finding, ...]:
-    """Returns the findings to report, in the given order.
+    """Returns the findings to report: without duplicates, consequences of other findings, and refuted ones.
 
     >>> reconcile(())
     ()
@@ -110,7 +111,7 @@ def reconcile(findings: Sequence[Finding], facts: ExaminationFacts | None = None
 
 
 def reconcile_sections(sections: Sequence[Section], facts: ExaminationFacts) -> tuple[Section, ...]:
-    """Returns sections with the findings to report, marked "unclear" if a finding makes their answer unreliable.
+    """Returns the sections with only the findings to report; marks answers that became unreliable as "unsure".
 
     >>> reconcile_sections((), ExaminationFacts())
     ()
@@ -128,7 +129,7 @@ def reconcile_sections(sections: Sequence[Section], facts: ExaminationFacts) -> 
 
 @dataclass(frozen=True, slots=True)
 class WhyInconclusive(Record):
-    """The reason why a network cannot be called healthy although no problem was found.
+    """The reason why the network cannot be called healthy, although no problem was found.
 
     ``kind`` is "time", "failed" or a kind of finding, ``text`` the verdict without the name of the network.
     """
@@ -139,7 +140,7 @@ class WhyInconclusive(Record):
 
 
 def why_inconclusive(sections: Sequence[Section]) -> WhyInconclusive | None:
-    """Returns the reason why the sections cannot show that the network is healthy; None if they can.
+    """Returns why the network cannot be called healthy although no problem was found; None if it can.
 
     >>> why_inconclusive(()) is None
     True
@@ -162,7 +163,7 @@ def _is_refuted(finding: Finding, facts: ExaminationFacts) -> bool:
 
 
 def _adjust(finding: Finding, facts: ExaminationFacts) -> Finding:
-    """Returns the finding, or its milder variant if a fact makes it less serious."""
+    """Returns the finding; its milder variant if a known fact makes it less serious."""
     row = finding.row
     if row.milder is not None and getattr(facts, row.milder_if):
         return replace(finding, row=row.milder)
@@ -172,8 +173,8 @@ def _adjust(finding: Finding, facts: ExaminationFacts) -> Finding:
 
 
 def _without_consequences(findings: Sequence[Finding]) -> list[Finding]:
-    """Returns findings that no other one explains, in the order given; of findings that explain each other, the most
-    serious one.
+    """Returns the findings that are not explained by another finding; of findings that explain each other, the most
+    serious.
 
     What is left out is explained, directly or through others, by a finding that stays.
     """
@@ -189,12 +190,12 @@ def _without_consequences(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _explains(cause: Finding, effect: Finding) -> bool:
-    """Returns whether one finding is a cause of another one and at least as serious."""
+    """Returns whether one finding can cause another one and is at least as serious."""
     return cause is not effect and cause.level >= effect.level and effect.kind in cause.row.causes
 
 
 def _repeats(one: Finding, other: Finding) -> bool:
-    """Returns whether two findings say the same: same kind and place, or same outcome of training."""
+    """Returns whether two findings are duplicates: the same kind and place, or the same outcome of training."""
     return one.kind == other.kind and (one.kind in groups.OUTCOMES or one.where == other.where)
 
 
@@ -203,7 +204,7 @@ def _opposes(one: Finding, other: Finding) -> bool:
 
 
 def _with_facts(section: Section, facts: ExaminationFacts) -> Section:
-    """Returns the section without refuted findings (its answer mentions them), with milder variants if facts allow."""
+    """Removes findings that known facts refute from a section, and softens others; its answer mentions refuted ones."""
     why = dict.fromkeys(WHY_REFUTED[f.row.refuted_if] for f in section.findings if _is_refuted(f, facts))
     findings = tuple(_adjust(f, facts) for f in section.findings if not _is_refuted(f, facts))
     answer = " ".join((section.answer, *why))
@@ -221,13 +222,17 @@ def _without_suppressed(section: Section, kept: set[int]) -> Section:
 
 
 def _find(sections: Sequence[Section], kind: str, *, reported: bool = False) -> Finding | None:
-    """Returns the most serious finding of this kind; ``reported=False`` includes ones stated elsewhere."""
+    """Returns the most serious finding of a kind in the sections; unless ``reported``, also findings that another
+    section reports.
+    """
     found = [f for s in sections for f in (s.findings if reported else (*s.findings, *s.stated_elsewhere))]
     return next(iter(most_serious_first(f for f in found if f.kind == kind)), None)
 
 
 def _unsure(section: Section, unreliable: dict[str, None]) -> Section:
-    """Returns a section that looked fine, marked "unclear" if its answer depends on something unreliable."""
+    """Marks a section without findings as "unsure" if its answer depends on something unreliable; returns the
+    section.
+    """
     reason = next((reason for reason in unreliable if reason in section.rests_on), None)
     if reason is None or section.state != "answered" or section.findings or section.stated_elsewhere:
         return section

@@ -1,4 +1,4 @@
-"""Predictions at each position, such as tokens or pixels: their errors, plots and worst examples.
+"""Evaluates predictions at each position, such as tokens or pixels: errors, plots and worst examples.
 
 perplexity at position t = exp(mean over examples of the cross-entropy at t)                             (1)
 """
@@ -24,7 +24,8 @@ MAX_CONFUSED_CLASSES = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PositionDecisions(Record):
-    """Labels, predictions and cross-entropies (n, positions); ignored labels have cross-entropy 0.
+    """Labels, predicted classes and cross-entropies at each position, (n, positions); ignored labels have cross-entropy
+    0.
 
     >>> one = torch.ones(1, 2)
     >>> PositionDecisions(one.long(), one.long(), 3 * one, one.bool()).error()
@@ -41,13 +42,13 @@ class PositionDecisions(Record):
         return self.losses.sum(1) / self.counted.sum(1).clamp(min=1)
 
     def perplexity(self) -> list[float]:
-        """Returns the perplexity at each position, nan if no label counts there; equation (1)."""
+        """Returns the perplexity at each position over all examples, NaN if no label counts there; equation (1)."""
         count = self.counted.sum(0)
         means = torch.where(count > 0, self.losses.sum(0) / count.clamp(min=1), torch.nan)
         return means.clamp(max=700.0).exp().tolist()  # (1)
 
     def plots(self, subject: Subject, which: str) -> tuple[Plot, ...]:
-        """Perplexity by position for language models, a confusion matrix for few classes."""
+        """Plots perplexity by position for language models, and a confusion matrix for few classes."""
         reading = subject.task.reading
         assert reading is not None
         found: tuple[Plot, ...] = ()
@@ -63,7 +64,7 @@ class PositionDecisions(Record):
         )
 
     def tables(self, subject: Subject) -> tuple[PageTable, ...]:
-        """Returns a table of scores of each class, if there are few classes."""
+        """Returns a table of recall, precision and F1 by class, if there are few classes."""
         return class_table(*self._counts(subject)) if self._few(subject) else ()
 
     def _few(self, subject: Subject) -> bool:
@@ -80,7 +81,7 @@ class PositionDecisions(Record):
 
 
 def decide_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> PositionDecisions:
-    """Returns the predictions at each position from rows of outputs, as `gnomon.adapter` reads them.
+    """Returns the predicted class and the cross-entropy at each position, from rows of outputs f and targets y.
 
     Cost: one pass over the outputs.
 

@@ -1,4 +1,4 @@
-"""Ranks candidate networks by their predicted score, after half of the planned training of each.
+"""Ranks networks by their predicted test score, after half of the planned training.
 
 >>> one = Candidate("deep", 0.9, 0.4, 0.1, True, ShortRun(0.3, 0.15, 0.3, 0.1, 0.5, 100, False), "15 % wrong")
 >>> print(Ranking((one,), 100))
@@ -60,7 +60,8 @@ MIN_EXAMPLES = 32
 
 @dataclass(frozen=True, slots=True)
 class Candidate(Record):
-    """A ranked network: its predicted score (accuracy or explained variance), its kernel, and the reason.
+    """One ranked network: its predicted score (accuracy or explained variance), kernel quantities, and the reason for
+    its rank.
 
     ``alignment`` and ``spread`` belong to the tangent kernel at the start, 0 if there is none; 0 and 1 if the
     time did not suffice for it. ``interval`` is the interval of 95 % of the score, ``deviation`` the standard deviation
@@ -80,7 +81,7 @@ class Candidate(Record):
 
 @dataclass(frozen=True, slots=True)
 class Ranking(Result):
-    """Candidates, best first, and the names of candidates that were not ranked because time ran out."""
+    """Result: networks ranked by predicted score, best first, and the names of networks for which there was no time."""
 
     candidates: tuple[Candidate, ...]
     examples: int
@@ -93,7 +94,7 @@ class Ranking(Result):
 
     @property
     def equal_to_best(self) -> tuple[str, ...]:
-        """Names of the candidates that are equal to the best one within their uncertainty, the best one first.
+        """Returns the names of all candidates that do not differ from the best one by more than the uncertainty.
 
         The logarithms of the predicted errors differ by less than 1.96 standard deviations.
         """
@@ -144,7 +145,7 @@ def rank(
     progress: Progress | None = None,
     clock: Clock = perf_counter,
 ) -> Ranking:
-    """Ranks networks by their predicted score on new data, after half of the planned training.
+    """Ranks networks by the test score that half of the planned training predicts.
 
         score = 1 - sqrt(e(b) (t(b) t(b) / t(b/2) + d(b) d(b) / d(b/2))),    b = steps / 2                     (1)
 
@@ -176,7 +177,8 @@ def rank(
     examples, seed = integer("examples", examples), check_seed(seed)
     steps, batch = integer("steps", steps), integer("batch", batch)
     limit = inf if budget is None else number("budget", budget, above=0)
-    train = list(train) if isinstance(train, Iterator) else train  # a list, because each candidate reads the data again
+    # made a list, because each candidate reads the data again
+    train = list(train) if isinstance(train, Iterator) else train
     subjects = {
         name: subject(network, train, None, seed=seed, name=name, probe=KERNEL_EXAMPLES)
         for name, network in networks.items()
@@ -190,7 +192,7 @@ def rank(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The planned training and its evaluation."""
+    """The training that candidates would get, and how they are evaluated."""
 
     optimizer: AbstractOptimizer
     steps: int
@@ -202,7 +204,7 @@ class _Plan:
 def _candidates(
     subjects: Mapping[str, Subject], plan: _Plan, budget: float, progress: Progress | None, clock: Clock
 ) -> list[Candidate]:
-    """Evaluates candidates until time runs out."""
+    """Evaluates the candidates one after the other until the time is over."""
     candidates: list[Candidate] = []
     start = clock()
     for i, (name, network) in enumerate(subjects.items()):
@@ -260,13 +262,13 @@ def _are_equal(one: Candidate, other: Candidate) -> bool:
 
 
 def _range(candidate: Candidate) -> str:
-    """Returns the interval of the score in brackets."""
+    """Returns the interval of a score as text in brackets."""
     interval = candidate.interval
     return "" if interval is None else f" ({interval.low:.1%} to {interval.high:.1%})"
 
 
 def _kernel(network: Subject) -> tuple[float, float]:
-    """Returns alignment and contrast (2) of the tangent kernel of a random combination of outputs."""
+    """Returns alignment and contrast (2) of a network's tangent kernel, for a random combination of its outputs."""
     k = network.task.outputs
     try:
         module = network.module if k == 1 else random_combination(network.module, k, seed=0)

@@ -30,7 +30,7 @@ __all__ = ["Recipe", "equivalent_theory_loss", "recipe"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recipe(Record):
-    """The training settings that the user passed; None for settings that were not passed.
+    """The training settings that the user passed; None for each setting that was not passed.
 
     ``loader`` is the user's own loader, whose batches are used unchanged. ``given`` says that the loss is used as
     the user gave it though theory knows one like it: the targets are of a form that theory's does not take.
@@ -63,7 +63,8 @@ def recipe(
     loss: Loss | None = None,
     augment: Callable[[Inputs], Inputs] | None = None,
 ) -> Recipe:
-    """Checks the training settings; keeps the user's ``DataLoader`` for its batches if no batch size is given.
+    """Validates the training settings and returns them as a `Recipe`; uses the batches of the user's ``DataLoader`` by
+    default.
 
     >>> recipe(nn.Linear(2, 1), None, lr=0.01, batch=16).batch
     16
@@ -89,7 +90,7 @@ def recipe(
 
 
 def equivalent_theory_loss(loss: Loss | None) -> AbstractLoss | None:
-    """Returns the equivalent loss in gnomon.core.losses; None without an equivalent, or without a loss.
+    """Returns the loss of gnomon.core.losses that is equivalent to a torch loss; None if there is none.
 
     >>> equivalent_theory_loss(nn.CrossEntropyLoss()), equivalent_theory_loss(nn.CrossEntropyLoss(label_smoothing=0.1))
     (CrossEntropy(), None)

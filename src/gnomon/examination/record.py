@@ -56,7 +56,7 @@ PICTURES = ("theory-and-measurement", "loss", "signal-forward", "kernel-modes")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examination(Result):
-    """Result of an examination: its sections with their findings, and a record of versions, seed and data.
+    """Result of an examination: its sections with their findings, and versions, seed and data for reproduction.
 
     ``products`` are the objects behind the numbers by their type (``result.products[Run]`` has the trained model), for
     those who want to go on from there. ``partial`` says that the examination was stopped before its end. ``proofs`` are
@@ -83,17 +83,19 @@ class Examination(Result):
 
     @property
     def fixes(self) -> tuple[TriedFix, ...]:
-        """Returns the fixes that were tested on a copy and helped: the changed recipe, the gain, and a code diff."""
+        """Returns the fixes that were tested on a copy and helped, with the changed recipe, the gain, and a code
+        diff.
+        """
         found = self.products.get(Fixes)
         return () if found is None else found.proven_fixes
 
     def fix_of(self, finding: Finding) -> TriedFix | None:
-        """Returns the proven fix of a finding, or None."""
+        """Returns the fix that was tested and helped for a finding, or None."""
         return next((one for one in self.fixes if one.kind == finding.kind), None)
 
     @property
     def healthy(self) -> bool | None:
-        """Returns False if there is a problem, True if there is none and the check was thorough enough, else None.
+        """Returns False if there is a problem, True if there is none and the checks were sufficient, otherwise None.
 
         None if that cannot be decided: too little time or data, training that was too short, or a network that performs
         like random guessing.
@@ -104,7 +106,9 @@ class Examination(Result):
 
     @property
     def sufficient_budget(self) -> float | None:
-        """Returns roughly the seconds needed to judge the network if the budget was too small; otherwise None."""
+        """Returns roughly how many seconds would be enough to judge the network, if the budget was too small; otherwise
+        None.
+        """
         short = short_of_time(self.sections)
         if self.healthy is not None or self.budget is None or not short:
             return None
@@ -112,7 +116,7 @@ class Examination(Result):
 
     @property
     def inconclusive(self) -> WhyInconclusive | None:
-        """Returns why the network cannot be called healthy even without a problem; None if it can.
+        """Returns why the network cannot be called healthy although no problem was found; None if it can.
 
         Too little time for the questions before training, too few examples, or a network that performs like random
         guessing.
@@ -135,12 +139,14 @@ class Examination(Result):
 
     @property
     def headline_numbers(self) -> tuple[tuple[str, str], ...]:
-        """Returns up to three headline numbers by name: score, loss, and how well theory describes training."""
+        """Returns up to three main numbers by name, such as the score, the loss, and how well theory describes
+        training.
+        """
         return headline_numbers(self.sections)
 
     @property
     def leading(self) -> Finding | None:
-        """Returns the finding that the verdict mentions, or None."""
+        """Returns the finding that the verdict mentions (the most serious one), or None."""
         if self.problems:
             return self.problems[0]
         return None if self.inconclusive is None else self.inconclusive.finding
@@ -159,27 +165,27 @@ class Examination(Result):
         return "" if found is None else f" Proven: {found.sentence}"
 
     def section(self, key: str) -> Section:
-        """Returns the section of a step, by the step's key."""
+        """Returns the section with this key, such as "signal"."""
         return next(s for s in self.sections if s.key == key)
 
     def section_of(self, finding: Finding) -> Section:
-        """Returns the section that a finding comes from."""
+        """Returns the section to which a finding belongs."""
         return next(s for s in self.sections if any(other is finding for other in s.findings))
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots training loss, signal through the layers and kernel modes, if they were measured."""
+        """Returns plots of the training loss, the signal through the layers, and the kernel's modes, if measured."""
         shown = [plot for id in PICTURES for s in self.sections for plot in s.content.plots if plot.id == id]
         return tuple(shown) or (Plot("No plots", (), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns everything except ``products`` as plain values for JSON; ``schema`` is their version."""
+        """Returns everything except ``products`` as plain values for JSON; ``schema`` is the version of the format."""
         head = {"schema": SCHEMA_VERSION, "name": self.name, "verdict": self.verdict, "healthy": self.healthy,
                 "sufficient_budget": self.sufficient_budget}  # fmt: skip
         page = self.page()
         return head | {"partial": self.partial, "budget": self.budget, "proofs": dict(page.proofs)} | page.to_dict()
 
     def page(self) -> Page:
-        """Returns the examination as a report page."""
+        """Returns the examination as a report page object, which can be rendered as HTML."""
         note = "This report is partial: the examination was stopped before its end." if self.partial else ""
         proofs = {finding.kind: fix.sentence for finding in self.findings if (fix := self.fix_of(finding)) is not None}
         return Page(
@@ -189,14 +195,14 @@ class Examination(Result):
         )  # fmt: skip
 
     def _next_step(self) -> str:
-        """What to do without a finding if the budget was too small; empty otherwise."""
+        """Returns what to do next if the budget was too small; otherwise an empty string."""
         enough = self.sufficient_budget
         if enough is None or self.findings:
             return ""
         return f"Nothing to change so far. For a full answer, examine again with a budget of about {enough:g} s."
 
     def _tiles(self) -> tuple[PageTile, ...]:
-        """Returns the plots and the worst examples for the top of the page."""
+        """Returns the plots and worst examples that are shown at the top of the report."""
         plots = {plot.id: (s.key, plot) for s in reversed(self.sections) for plot in s.content.plots
                  if s.status != "skipped" and shows_something(plot)}  # fmt: skip
         chosen: list[str] = []
@@ -211,18 +217,20 @@ class Examination(Result):
         )
 
     def to_markdown(self) -> str:
-        """Returns a short summary in GitHub Markdown: the verdict, what to do, one line for each section."""
+        """Returns a short summary in GitHub Markdown: the verdict, what to do, one line per section."""
         return page_markdown(self.page())
 
     def matching(self, kinds: Sequence[str]) -> tuple[Finding, ...]:
-        """Returns findings of these kinds; "problem", "warning" and "note" select findings of at least that level."""
+        """Returns findings of the given kinds; "problem", "warning" and "note" mean all findings of at least that
+        level.
+        """
         levels = [Level[kind.upper()] for kind in kinds if kind.upper() in Level.__members__]
         least = min(levels, default=None)
         return tuple(f for f in self.findings if f.kind in kinds or (least is not None and f.level >= least))
 
     @names_call
     def save(self, path: str | Path) -> Path:
-        """Writes the report to an HTML file, or to a JSON file for `load` if the name ends in ".json"."""
+        """Writes the report to an HTML file, or to a JSON file if the name ends in ".json"."""
         if Path(path).suffix == ".json":
             return write_file(path, json.dumps(self.to_dict(), allow_nan=False))
         return write_file(path, page_html(self.page()))
@@ -230,7 +238,7 @@ class Examination(Result):
     @classmethod
     @names_call
     def load(cls, path: str | Path) -> "Examination":
-        """Reads an examination from JSON written by `save` or ``gnomon examine --json``, without its products.
+        """Loads an examination from a JSON file written by `save` or ``gnomon examine --json``, without ``products``.
 
         Nothing in the file is executed.
         Cost: reading the file.

@@ -1,4 +1,4 @@
-"""Runs the steps of an examination in order within a time budget; a step that fails does not stop the others."""
+"""Runs the steps of an examination within a time budget; if a step fails, the others still run."""
 
 import functools
 import hashlib
@@ -91,7 +91,7 @@ def examine(
     step_ended: StepEnded | None = None,
     clock: Clock = perf_counter,
 ) -> Examination:
-    """Examines a network and its data: compares measurements with predictions of theory, and says what to fix.
+    """Examines a network and its data, compares measurements with theory, and says what to fix.
 
     A step that is skipped or fails says why. Ctrl-C returns the results so far.
     Args:
@@ -126,7 +126,7 @@ def examine(
     """
     budget, called = _announce(number("budget", budget, above=0), shown=progress is None), perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data reports this warning
+        warnings.simplefilter("ignore", AdaptedInputWarning)  # reported by the section on the data
         start = _begin(clock)
         with with_one_thread() as threads:
             setup = training_setup(module, train, test).with_given(optimizer, loss, schedule, notes)
@@ -146,14 +146,16 @@ def examine(
 
 
 def _announce(budget: float, *, shown: bool) -> float:
-    """Prints at a terminal or in a notebook that the examination begins; returns the budget."""
+    """Prints that the examination begins (at a terminal or in a notebook); returns the time budget."""
     if shown and is_terminal():
         progress_line(f"examining the network, at most {budget:g} s")
     return budget
 
 
 def _begin(clock: Clock) -> float:
-    """Returns the start time of the budget: after the imports, but at most `MAX_UNCOUNTED_IMPORT_SECONDS` later."""
+    """Returns the time at which the budget starts: after imports, but at most `MAX_UNCOUNTED_IMPORT_SECONDS` after the
+    call.
+    """
     called = clock()
     _prepare()
     return min(clock(), called + MAX_UNCOUNTED_IMPORT_SECONDS)
@@ -161,7 +163,7 @@ def _begin(clock: Clock) -> float:
 
 @functools.cache
 def _prepare() -> None:
-    """Triggers the lazy imports of all steps once per process, so that no step loses time to them.
+    """Triggers slow imports before the clock starts, so that no step loses time to them.
 
     Reading a module and the first interval of a share load some nine hundred modules of torch, sympy and scipy, in
     about two seconds.
@@ -182,7 +184,7 @@ def run_steps(
     clock: Clock,
     step_ended: StepEnded | None = None,
 ) -> tuple[tuple[Section, ...], StepProducts, bool]:
-    """Runs all steps; each gets its share of the time left until ``end``, and none starts after that.
+    """Runs all steps in order; each gets a fraction of the time left until ``end``, and none starts after that.
 
     Returns their sections, their products, and whether they were interrupted.
     """
@@ -218,10 +220,10 @@ def run_steps(
         except KeyboardInterrupt:
             partial = True
             sections.append(_section(step, "skipped", "Interrupted.", clock() - began))
-        except NotImplementedError as error:  # torch has no second derivative for some operations
+        except NotImplementedError as error:  # some torch operations have no second derivative
             why = f"Skipped: PyTorch does not implement a derivative that this needs. {error_sentence(error)}"
             sections.append(_section(step, "skipped", why, clock() - began))
-        except Exception as error:  # a failing step must not lose the results of the others
+        except Exception as error:  # if a step fails, the other steps still run
             whole = "".join(traceback.format_exception(error))
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
     if report is not None and sections:
@@ -239,20 +241,20 @@ def _share(
     *,
     fit: bool,
 ) -> float:
-    """Returns the fraction of the time left that a step may take."""
+    """Returns the fraction of the remaining time that the next step may take."""
     own = step.time_share(found)
     others = [other.time_share(found) for other in later if other.possible(network, products, fit=fit)]
     return own / (own + sum(others)) if own > 0 else 0.0
 
 
 def _show(section: Section, number: int, steps: int) -> None:
-    """Prints a line for a step that has ended, at a terminal or in a notebook."""
+    """Prints one line about a finished step (at a terminal or in a notebook)."""
     ended = "" if section.state in ("answered", "unsure") else f", {section.state}"
     progress_line(f"{number}/{steps}  {section.title}: {section.seconds:.1f} s{ended}")
 
 
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
-    """Returns a record of how a report was made: versions, seed, hash of the data, command."""
+    """Returns how a report was made: versions, seed, hash of the data, command."""
     return {
         "network": _description(network.module),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -269,13 +271,13 @@ def manifest(network: Subject, seed: int, budget: float, command: str, seconds: 
 
 
 def _description(module: nn.Module) -> str:
-    """Returns the class of the network, with its number of layers."""
+    """Returns the class of the network and its number of layers as text."""
     layers = sum(1 for part in module.modules() if any(True for _ in part.parameters(recurse=False)))
     return f"{type(module).__name__} with {layers} layer{'' if layers == 1 else 's'} of weights"
 
 
 def _digest(data: AbstractSource) -> str:
-    """Returns a hash of all examples, which does not depend on the batch size."""
+    """Returns a hash of all examples, independent of the batch size."""
     digests: dict[int, Any] = {}
     for batch in data.batches():
         for i, t in enumerate((*tensors(batch.x), *(() if batch.y is None else (batch.y,)))):
@@ -303,13 +305,13 @@ def _run(
 
 
 def _with_source_lines(content: Content, network: Subject) -> Content:
-    """Returns the content with the line of the user's code in each finding about a layer."""
+    """Adds the line of the user's code to each finding about a layer; returns the content."""
     located = tuple(replace(finding, source=network.source_of(finding)) for finding in content.findings)
     return replace(content, findings=located) if located else content
 
 
 def _with_tried_fixes(sections: tuple[Section, ...], fixes: Fixes | None) -> tuple[Section, ...]:
-    """Returns the sections with findings whose text says which fix was proven, or what was tried without a gain."""
+    """Adds to the findings' texts which fix was proven, or what was tried in vain; returns the sections."""
     if fixes is None:
         return sections
 

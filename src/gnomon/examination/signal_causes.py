@@ -1,4 +1,4 @@
-"""Names what in the module makes a signal vanish or units die: the activations between the layers, or the biases."""
+"""Finds the cause if signals vanish or units die: the activations between layers, or the biases."""
 
 from dataclasses import replace
 from typing import Any
@@ -29,7 +29,8 @@ VANISHING = {
 
 
 def name_cause(finding: Finding, module: nn.Module, x: Any) -> Finding:
-    """Returns the finding with the row that names its cause, if the module shows it.
+    """Returns a more specific finding that names why signals vanish or units die, such as sigmoids or negative biases,
+    if known.
 
     Cost: two forward passes of four examples for a signal that vanishes.
 
@@ -57,7 +58,7 @@ def name_cause(finding: Finding, module: nn.Module, x: Any) -> Finding:
 
 
 def _bias_before(module: nn.Module, where: str) -> float | None:
-    """Returns the mean bias of the last layer with weights before a layer, in the order of registration."""
+    """Returns the mean bias of the last layer with weights that was registered before a layer."""
     last: float | None = None
     for name, part in module.named_modules():
         if isinstance(part, AFFINE_LAYERS) and part.bias is not None:

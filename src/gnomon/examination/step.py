@@ -1,4 +1,4 @@
-"""Base class of the steps of an examination: one question, one file, one section of the report.
+"""Base class of the steps of an examination; each step answers one question in one section of the report.
 
 A step declares the types of the products it needs and may use, and the type of the one it gives; the runner orders
 steps by these declarations, and passes to each the products it has declared and no others.
@@ -51,11 +51,11 @@ SKIPPED_WITHOUT_TRAINING = "Skipped: this needs a trained network, and no traini
 
 
 class StepSkipped(Exception):
-    """Raised by a step that does not apply or has no time; the text is the reason."""
+    """Raised by a step that does not apply or lacks the time; the text is the reason for the report."""
 
 
 class OutOfTime(StepSkipped):
-    """Raised by a step that would take longer than the time left.
+    """Raised by a step that would need more than the remaining time.
 
     ``time_factor`` says how many times the budget would suffice, roughly.
     """
@@ -67,7 +67,7 @@ class OutOfTime(StepSkipped):
 
 @dataclass(frozen=True, slots=True)
 class StepContext:
-    """What a step may use: the seed, its deadline on a clock, and whether training is requested.
+    """What a step gets: the seed, a clock with the step's deadline, and whether training is requested.
 
     ``findings`` are what earlier steps would report if the examination ended now.
     """
@@ -80,13 +80,13 @@ class StepContext:
 
     @property
     def seconds(self) -> float:
-        """Returns the seconds left for this step."""
+        """Returns the remaining seconds for this step."""
         return self.deadline - self.clock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepProducts(Record):
-    """The results of earlier steps, by type.
+    """The results of earlier steps, stored by their type.
 
     >>> products = StepProducts({int: 3})
     >>> products[int], products.get(float)
@@ -100,7 +100,7 @@ class StepProducts(Record):
         return value
 
     def get(self, kind: type[T]) -> T | None:
-        """Returns the result of this type; None if it is missing or the current step did not declare it."""
+        """Returns the stored result of a type; None if there is none or the step did not declare that it uses it."""
         return self.items.get(kind)
 
     def __contains__(self, kind: type) -> bool:
@@ -110,7 +110,7 @@ class StepProducts(Record):
         return iter(self.items)
 
     def only(self, kinds: Sequence[type]) -> "StepProducts":
-        """Returns only the results of these types."""
+        """Returns a copy with only the results of these types."""
         return StepProducts({kind: self.items[kind] for kind in kinds if kind in self.items})
 
     def plus(self, kind: type, value: Any) -> "StepProducts":
@@ -120,7 +120,7 @@ class StepProducts(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepResult(Record):
-    """The result of a step: the content of its section, and a product for later steps or None.
+    """What a step returns: the content of its report section, and a product for later steps (or None).
 
     ``state`` is "unsure" if the measurement is not enough for an answer. ``facts`` are the facts of
     `gnomon.examination.policy.ExaminationFacts` that the step has established, by name. ``time_factor`` says how many
@@ -135,7 +135,7 @@ class StepResult(Record):
 
 
 class AbstractStep(ABC):
-    """One question of an examination; ``share`` is the relative fraction of the time that the step may take.
+    """Base class of the steps of an examination; ``share`` is the step's relative share of the time.
 
     ``needs`` are types of products without which the step is skipped, ``uses`` are optional products, and
     ``gives`` is the type of the product of the step. ``states`` are names of the facts that the step may establish.
@@ -159,19 +159,21 @@ class AbstractStep(ABC):
 
     @abstractmethod
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:
-        """Answers the question, or raises `StepSkipped` with the reason."""
+        """Runs the step and returns its result; raises `StepSkipped` with the reason if it does not apply."""
 
     def time_share(self, findings: Sequence[Finding]) -> float:
-        """Returns the relative fraction of the time for this step, given the findings so far; by default ``share``."""
+        """Returns the step's relative share of the time, which may depend on the findings so far; by default
+        ``share``.
+        """
         return self.share
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:
-        """Returns whether the step will run, as far as known; if not, other steps get its time."""
+        """Returns whether the step can run, as far as known now; otherwise other steps get its time."""
         return True
 
 
 def order_steps(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
-    """Sorts steps so that each comes after the steps whose products it needs or uses; otherwise keeps the order.
+    """Sorts steps so that each runs after the steps whose results it uses; otherwise keeps their order.
 
     >>> order_steps([])
     ()
@@ -203,7 +205,7 @@ def order_steps(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
 
 
 def error_sentence(error: Exception) -> str:
-    """Returns the message of an error as a sentence for the report, without the name of the call.
+    """Returns the message of an error as a sentence for the report.
 
     >>> from gnomon.core.errors import InputError
     >>> error_sentence(InputError("two passes differ", fix="Call net.eval()"))

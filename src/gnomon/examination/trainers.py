@@ -157,7 +157,7 @@ def _lightning_trainer(trainer: Any, train: Any, test: Any) -> TrainingSetup:
 
 
 def _lightning(module: Any, train: Any, test: Any) -> TrainingSetup:
-    own = copy.copy(module)  # without its trainer, of which no copy shall be made; parameters stay the same
+    own = copy.copy(module)  # a shallow copy without its trainer, which must not be copied; parameters are shared
     own._trainer = None
     for name in ("log", "log_dict", "print"):
         object.__setattr__(own, name, _do_nothing)
@@ -180,7 +180,7 @@ def _lightning_data(module: Any, train: Any, test: Any) -> tuple[Any, Any]:
                 given.prepare_data()
                 given.setup("fit")
             train = given.train_dataloader()
-        except Exception as reason:  # whatever Lightning or the user's method raises
+        except Exception as reason:  # Lightning and the user's method may raise any error
             what = f"train_dataloader() of {type(given).__name__} raised {type(reason).__name__}: {reason}"[:200]
             raise InputError(what, accepted="a loader", fix="Pass gnomon.examine(module, train_loader)") from reason
         test = given.val_dataloader() if test is None and _overrides(given, "val_dataloader") else test
@@ -239,7 +239,7 @@ def _with_loss(setup: TrainingSetup, step: Step) -> TrainingSetup:
     for loss in USUAL_LOSSES:
         try:
             found = [_usual_loss(model, batch, loss) for model in models]
-        except Exception:  # this loss does not fit the outputs; the next one is tried
+        except Exception:  # this loss does not fit the outputs; tries the next one
             continue
         if all(abs(a - b) <= LOSS_TOLERANCE * abs(b) for a, b in zip(found, wanted, strict=True)):
             return replace(setup, loss=loss)

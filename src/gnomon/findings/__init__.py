@@ -1,4 +1,4 @@
-"""Defines the kinds of findings: what can be wrong, how serious it is, and what the report says.
+"""Defines all kinds of findings: what can be wrong with a network, how serious it is, and what the report says.
 
 Contains: the one table of kinds, in the order in which they are reported: level, consequences, opposite advice,
 message and fix.

@@ -1,4 +1,4 @@
-"""Kinds of findings about what a trained network decides: confidence, robustness, shortcuts, explanations."""
+"""Kinds of findings about the predictions of a trained network: confidence, robustness, shortcuts, explanations."""
 # fmt: off
 
 from functools import partial

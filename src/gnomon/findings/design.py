@@ -1,4 +1,4 @@
-"""Kinds of findings about the design of a network, its loss and its optimizer, if they keep it from learning."""
+"""Kinds of findings about the design of a network, its loss and its optimizer that prevent it from learning."""
 # fmt: off
 
 from functools import partial

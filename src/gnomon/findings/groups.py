@@ -1,4 +1,4 @@
-"""Names groups of findings that follow from one cause; rows of the table use them in ``causes`` and ``excludes``."""
+"""Defines groups of findings with a common cause, which table rows name in ``causes`` and ``excludes``."""
 # fmt: off
 
 OUTCOMES = (

@@ -1,4 +1,4 @@
-"""Kinds of findings about the user's own training loop, as `gnomon watch` observes it."""
+"""Kinds of findings about mistakes in the user's own training loop, which `gnomon watch` observes."""
 # fmt: off
 
 from functools import partial

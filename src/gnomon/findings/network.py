@@ -1,4 +1,4 @@
-"""Kinds of findings about the network: how it is connected, what its layers pass on, and how it ends."""
+"""Kinds of findings about the structure of a network: its layers, their signals and gradients, and its last layer."""
 # fmt: off
 
 from functools import partial

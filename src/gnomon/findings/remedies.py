@@ -1,4 +1,4 @@
-"""Lists, for each kind of finding, the automatic fixes by id, in the order in which they are tried.
+"""Lists the automatic fixes for each kind of finding, by id, in the order in which they are tried.
 
 `gnomon.examination.fixes` implements them. A kind that is missing here has no fix that a program can apply.
 
@@ -30,7 +30,7 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "targets-out-of-reach": ("remove-sigmoid", "remove-tanh", "remove-relu", "remove-softmax"),
     "broadcast-loss": ("same-shape",),
     "normalized-output": ("remove-normalization",),
-    # the design of the network
+    # fixes that change the design of the network
     "no-activation": ("add-activations",),
     "no-biases": ("add-biases",),
     "symmetric-units": ("initialize",),

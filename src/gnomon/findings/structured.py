@@ -1,4 +1,4 @@
-"""Kinds of findings about sequences and graphs: attention, memory, causality, message passing."""
+"""Kinds of findings about sequence and graph networks: attention, memory, causality, message passing."""
 # fmt: off
 
 from functools import partial

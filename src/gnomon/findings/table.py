@@ -17,7 +17,7 @@ from gnomon.findings import data, decisions, design, generative, loop, network, 
 __all__ = ["KINDS", "TABLE", "check_finding_kinds", "most_serious_first", "rank_in_table"]
 
 TABLE: tuple[Kind, ...] = (
-    # Problems that make training impossible.
+    # Problems that prevent training altogether.
     data.CONSTANT_INPUTS, data.ONE_CLASS, design.LAYER_IN_FORWARD, design.WRONG_SIGN, design.WRONG_SIGN_NUMBERS,
     design.SOFTMAX_OF_ONE, design.CONSTANT_LOSS, network.BROADCAST_LOSS, network.SOFTMAX_BEFORE_LOSS,
     network.NO_LOG_PROBABILITIES, network.SIGMOID_BEFORE_LOSS, network.FROZEN, data.CONSTANT_TARGETS,
@@ -64,7 +64,7 @@ TABLE: tuple[Kind, ...] = (
     structured.GATES_FORGET, training.NOTHING_LEARNED, training.REGRESSION_NOTHING_LEARNED, training.FAR_BELOW_SIMPLE,
     training.REGRESSION_FAR_BELOW_SIMPLE, training.STRONG_OVERFIT, training.REGRESSION_STRONG_OVERFIT,
     training.CHANCE_LEVEL,
-    # Problems that only instruments of their own look for.
+    # Problems that only separate analyses look for, not `examine`.
     theory.ZERO_MATRIX, theory.INDEFINITE, theory.ASYMMETRIC, theory.JITTER_HIDES, theory.CHAINS_NOT_CONVERGED,
     theory.MANY_DIVERGENT_PATHS, theory.NO_LAW, theory.CONTROL_HOLDS, theory.UNEXPECTED_VERDICT,
     generative.DENSITY_NOT_NORMALIZED, generative.FLOW_NOT_INVERTIBLE, generative.LOG_DETERMINANT_WRONG,
@@ -104,7 +104,7 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind.id for kind in TABLE))
 
 @names_call
 def rank_in_table(kind: Kind) -> int:
-    """Returns the position of a kind in the table; a kind that is not in the table comes after all others.
+    """Returns the rank of a kind of finding in the table, 0 for the most serious; unknown kinds come last.
 
     >>> rank_in_table(TABLE[2]), rank_in_table(Kind("sparse-layer", Level.NOTE, "A layer is sparse.",
     ...     "Prune it.")) == len(TABLE)
@@ -115,7 +115,7 @@ def rank_in_table(kind: Kind) -> int:
 
 @names_call
 def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Sorts findings: by level, then by the position of their kind in the table, then in the order given.
+    """Returns the findings sorted by level, then by the rank of their kind in the table.
 
     >>> small, large = Finding(training.LEARNING_RATE_SMALL), Finding(network.DEAD_LAYER)
     >>> [finding.kind for finding in most_serious_first([small, large])]
@@ -126,7 +126,7 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 @names_call
 def check_finding_kinds(words: Sequence[str]) -> tuple[str, ...]:
-    """Returns the words if each is the id of a kind of finding or a level, and raises `InputError` for other words.
+    """Checks that each word is the id of a kind of finding or a level; returns the words, or raises `InputError`.
 
     >>> check_finding_kinds(["overfit", "warning"])
     ('overfit', 'warning')

@@ -1,4 +1,4 @@
-"""Kinds of findings about matrices, predictions, samplers, discovered equations and claims."""
+"""Kinds of findings about matrices, predictions, samplers, discovered equations and claims of theory."""
 # fmt: off
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Kinds of findings about the optimizer, about a run of training and about its result."""
+"""Kinds of findings about the optimizer, the training run and its result."""
 # fmt: off
 
 from functools import partial

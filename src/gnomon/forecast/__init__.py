@@ -1,4 +1,4 @@
-"""Predicts what gradient descent will do to a network on given data.
+"""Predicts what gradient descent will do to a network on given data, before training.
 
 Contains: `predict` (also `gnomon.predict`): from a module or kernel and data to a predicted run.
 Does not contain: kernels and dynamics themselves (`gnomon.tangent`, `gnomon.kernels`, `gnomon.dynamics`).

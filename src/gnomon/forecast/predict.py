@@ -70,7 +70,8 @@ def predict(
     f0: Array | None = None,
     f0_test: Array | None = None,
 ) -> Trajectory:
-    """Predicts how training will change a network (or kernel predictor) on data, before any step is taken.
+    """Predicts losses and outputs of a network (or kernel predictor) during training on given data, without training
+    it.
 
         f' = -(1 / n) K dl/df - alpha (f - f_0),    K = J J^T of the module at its present parameters     (1)
 
@@ -128,7 +129,8 @@ def predict(
 
 @dataclass(frozen=True, slots=True)
 class _Kernels:
-    """The training and test kernels, the outputs before training, and the name of the kernel.
+    """The training and test kernels, the outputs before training, the name of the kernel, and the test targets if
+    known.
 
     ``y_test`` are the targets of the test points, if their data contain them.
     """
@@ -186,7 +188,9 @@ def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str
 def _loss_targets(
     loss: AbstractLoss | None, y: Any, n: int, start: Array | None, axes: AbstractLossWithAxes | None
 ) -> tuple[AbstractLoss, Tensor]:
-    """Returns the loss, and its targets with one column per output if the initial outputs show how many there are."""
+    """Returns the loss and the targets in its form, with one column for each output of the network if that number is
+    known.
+    """
     if loss is None and axes is not None and start is not None:
         f = as_tensor(start).reshape(n, -1)
         return axes, axes.table(axes.targets(as_targets(y, n)).to(f.device), f)
@@ -201,7 +205,7 @@ def _loss_targets(
 
 
 def _complete(x: Any, y: Any, module: nn.Module) -> Any:
-    """Returns the inputs with optional arguments, and with the targets if the module requires them."""
+    """Returns the module's inputs, completed by optional arguments and, if the module requires them, by the targets."""
     check_readable(module)
     x = with_optional_arguments(x, module)
     name = target_argument(module, lambda: as_inputs(x, module), as_numbers(y, "y"))
@@ -210,7 +214,7 @@ def _complete(x: Any, y: Any, module: nn.Module) -> Any:
 
 @torch.no_grad()
 def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractLossWithAxes | None:
-    """Returns the loss for outputs with positions or ensemble members; None if the usual losses fit."""
+    """Returns the loss for outputs with positions or ensemble members; None if a standard loss fits."""
     few, labels = take(as_inputs(x, module), slice(0, 4)), as_numbers(y, "y")
     with preserve(module, grad=False):
         returned = output_tensor(run(module, few))
@@ -221,8 +225,9 @@ def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractLossWithAxes | None
 
 
 def _double(module: nn.Module, x: Any) -> nn.Module:
-    """Returns a copy of a module in eval mode, in float64 if possible, because float32 rounding hides small
-    eigenvalues."""
+    """Returns a copy of a module in eval mode and, if possible, float64, because float32 rounding hides small
+    eigenvalues.
+    """
     same = copy_module(module).eval()
     wide = copy_module(same).double()
     try:

@@ -20,7 +20,7 @@ __all__ = ["AbstractSampler", "SamplerStep", "StepSize", "normal_like"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplerStep(Record):
-    """The positions of all chains after one step, with statistics of the step.
+    """One step of a sampler: the new positions of all chains, with acceptance and cost statistics.
 
     ``accepted`` is the mean probability of acceptance, ``gradients`` counts evaluations of the log density.
 
@@ -46,7 +46,7 @@ class AbstractSampler(ABC):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Yields steps of all chains without end; the method adapts during the first ``warmup`` steps."""
+        """Yields the steps of all chains, endlessly; the sampler adapts during the first ``warmup`` steps."""
 
     @names_call("sample(log_density, start)")
     def run(
@@ -58,7 +58,7 @@ class AbstractSampler(ABC):
         generator: torch.Generator,
         progress: Callable[[int, int], None] | None = None,
     ) -> PosteriorDraws:
-        """Returns the draws of all chains after the warm-up; after an interrupt, the draws so far."""
+        """Runs all chains and returns their draws after the warm-up; if interrupted, the draws so far."""
         chains, d = start.shape
         if (needed := 8 * chains * draws * d) > SHARE_OF_FREE_MEMORY * free_bytes():
             what = f"{draws:,} draws of {d:,} numbers in {chains} chains need {needed / 1e9:.1f} GB"
@@ -100,12 +100,12 @@ class StepSize:
         self.restart(first)
 
     def restart(self, first: float) -> None:
-        """Discards all updates and starts again from another step size."""
+        """Discards the adaptation so far and restarts it from another step size."""
         self.now = first
         self._center, self._gap, self._mean, self._t = log(2 * self.now), 0.0, log(self.now), 0
 
     def update(self, accepted: float) -> None:
-        """Updates the step size with the mean acceptance rate of the last step."""
+        """Adapts the step size to the mean acceptance rate of the last step."""
         self._t += 1
         t = self._t
         self._gap += (self.target - accepted - self._gap) / (t + 10)
@@ -116,16 +116,16 @@ class StepSize:
 
     @property
     def average(self) -> float:
-        """Returns the step size averaged over the updates, with more weight on later ones."""
+        """Returns the mean of the step sizes so far, with more weight on recent ones."""
         return exp(self._mean)
 
     def settle(self) -> None:
-        """Sets the step size to the average over the updates, and starts again around it."""
+        """Sets the step size to the mean of the previous ones, and restarts the adaptation from there."""
         self.restart(self.average)
 
 
 def normal_like(like: Tensor, generator: torch.Generator) -> Tensor:
-    """Returns standard normal numbers in the shape of another tensor.
+    """Returns standard normal random numbers in the shape of another tensor.
 
     Cost: one number each.
 

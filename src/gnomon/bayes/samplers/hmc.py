@@ -1,4 +1,4 @@
-"""Hamiltonian Monte Carlo that adapts step size, coordinate scales and path length over all chains.
+"""Hamiltonian Monte Carlo that adapts step size, coordinate scales and trajectory length over all chains.
 
 With momenta v ~ N(0, M) and the energy H(x, v) = -log p(x) + v^T M^-1 v / 2, a path of leapfrog steps
 
@@ -49,7 +49,7 @@ MAX_KEPT_NUMBERS = 2**24
 
 @dataclass(frozen=True, slots=True)
 class HMC(Record, AbstractSampler):
-    """Hamiltonian Monte Carlo; the step size adapts until the acceptance rate is ``accept``.
+    """Hamiltonian Monte Carlo; adapts the step size until the mean acceptance rate is ``accept``.
 
     ``length`` fixes the path length T in units of the scaled coordinates, by default it adapts; ``most`` bounds the
     leapfrog steps of one path.
@@ -80,7 +80,7 @@ class HMC(Record, AbstractSampler):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Yields steps of all chains without end; adapts during the warm-up."""
+        """Yields the steps of all chains, endlessly; adapts step size and trajectory length during the warm-up."""
         state, before = _HmcState(self, density, start, generator), 0
         for t in count():
             probability, error = state.move(t, warm=t < warmup)
@@ -98,7 +98,7 @@ class HMC(Record, AbstractSampler):
 def leapfrog(
     density: LogDensityWithGradient, x: Tensor, v: Tensor, gradient: Tensor, step: float, variance: Tensor, steps: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Runs leapfrog steps (1) and returns positions, momenta, log densities and gradients.
+    """Runs leapfrog integration steps (1); returns positions, momenta, log densities and gradients.
 
     Cost: one gradient for each step.
 
@@ -134,7 +134,7 @@ class _HmcState:
         self._travel: PathStatistics | None = None
 
     def move(self, t: int, *, warm: bool) -> tuple[Tensor, Tensor]:
-        """Runs one path of every chain. Returns acceptance probabilities and energy errors."""
+        """Runs one Hamiltonian trajectory of every chain; returns acceptance probabilities and energy errors."""
         longer = WARMUP_PATH_FACTOR if warm and self._travel is not None else 1.0
         steps = min(self.options.most, max(1, ceil(2 * longer * _halton(t + 1) * exp(self.log_length) / self.size.now)))
         v = normal_like(self.x, self.generator) / self.variance.sqrt()
@@ -155,7 +155,9 @@ class _HmcState:
         return probability, error
 
     def adapt(self, probability: Tensor, t: int, warmup: int) -> None:
-        """Adapts the step size after each path, and now and then the path length and the coordinate variances."""
+        """Adapts the step size after every trajectory, and at intervals the trajectory length and the variance of each
+        coordinate.
+        """
         self.size.update(float(probability.mean()))
         self._seen.append(self.x)
         if self._travel is not None and (t % 5 == 0 or t + 1 == warmup):
@@ -163,7 +165,7 @@ class _HmcState:
         if t + 1 in {warmup // 8, warmup // 4, warmup // 2, 3 * warmup // 4} and len(self._seen) > 4:
             points = torch.cat(list(self._seen)[len(self._seen) // 2 :])
             n = len(points)
-            # regularized variance, shrunk towards 1e-3 as in Stan
+            # variance shrunk towards 1e-3, the same regularization as in Stan
             self.variance = (points.var(0) * n + 1e-3 * 5) / (n + 5)
             if self.options.length is None:
                 scale = self.variance.sqrt()
@@ -174,13 +176,15 @@ class _HmcState:
             self.size.settle()
 
     def _lengthen(self, travel: PathStatistics) -> None:
-        """Sets the path length to the most efficient one measured, or to twice the longest one if that was best."""
+        """Sets the trajectory length to the most efficient one measured, or to twice the longest if the longest was
+        best.
+        """
         step = self.size.average
         length, ended = travel.best(step)
         self.log_length = min(log(2 * length if ended else length), log(step * self.options.most / 2))
 
     def _leading(self, points: Tensor) -> Tensor:
-        """Returns the approximate unit vector along which points vary most, by power iteration."""
+        """Returns the first principal component of the points, a unit vector, computed by power iteration."""
         u = normal_like(points[0], self.generator)
         for _ in range(30):
             u = points.T @ (points @ u)
@@ -188,7 +192,7 @@ class _HmcState:
         return u
 
     def _first_step(self) -> float:
-        """Returns a step size that changes the energy by about log 2, found by doubling or halving."""
+        """Returns an initial step size: doubles or halves it until the acceptance rate crosses 0.8."""
         step, up = 1.0, None
         v = normal_like(self.x, self.generator) / self.variance.sqrt()
         for _ in range(40):

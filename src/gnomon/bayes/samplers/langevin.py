@@ -68,7 +68,7 @@ class Langevin(Record, AbstractSampler):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Yields steps of all chains without end; adapts during the warm-up."""
+        """Yields the steps of all chains, endlessly; adapts the step size during the warm-up."""
         if self.friction is None:
             yield from self._overdamped_steps(density, start, warmup, generator)
             return

@@ -52,7 +52,7 @@ class Metropolis(Record, AbstractSampler):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Yields steps of all chains without end; adapts during the warm-up."""
+        """Yields the steps of all chains, endlessly; adapts the step size during the warm-up."""
         x, (chains, d) = start.clone(), start.shape
         log_p = density(x)[0]
         size, factor = StepSize(self.scale, 0.44 if d == 1 else 0.234), torch.eye(d, dtype=x.dtype)

@@ -62,7 +62,7 @@ class StochasticGradient(Record, AbstractSampler):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Yields steps of all chains without end, with gradients on minibatches."""
+        """Yields the steps of all chains, endlessly, with gradients on minibatches."""
         posterior = density.function
         if not isinstance(posterior, ModulePosterior):
             raise InputError("StochasticGradient needs data. Pass module_posterior(module, data)")

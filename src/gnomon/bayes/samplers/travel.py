@@ -1,4 +1,4 @@
-"""Measures during warm-up how far paths of each length move the draws, and chooses the most efficient length.
+"""Chooses the most efficient trajectory length for HMC from statistics collected during warm-up.
 
 For a statistic a of the state, here scaled coordinates and their squares, paths of the duration t give
 
@@ -31,7 +31,7 @@ TIMES = torch.logspace(-2, 3, 100, dtype=torch.float64)
 
 
 class PathStatistics:
-    """Statistics of the sampler's paths in one window of the warm-up.
+    """Collects how far trajectories of each duration move the chains, in one window of the warm-up.
 
     >>> normal = torch.randn(4000, 1, generator=torch.Generator().manual_seed(0)).double()
     >>> travel = PathStatistics(normal, torch.ones(1).double(), torch.ones(1).double())
@@ -53,21 +53,21 @@ class PathStatistics:
         self._count = torch.zeros(len(TIMES), dtype=points.dtype)
 
     def see(self, time: float, before: Tensor, after: Tensor, accepted: Tensor) -> None:
-        """Adds the states of all chains at the start of a path and some time later, with acceptance probabilities."""
+        """Records how far all chains moved within a given time, weighted by their acceptance probabilities."""
         moved = (self._statistics(after) - self._statistics(before)).square()
         place = min(int(torch.searchsorted(TIMES, time)), len(TIMES) - 1)
         self._sum[place] += torch.where(accepted[:, None] > 0, accepted[:, None] * moved, 0.0).sum(0)
         self._count[place] += len(before)
 
     def best(self, step: float) -> tuple[float, bool]:
-        """Returns the most efficient path duration (2), and whether it is the longest one measured."""
+        """Returns the most efficient trajectory duration (2), and whether it is the longest one that was measured."""
         seen = self._count > 0
         times = TIMES[seen]
         carried = (self._sum[seen] / self._count[seen, None] / (2 * self._variance)).clamp(max=1.98)  # (1)
         start = torch.zeros(1, dtype=times.dtype)
         curve = torch.cat([start.expand(1, carried.shape[1]), carried])
         mean = torch.cumulative_trapezoid(curve, torch.cat([start, times]), dim=0) / times[:, None]
-        # draws needed per effectively independent draw
+        # number of draws that are worth one independent draw
         linear, square = ((2 - mean) / mean.clamp(min=1e-12)).chunk(2, dim=1)
         rate = 1 / (linear + square).max(1).values / (times / 2 / step + 0.5).clamp(min=1)  # (2)
         place = int(rate.argmax())

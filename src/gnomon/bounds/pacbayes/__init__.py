@@ -1,4 +1,4 @@
-"""PAC-Bayes: error bounds on new examples for a network with randomly drawn weights.
+"""PAC-Bayes: upper bounds on the test error of networks with random weights.
 
 `inequalities` has the bounds as functions of four numbers, `posterior` the distribution over the weights of any module,
 `prior` its starting points, `certify` the one call, `certificate` what it returns.

@@ -23,7 +23,8 @@ __all__ = ["Certificate"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate(Result):
-    """Result: bounds on the error on new examples of random networks and their votes; equations (1) to (4).
+    """Result: bounds on the error on unseen examples, for networks with random weights and for their votes; equations
+    (1) to (4).
 
     ``posterior`` draws networks and their votes, ``others`` are the weaker inequalities for the same network,
     ``counted`` is the number of examples in the bounds, ``prior`` describes the prior.
@@ -48,12 +49,14 @@ class Certificate(Result):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        """Returns all four bounds: one random network, the majority vote, the average, and a single fixed draw."""
+        """Returns the bounds for four predictors: random weights, their majority vote, their average, and one fixed
+        draw of weights.
+        """
         return self.stochastic, self.majority, self.average, self.single
 
     @property
     def verdict(self) -> str:
-        """States the certified errors of a random draw and of the majority vote."""
+        """Reports the bounds on the error with random weights and with the majority vote."""
         bound = self.stochastic
         seen = bound.measured
         measured = "" if seen is None else f" (measured on test examples: {float(seen.value):.2%})"
@@ -67,7 +70,7 @@ class Certificate(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the four bounds, and the measured error of the first one."""
+        """Plots the four bounds, and the measured error with random weights."""
         named = [(bound.name, bound.value) for bound in self.bounds]
         bars = Bars("bound", [name for name, _ in named], [value for _, value in named])
         seen = self.stochastic.measured

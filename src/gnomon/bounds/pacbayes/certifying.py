@@ -1,4 +1,4 @@
-"""Certifies any module: fits a distribution over its weights by minimizing an error bound, then states the bound.
+"""Certifies a classifier: trains a distribution over its weights to minimize an error bound, then computes the bound.
 
     minimize over m, s    quadratic(mean of min(-ln p(label), b) / b, KL, n),    b = ln(1 / P_LEAST)             (1)
 
@@ -60,7 +60,9 @@ EXAMPLES_PER_PASS = 512
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """Upper bounds of two means over random weights: error rate, and 1 - probability of the correct class."""
+    """Error rate, and 1 - probability of the correct class, both averaged over random weights, with upper bounds of the
+    two means.
+    """
 
     error: float
     error_bound: float
@@ -85,7 +87,8 @@ def certify(
     progress: Callable[[int, int], None] | None = None,
     budget: float | None = None,
 ) -> Certificate:
-    """Bounds how often a network like ``module`` is wrong on new examples, with the given confidence; equation (1).
+    """Computes an upper bound on the test error of a network like ``module`` with random weights, at the given
+    confidence; equation (1).
 
     The module is not changed. Its weights are used only with ``prior=OwnWeightsPrior()``, because a certificate must
     start from weights that are independent of the examples. The certificate is for ``certificate.posterior``, a
@@ -167,7 +170,7 @@ def _fit(
     seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> GaussianWeights:
-    """Minimizes the bound (1) over means and log standard deviations, both relative to the prior's deviations."""
+    """Trains the means and standard deviations of the random weights to minimize the bound (1)."""
     moves = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
     logs = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
     generator = torch.Generator().manual_seed(seed)
@@ -195,7 +198,9 @@ def _fit(
 
 
 def _place(law: GaussianWeights, moves: dict[str, Tensor], logs: dict[str, Tensor]) -> GaussianWeights:
-    """Returns the posterior with given offsets and factors, in units of the prior's standard deviations."""
+    """Returns the posterior with shifted means and scaled standard deviations, in units of the prior's standard
+    deviations.
+    """
     wide = law.prior_stds
     return law.moved(
         {name: law.prior_means[name] + wide[name] * u for name, u in moves.items()},
@@ -251,7 +256,9 @@ def _state_certificate(
 
 @torch.no_grad()
 def _draws(law: GaussianWeights, data: Batch, draws: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Returns the error and 1 - p(label) of each draw of weights, on random examples."""
+    """Draws weights repeatedly; returns for each draw the error rate and the mean of 1 - p(label), on random
+    examples.
+    """
     generator = torch.Generator().manual_seed(seed)
     errors, linear = torch.empty(draws).double(), torch.empty(draws).double()
     for k in with_progress_bar(range(draws), "draws of weights"):
@@ -281,7 +288,7 @@ def _error(law: GaussianWeights, data: Batch, weights: dict[str, Tensor]) -> flo
 
 @torch.no_grad()
 def _test(law: GaussianWeights, data: Batch, weights: dict[str, Tensor], draws: int, seed: int) -> dict[str, Value]:
-    """Measures on test examples the error that each bound limits, with a confidence interval."""
+    """Measures on test examples the four errors that the certificate bounds, each with a confidence interval."""
     errors, _ = _draws(law, data, max(20, min(draws, len(data) // 4)), seed + 2)
     generator, labels = torch.Generator().manual_seed(seed + 3), data.y
     votes, chances = torch.zeros(2, dtype=torch.float64)

@@ -1,4 +1,5 @@
-"""PAC-Bayes inequalities: bounds on the true error of a random network from its training error and KL divergence.
+"""PAC-Bayes inequalities: bounds on the test error of networks with random weights, from training error and KL
+divergence.
 
 Weights are drawn from a distribution Q; r is the mean error of such networks on n training examples, R on new ones, and
 KL the divergence of Q from a distribution P that was fixed without these examples. With probability at least 1 - delta,
@@ -55,7 +56,7 @@ def binary_kl(r: float, p: float) -> float:
 
 @names_call
 def inverse_kl(risk: float, budget: float) -> float:
-    """Returns the largest error R with KL divergence kl(risk | R) at most ``budget``, by bisection; equation (1).
+    """Returns the largest error rate R such that kl(risk | R) is at most ``budget``, by bisection; equation (1).
 
         R = sup {p : kl(risk | p) <= budget}                                                                  (1)
 
@@ -78,7 +79,8 @@ def inverse_kl(risk: float, budget: float) -> float:
 
 @names_call
 def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Bounds the error on new examples by inverting the KL divergence, the tightest of these bounds; equation (1).
+    """Returns Seeger's bound on the test error, which inverts the binary KL divergence; the tightest bound here;
+    equation (1).
 
     Hypotheses: as for the module.
     Reference: [maurer2004note], Theorem 5.
@@ -91,7 +93,8 @@ def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
 @names_call
 def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Bounds the error on new examples by a square root of the KL term; may exceed 1; equation (2).
+    """Returns McAllester's bound on the test error, the training error plus a square root of the KL term; may exceed 1;
+    (2).
 
     Hypotheses: as for the module.
     Reference: [mcallester1999pac], with the constant of [maurer2004note].
@@ -104,7 +107,7 @@ def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> flo
 
 @names_call
 def quadratic_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Bounds the error on new examples, tightly if the training error is small; may exceed 1; equation (3).
+    """Returns a bound on the test error that is tight if the training error is small; may exceed 1; equation (3).
 
     Hypotheses: as for the module.
     Reference: [perez2021tighter].
@@ -152,7 +155,7 @@ def bernstein_upper_bound(mean: float, variance: float, draws: int, delta: float
 
 
 def _half(risk: float, kl: float, n: int, delta: float) -> float:
-    """Checks the arguments and returns B, the complexity term that the equations of this module share."""
+    """Validates the arguments, and returns the complexity term (KL + ln(2 sqrt(n) / delta)) / (2 n)."""
     _share("risk", risk)
     n = integer("n", n)
     delta = number("delta", delta, above=0, below=1)

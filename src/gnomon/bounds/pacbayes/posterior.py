@@ -48,7 +48,8 @@ def gaussian_kl(mean: Tensor, std: Tensor, prior_mean: Tensor, prior_std: Tensor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianWeights:
-    """Posterior Q and prior P over the parameters of a module; P has one standard deviation per tensor; equation (1).
+    """A Gaussian posterior Q and a Gaussian prior P over the parameters of a module, with independent coordinates;
+    equation (1).
 
     >>> law = GaussianWeights.around(nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), deviation=0.5)
     >>> list(law.means), round(law.prior_stds["0.weight"], 4)                 # half of 1 / sqrt(2)
@@ -64,7 +65,9 @@ class GaussianWeights:
     @classmethod
     @names_call("certify(module, data)")
     def around(cls, module: nn.Module, *, deviation: float) -> "GaussianWeights":
-        """Returns a posterior equal to the prior: deviations ``deviation`` / sqrt(layer inputs) around the weights."""
+        """Returns a posterior equal to the prior: mean the module's weights, standard deviation ``deviation`` /
+        sqrt(layer inputs).
+        """
         prefix_of = [(name, part) for name, part in module.named_modules() if isinstance(part, AFFINE_LAYERS)]
         means, stds, scales = {}, {}, {}
         for prefix, part in prefix_of:
@@ -73,7 +76,7 @@ class GaussianWeights:
             for name, p in own.items():
                 means[name] = p.detach().clone()
                 stds[name] = torch.full_like(p, deviation / fan**0.5).detach()
-                scales[name] = float(stds[name].flatten()[0])  # the value after rounding to the dtype of the weights
+                scales[name] = float(stds[name].flatten()[0])  # read back after rounding to the dtype of the weights
         if not means:
             fix = "Pass a module with nn.Linear or nn.Conv layers whose weights are plain parameters"
             raise InputError("no layer is Linear or Conv", accepted="a module with weights to randomize", fix=fix)
@@ -81,11 +84,11 @@ class GaussianWeights:
 
     @property
     def parameters(self) -> int:
-        """The number of random weights."""
+        """Returns the number of random weights."""
         return sum(m.numel() for m in self.means.values())
 
     def kl(self) -> Tensor:
-        """Returns the KL divergence between posterior and prior, in nats; equation (1)."""
+        """Returns the KL divergence of the posterior from the prior, in nats; equation (1)."""
         parts = []
         for name, mean in self.means.items():
             wide = torch.tensor(self.prior_stds[name], dtype=torch.float64)
@@ -97,7 +100,9 @@ class GaussianWeights:
         return replace(self, means=means, stds=stds)
 
     def weights(self, generator: torch.Generator) -> dict[str, Tensor]:
-        """Draws weights from the posterior, differentiable in its means and standard deviations; equation (1)."""
+        """Draws weights from the posterior by reparametrization, differentiable in means and standard deviations;
+        equation (1).
+        """
         return {
             name: mean + self.stds[name] * torch.randn(mean.shape, generator=generator, dtype=mean.dtype)  # (1)
             for name, mean in self.means.items()
@@ -110,7 +115,9 @@ class GaussianWeights:
         return output_rows(made, count(x))
 
     def log_ratio(self, weights: dict[str, Tensor]) -> float:
-        """Returns the log density ratio of posterior and prior at some weights; its mean is the KL divergence."""
+        """Returns log(posterior density / prior density) at given weights; its mean over the posterior is the KL
+        divergence.
+        """
         total = 0.0
         for name, w in weights.items():
             q = ((w - self.means[name]) / self.stds[name]).double()
@@ -122,7 +129,7 @@ class GaussianWeights:
 
     @names_call("certify(module, data)")
     def draw(self, *, seed: int = 0) -> nn.Module:
-        """Returns a network with weights drawn from the posterior."""
+        """Returns a copy of the network with weights drawn from the posterior."""
         drawn = copy_module(self.module).eval()
         weights = self.weights(torch.Generator().manual_seed(seed))
         with torch.no_grad():
@@ -132,7 +139,7 @@ class GaussianWeights:
         return drawn
 
     def votes(self, x: Inputs, *, draws: int = 50, seed: int = 0, size: int = 512) -> Tensor:
-        """Returns the fraction of random networks (n, k) that choose each class; the majority vote is the largest."""
+        """Returns for each example the fraction of random networks that choose each class, (n, k)."""
         generator, total = torch.Generator().manual_seed(seed), None
         n = count(x)
         with torch.no_grad():

@@ -32,7 +32,7 @@ MIN_PRIOR_STEPS = 300
 
 
 class AbstractPrior(ABC):
-    """Base class of methods that choose the prior without the examples that the bound uses."""
+    """Base class of ways to choose the prior, which must not depend on the examples that the bound uses."""
 
     deviation: float
     """The ``deviation`` of (1), in units of 1 / sqrt(inputs of the layer)."""
@@ -44,15 +44,17 @@ class AbstractPrior(ABC):
     @property
     @abstractmethod
     def words(self) -> str:
-        """Returns a sentence that says what the prior depends on."""
+        """Returns a phrase that says what the prior depends on."""
 
     @abstractmethod
     def used(self, n: int) -> int:
-        """Returns how many of n examples the prior uses."""
+        """Returns how many of n examples are used to choose the prior, and are therefore left out of the bound."""
 
     @abstractmethod
     def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:
-        """Returns a module with the mean weights of the prior, computed from the examples that the prior may use."""
+        """Returns a module whose weights are the mean of the prior, computed only from examples that the prior may
+        use.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,8 @@ class OwnWeightsPrior(AbstractPrior):
 
 
 def fresh(module: nn.Module, seed: int) -> nn.Module:
-    """Returns a copy with newly initialized parameters and running means. Raises an error if some cannot be reset.
+    """Returns a copy with newly initialized parameters and running statistics; raises an error if a layer cannot be
+    reset.
 
     >>> net = nn.Linear(2, 1)
     >>> _ = nn.init.zeros_(net.weight)

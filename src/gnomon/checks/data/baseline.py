@@ -1,4 +1,4 @@
-"""Scores a simple model on held-out examples, and measures how much more data would help it.
+"""Scores a simple model on held-out examples, and estimates how much more data would improve it.
 
 Ridge regression on random features is fitted to three quarters of the examples, and to half of these; with the scores s
 and s_half on the rest (accuracy, or the share of the variance that is explained)
@@ -43,7 +43,9 @@ RANDOM_FEATURES = 400
 
 @dataclass(frozen=True, slots=True)
 class SimpleModelBaseline(Record):
-    """Result of the simple model: held-out score, gain from more data (1), and number of fitted examples."""
+    """Result: the simple model's score on held-out examples, its gain from more data (1), and its number of training
+    examples.
+    """
 
     score: float
     gain: float
@@ -52,7 +54,8 @@ class SimpleModelBaseline(Record):
 
 @names_call
 def simple_model_baseline(data: Any, *, seed: int = 0) -> SimpleModelBaseline:
-    """Scores ridge regression on random features with all and with half of the training data, held out; equation (1).
+    """Fits ridge regression on random features to all and to half of the training data; returns the held-out score and
+    the gain; (1).
 
     ``data`` have inputs and targets: a pair, a ``Dataset``, a ``DataLoader``, batches.
     Integers (n,) are classes and scored by accuracy, numbers by the share of their variance that is explained.

@@ -1,4 +1,4 @@
-"""Finds a column of category codes that is used as a number, such as a city's index.
+"""Finds columns of category codes that are used as numbers, such as a city's index.
 
 A column with few different values, equally spaced, may hold codes or quantities. Two models of this column alone
 decide:
@@ -40,7 +40,8 @@ MAX_COLUMNS = 200
 def category_code_findings(
     x: Inputs, y: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding for a column whose values predict targets as codes but not as quantities; equations (1), (2).
+    """Returns a finding for a numeric column that predicts targets as a category but not as a quantity; equations (1),
+    (2).
 
     ``y`` are classes (n,), or numbers (n,) or (n, k) if ``classes`` is 0.
     False alarms: none of 80 whole-number columns, unrelated to the target or related by a smooth function.
@@ -79,7 +80,7 @@ def category_code_findings(
 
 
 def _are_codes(values: Float[Tensor, " k"], rows: int) -> bool:
-    """Returns whether a column has few different values with equal spacing, up to gaps."""
+    """Returns whether a column could hold category codes: few distinct values with equal spacing, apart from gaps."""
     if not CODE_COUNTS[0] <= len(values) <= CODE_COUNTS[1] or rows < MIN_ROWS_PER_CODE * len(values):
         return False
     steps = values.diff()
@@ -88,7 +89,9 @@ def _are_codes(values: Float[Tensor, " k"], rows: int) -> bool:
 
 
 def _explained_by_code(place: Tensor, targets: Float[Tensor, "n k"]) -> float:
-    """Returns the fraction of the target variance explained by leave-one-out means over equal codes; equation (1)."""
+    """Returns the fraction of the target's variance that the mean target of each code explains, leave-one-out; equation
+    (1).
+    """
     counts = torch.bincount(place).double()
     sums = torch.zeros(len(counts), targets.shape[1], dtype=torch.float64).index_add_(0, place, targets)
     others = (counts[place] - 1)[:, None]
@@ -98,7 +101,8 @@ def _explained_by_code(place: Tensor, targets: Float[Tensor, "n k"]) -> float:
 
 
 def _explained_by_size(column: Float[Tensor, " n"], targets: Float[Tensor, "n k"]) -> float:
-    """Returns the fraction of the target variance that the best polynomial explains, leave-one-out; equation (2).
+    """Returns the fraction of the target's variance that the best polynomial of the column explains, leave-one-out;
+    equation (2).
 
     A rare value decides a polynomial of high degree alone, so lower degrees are tried as well.
     """

@@ -1,4 +1,4 @@
-"""Finds out how test images were changed: transposed, mirrored, upside down, or with another order of channels.
+"""Finds test images that are transposed, mirrored, upside down, or have their channels in another order.
 
 The mean images of train and test differ at each pixel by chance only, if both are prepared in the same way:
 
@@ -44,7 +44,8 @@ MAX_Z = 1.7
 
 
 def changed_image_findings(train: Inputs, test: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if a simple change makes test images like training images, by (1).
+    """Returns a finding if transposing, mirroring or permuting channels makes test images look like training images;
+    (1).
 
     Cost: two moments of all images for each of six changes.
 

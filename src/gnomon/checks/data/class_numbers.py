@@ -1,4 +1,4 @@
-"""Finds integer targets that name classes although a network with one output fits them as quantities.
+"""Finds integer targets that name classes but are fitted as quantities by a network with one output.
 
 A squared loss on the numbers 0, 1, ..., k - 1 of k classes says that class 3 lies between classes 2 and 4. Two simple
 models decide whether it does. Both are ridge regressions on the same random features, judged on examples they leave
@@ -52,7 +52,7 @@ MIN_Z = 4.0
 
 
 def consecutive_integer_range(y: Tensor) -> tuple[int, int] | None:
-    """Returns the smallest and largest target if the targets are consecutive integers; otherwise None.
+    """Returns the smallest and largest target if the targets are consecutive integers, otherwise None.
 
     >>> consecutive_integer_range(torch.tensor([2.0, 1.0, 3.0])), consecutive_integer_range(torch.tensor([0.5, 1.0]))
     ((1, 3), None)
@@ -65,7 +65,7 @@ def consecutive_integer_range(y: Tensor) -> tuple[int, int] | None:
 
 
 def class_number_findings(x: Inputs, y: Float[Tensor, "n *k"], *, seed: int = 0) -> tuple[Finding, ...]:
-    """Returns a finding if the integers in ``y`` are names of classes, not quantities; equations (1) and (2).
+    """Returns a finding if the integer targets ``y`` are class names rather than quantities; equations (1) and (2).
 
     False alarms: none of 20 tables with counts or grades as targets.
     Cost: an eigendecomposition of 300 to 450 features.

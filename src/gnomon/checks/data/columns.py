@@ -50,7 +50,7 @@ MAX_TABLE_COLUMNS = 200
 
 @dataclass(frozen=True, slots=True)
 class ColumnStatistics(Result):
-    """Statistics of the columns of a table: constant columns, equal pairs, and the largest and lower-quartile spread.
+    """Result: constant columns of a table, pairs of equal columns, and the range of the columns' standard deviations.
 
     ``offset`` is the largest distance of a mean from zero in units of the column's spread.
     ``filled``: some constant column is not zero; zeros are the borders of images. ``names`` are those of all columns,
@@ -150,7 +150,7 @@ def column_statistics(data: Any, *, names: Sequence[str] = ()) -> ColumnStatisti
 
 
 def _repeat(table: Tensor, mean: Tensor, spread: Tensor, varies: Tensor) -> tuple[tuple[int, int], ...]:
-    """Returns pairs of columns whose correlation is 1 or -1 up to rounding."""
+    """Returns pairs of columns that are copies of each other: their correlation is 1 or -1 up to rounding."""
     places = varies.nonzero()[:, 0]
     z = (table[:, places] - mean[places]) / spread[places]
     # 1 - |correlation| of equal columns is below 1e-9, the squared float32 rounding

@@ -1,4 +1,4 @@
-"""Compares the labels of train and test: are labels wrong more often, or unrelated to the inputs, only in train?
+"""Compares the labels of train and test: are training labels wrong more often, or unrelated to the inputs?
 
 A simple model, kernel regression, is fitted to training examples. If both sets have the same distribution, it is right
 on as many test labels as on training labels that it leaves out, class by class. With the shares a_c of n_c training and
@@ -78,7 +78,8 @@ CLIPPING_DEVIATIONS = 4.0
 
 @dataclass(frozen=True, slots=True)
 class LabelComparison(Result):
-    """Scores of a simple model on the labels of train and of test, and the class with the largest difference.
+    """Result: how well a simple model predicts training labels and test labels, and the class with the largest
+    difference.
 
     A score is the share of the errors of a guess that it saves, and its deviation by chance is ``chance`` on train and
     ``chance_test`` on test. ``difference`` and ``z`` are those of (2), ``worst``, ``worst_difference`` and ``worst_z``
@@ -100,7 +101,7 @@ class LabelComparison(Result):
 
     @property
     def unrelated(self) -> bool:
-        """Whether targets are related to inputs in test, but not in train."""
+        """Returns whether labels are related to the inputs in test but not in train."""
         nothing = self.train < GUESSING_Z * self.chance
         return (
             nothing
@@ -130,7 +131,7 @@ class LabelComparison(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings if training targets do not match their inputs, or are wrong more often than test targets."""
+        """Returns findings if training labels are unrelated to their inputs, or wrong more often than test labels."""
         if self.unrelated and self.within is not None:
             evidence = Value("errors avoided in train", self.train), Value("errors avoided in test", self.within)
             values = {"train": max(self.train, 0.0), "test": self.within}
@@ -148,7 +149,7 @@ class LabelComparison(Result):
 
 @names_call
 def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> LabelComparison:
-    """Compares how well a simple model fitted to train predicts the labels of train and of test; (1) and (2).
+    """Fits a simple model to train and compares how well it predicts the labels of train and of test; (1) and (2).
 
     Integers (n,) are classes; of numbers only the relation to the inputs is compared.
 
@@ -171,7 +172,7 @@ def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed
     votes = leave_one_out_kernel_predictions(both, table, seed=seed, most=EXAMPLES_PER_FIT, fitted=n)
     train, chance = _score(votes[:n], table[:n])
     within, chance_test = None, 1.0
-    # labels are unrelated to inputs in train: test whether they are related in test
+    # train labels look unrelated to the inputs, so test whether the test labels are related
     if train < GUESSING_Z * chance and n >= m:
         within, chance_test = _score(
             leave_one_out_kernel_predictions(both[n:], table[n:], seed=seed, most=EXAMPLES_PER_FIT), table[n:]
@@ -189,7 +190,9 @@ def _draw(x: Inputs, y: Tensor, most: int, seed: int) -> tuple[Inputs, Tensor]:
 
 
 def _sketch(rows: Tensor, seed: int) -> Tensor:
-    """Clips outliers and projects rows to at most `SKETCH_DIRECTIONS` random directions, which keeps distances."""
+    """Clips outliers and projects rows to at most `SKETCH_DIRECTIONS` random directions, which approximately keeps
+    distances.
+    """
     if rows.shape[1] <= SKETCH_DIRECTIONS:
         return (
             rows.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS)
@@ -201,7 +204,7 @@ def _sketch(rows: Tensor, seed: int) -> Tensor:
 
 
 def _table(y: Tensor, seed: int) -> Tensor:
-    """Encodes classes as one-hot rows and standardizes columns of numbers."""
+    """Converts targets to a numeric table: one-hot rows for classes, standardized columns for numbers."""
     if are_classes(y):
         return torch.nn.functional.one_hot(torch.unique(y.long(), return_inverse=True)[1]).double()
     table = y.double().reshape(len(y), -1)
@@ -214,7 +217,8 @@ def _table(y: Tensor, seed: int) -> Tensor:
 
 
 def _score(v: Tensor, table: Tensor) -> tuple[float, float]:
-    """Returns how much of the squared error of guessing the predictions avoid, and the standard deviation of this.
+    """Returns the fraction of the targets' variance that predictions explain, and the standard deviation of this under
+    chance.
 
     Without a relation v and the targets are independent, and the mean of n products has a deviation of 1 / sqrt(n) in
     units of both sizes: the share 2 <v, y> - <v, v> is at most <v, y>^2 / <v, v>, which is about chi^2 / n.
@@ -225,7 +229,9 @@ def _score(v: Tensor, table: Tensor) -> tuple[float, float]:
 
 
 def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, float, float, int]:
-    """Equations (1) and (2): the overall difference with its z-score, the worst class, and the number of classes."""
+    """Compares accuracies on train and test: returns the overall difference (2) with its z-score, and the class with
+    the largest one (1).
+    """
     rows = []
     for c in code.unique().tolist():
         a, b = right[:n][code[:n] == c], right[n:][code[n:] == c]
@@ -244,7 +250,7 @@ def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, f
 
 
 def _root(a: Tensor, b: Tensor) -> float:
-    """Returns the signed root of the likelihood-ratio statistic (1) for two accuracies."""
+    """Returns a z-score for the difference of two accuracies: the signed root of the likelihood-ratio statistic (1)."""
     p = float((a.sum() + b.sum()) / (len(a) + len(b)))
     twice = 2 * sum(len(t) * _divergence(float(t.mean()), p) for t in (a, b))
     return sqrt(max(twice, 0.0)) * (1 if float(b.mean()) > float(a.mean()) else -1)

@@ -27,7 +27,9 @@ __all__ = ["InputConditioning", "input_conditioning"]
 
 @dataclass(frozen=True, slots=True)
 class InputConditioning(Result):
-    """Result: the condition numbers (1) of the original and of the standardized inputs, without constant columns."""
+    """Result: the condition numbers (1) of least squares for the original and for the standardized inputs, without
+    constant columns.
+    """
 
     before: float
     after: float
@@ -41,7 +43,7 @@ class InputConditioning(Result):
 
     @property
     def verdict(self) -> str:
-        """States whether to standardize the inputs."""
+        """States whether standardizing the inputs would speed up training."""
         if self.speedup < 2:
             return f"Standardizing would hardly help: the condition number is {self.before:.3g}."
         return f"Standardize the inputs: gradient descent then needs about {self.speedup:.3g} times fewer steps."
@@ -54,7 +56,8 @@ class InputConditioning(Result):
 
 @names_call
 def input_conditioning(data: Any) -> InputConditioning:
-    """Computes the condition number of least squares on some inputs, before and after standardizing; equation (1).
+    """Computes the condition number of least squares for some inputs, before and after standardizing them; equation
+    (1).
 
     Args:
         data: inputs, or data, a row for each example; images are flattened.

@@ -43,7 +43,7 @@ DISAGREEMENT_Z = 4.0
 
 @dataclass(frozen=True, slots=True)
 class LabelConflicts(Result):
-    """Groups of equal examples with different labels (as indices), and the smallest possible error rate (1)."""
+    """Result: groups of equal examples with different labels (as indices), and the smallest possible error rate (1)."""
 
     groups: tuple[tuple[int, ...], ...] = field(repr=False, metadata=HIDDEN)
     examples: int
@@ -52,7 +52,7 @@ class LabelConflicts(Result):
 
     @property
     def share(self) -> float:
-        """Returns the fraction of all examples that belong to such groups."""
+        """Returns the fraction of examples that have an equal example with another label."""
         return sum(map(len, self.groups)) / max(1, self.examples)
 
     @property
@@ -65,7 +65,9 @@ class LabelConflicts(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a problem for copies with different labels, or a warning for coarse tables in which rows coincide."""
+        """Returns a problem if copies of an example have different labels; only a warning for tables with few distinct
+        rows.
+        """
         if self.share < MIN_CONFLICT_SHARE:
             return ()
         pairs = "; ".join(" = ".join(map(str, group[:3])) for group in self.groups[:5])
@@ -78,7 +80,7 @@ class LabelConflicts(Result):
 
 @names_call
 def label_conflicts(data: Any) -> LabelConflicts:
-    """Finds equal inputs with different labels, and the accuracy that they cost; equation (1).
+    """Finds equal inputs with different labels, and the lowest error rate that they allow; equation (1).
 
     ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
@@ -104,7 +106,7 @@ def label_conflicts(data: Any) -> LabelConflicts:
 
 
 def _is_contradicted(groups: list[list[int]], labels: list[Any]) -> bool:
-    """Returns whether equal examples agree significantly less often than two random examples; equation (2)."""
+    """Returns whether equal examples have equal labels significantly less often than random pairs do; equation (2)."""
     agree = sum(labels[g[0]] == labels[g[1]] for g in groups)
     chance = sum((count / len(labels)) ** 2 for count in Counter(labels).values())
     m = len(groups)

@@ -24,7 +24,7 @@ MIN_VALUES = 3
 
 
 def copied_target_findings(x: Inputs, y: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if integer targets equal the integer inputs position by position; equation (1).
+    """Returns a finding if integer targets equal the integer inputs at every position; equation (1).
 
     This is a count, so chance raises no false alarm.
     Cost: one comparison.

@@ -1,4 +1,4 @@
-"""Tests whether labels are related to the inputs, independently of the network.
+"""Tests whether labels depend on the inputs at all, without using the network.
 
     K(x, x') = exp(-|x - x'|^2 / m),  m the median of |x - x'|^2;     for whole numbers the share that is equal     (1)
 
@@ -29,7 +29,8 @@ MOST_VALUES = 20000
 
 
 def label_input_test(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
-    """Tests whether labels fit a kernel of the inputs better than shuffled labels do; None if all inputs are equal.
+    """Tests whether labels depend on the inputs: compares their fit to a kernel with shuffled labels; None if all
+    inputs are equal.
 
     Targets of many columns, such as pixels, are summed up at random in `MAX_TARGET_COLUMNS` of them: the test stays
     one of level
@@ -48,7 +49,8 @@ def label_input_test(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
 
 
 def input_kernel(x: Inputs) -> Float[Tensor, "n n"]:
-    """Returns the sum of the kernel (1) over all input tensors; standardizes real-valued features.
+    """Returns a kernel matrix of the inputs: the sum of the kernel (1) over all input tensors, real features
+    standardized.
 
     Cost: n^2 d.
 
@@ -75,7 +77,9 @@ def _gaussian(flat: Tensor) -> Tensor:
 
 
 def _equal(flat: Tensor) -> Tensor:
-    """Returns a kernel of integer inputs: the fraction of equal entries by position, plus shared values anywhere."""
+    """Returns a kernel of integer inputs: the fraction of positions with equal entries, plus shared values at any
+    position.
+    """
     same = torch.stack([(flat == row).double().mean(1) for row in flat])
     values, codes = flat.unique(return_inverse=True)
     if len(values) > MOST_VALUES:

@@ -44,7 +44,7 @@ def leave_one_out_kernel_predictions(
     most: int = EXAMPLES_PER_FIT,
     fitted: int | None = None,
 ) -> Float[Tensor, "n k"]:
-    """Predicts every target from the other examples only; equation (2).
+    """Predicts the target of every example from the other examples, by kernel ridge regression; equation (2).
 
     ``most`` examples are fitted at once: fewer are faster, and each vote hears fewer others. Where ``fitted`` is given,
     only this number of examples are fitted, and the rest are predicted by the mean of all fits.

@@ -1,4 +1,4 @@
-"""Finds a table column that reveals the target by itself, such as a copy of the target or a value computed from it.
+"""Finds table columns that reveal the target, such as a copy of it or a value computed from it.
 
 For each column x_j alone, and classes y or a number y,
 
@@ -51,7 +51,7 @@ MAX_COLUMNS = 500
 def leaked_target_findings(
     x: Inputs, y: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding if one column of a table reveals the target by itself; equations (1) and (2).
+    """Returns a finding if one column of a table alone predicts the target (almost) perfectly; equations (1) and (2).
 
     ``y`` are classes (n,), or numbers (n,) or (n, 1) if ``classes`` is 0.
     False alarms: none of 1000 tables of 300 rows and 10 columns whose target is a noisy sum of columns or a threshold.
@@ -96,7 +96,7 @@ def _rank_correlations(table: Float[Tensor, "n p"], y: Float[Tensor, " n"]) -> F
 
 
 def _class_scores(table: Float[Tensor, "n p"], y: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns for each column the accuracy of the nearest class mean, and its variance between classes (2)."""
+    """Returns for each column the accuracy of choosing the nearest class mean, and its variance between classes (2)."""
     kinds_, place = torch.unique(y, return_inverse=True)
     if len(kinds_) < 2:
         return torch.zeros(table.shape[1]), torch.zeros(table.shape[1])

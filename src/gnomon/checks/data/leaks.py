@@ -102,12 +102,14 @@ class DataLeaks(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if test examples are in train; only a warning if train has as many copies within itself."""
+        """Returns a finding if test examples are also in train; only a warning if train contains as many copies
+        itself.
+        """
         if not self.has_leak:
             return ()
         inherited = (
             self.p_exact >= SIGNIFICANCE_LEVEL and self.p_near >= SIGNIFICANCE_LEVEL
-        )  # then the copies are a property of the data, not of the split
+        )  # as many copies within train: a property of the data, not of the split
         row = kinds.LEAKED_TEST
         if inherited:
             row = kinds.REPEATED_IN_TEST if self.rich and self.share >= LARGE_SHARE else kinds.REPEATED_EXAMPLES
@@ -154,7 +156,9 @@ def find_leaks(train: Any, test: Any, *, seed: int = 0) -> DataLeaks:
 
 
 def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple[int, int]], float]:
-    """Returns test examples that are near copies by the distance ratio (1), if more than expected, with a p-value."""
+    """Returns test examples that are slightly changed copies of training examples, by the distance ratio (1), with a
+    p-value.
+    """
     n, m = count(x), count(of)
     both = joint_example_rows(x, of, seed=seed)
     a, b = both[:n], both[n:]
@@ -185,7 +189,7 @@ def _ratio(distances: Tensor) -> Tensor:
 
 
 def fisher_p_value(c: int, m: int, c0: int, n: int) -> float:
-    """Returns Fisher's p-value (2) for c marked examples among m, compared with c0 marked among n others.
+    """Returns the p-value of Fisher's exact test (2), for c of m examples in one group and c0 of n in the other.
 
     Cost: at most m terms.
 

@@ -1,4 +1,4 @@
-"""Finds targets for which the loss has no minimum, such as class indices given to binary cross-entropy.
+"""Finds targets for which the loss is unbounded below, such as class indices in binary cross-entropy.
 
 Binary cross-entropy is made for targets in [0, 1]. With output f (a logit) and target y it is
 
@@ -43,7 +43,7 @@ RANGES = ((0.0, 1.0), (0.0, torch.inf))
 def unbounded_loss_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding if the loss has no minimum for these targets, but has one for valid targets; equation (1).
+    """Returns a finding if the loss is unbounded below for these targets but not for valid ones; equation (1).
 
     These are values of the loss, so chance raises no false alarm.
     Cost: at most twelve values of the loss.
@@ -80,7 +80,7 @@ def _finding(y: Tensor, outside: Tensor, low: float, high: float) -> Finding:
 
 
 def _has_minimum(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tensor) -> bool:
-    """Returns whether the loss accepts the targets, and does not fall without bound for large outputs.
+    """Returns whether the loss accepts the targets and is bounded below for large outputs.
 
     ``away`` has 1 or -1 for targets above or below the range, and 0 for others.
     """
@@ -93,7 +93,7 @@ def _has_minimum(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tens
 
 
 def _is_negative_only(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tensor, inside: Tensor) -> bool:
-    """Returns whether the loss is far below zero with the targets as they are and never with targets in the range.
+    """Returns whether the loss becomes very negative with the given targets, but never with targets in the valid range.
 
     A loss that cuts its outputs at the ends of their range has a minimum, but not at the targets.
     """
@@ -109,6 +109,6 @@ def _value(loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor)
     try:
         with torch.no_grad():
             value = float(loss(outputs, y).double().mean())
-    except Exception:  # such as a loss that accepts only outputs or targets between 0 and 1
+    except Exception:  # the loss may accept only outputs or targets between 0 and 1
         return None
     return value if value == value and abs(value) != torch.inf else None

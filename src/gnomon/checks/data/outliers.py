@@ -38,7 +38,7 @@ MAX_COLUMNS = 2000
 
 
 def outlier_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """Returns a finding for rows with values far outside the range of others in their column; equation (1).
+    """Returns a finding for rows with values far outside the range of all other rows; equation (1).
 
     False alarms: none of 280 columns of 1,000 normal, lognormal, exponential, Student (3) and rounded numbers.
     Cost: a sort of each column.
@@ -75,7 +75,9 @@ def outlier_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, 
 
 
 def _cut(column: Float[Tensor, " n"]) -> tuple[float, float, float] | None:
-    """Returns a column's median, the distance at which outliers begin, and how far they are from the rest; (1)."""
+    """Returns a column's median, the distance from it beyond which values are outliers, and how far they are from the
+    rest; (1).
+    """
     if not bool(column.isfinite().all()):
         return None
     low, center, high = (float(column.quantile(q)) for q in (0.25, 0.5, 0.75))
@@ -87,5 +89,5 @@ def _cut(column: Float[Tensor, " n"]) -> tuple[float, float, float] | None:
     place = int(factors.argmax())
     if float(factors[place]) < MIN_FACTOR or float(distance[place]) < MIN_Z:
         return None
-    rounding = 1 - 1e-9  # slightly below the outlier's distance, so that the outlier itself is beyond it
+    rounding = 1 - 1e-9  # slightly less than the distance of the outlier, so that the outlier itself counts
     return center, rounding * float(distance[place]) * (high - low), float(factors[place])

@@ -1,4 +1,4 @@
-"""Finds a class whose training examples carry the label of another class.
+"""Finds classes whose training examples have the label of another class.
 
 A simple model (kernel regression) is fitted to the training labels and predicts test examples. A second one is fitted
 to the test labels alone and predicts each test example from the others. For test examples of class a,
@@ -48,7 +48,7 @@ EXAMPLES_PER_FIT = 1000
 def relabeled_class_findings(
     x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding for the pair of classes that are most clearly relabeled, by equation (1).
+    """Returns a finding if most training examples of one class have another class's label; equation (1).
 
     False alarms: none of 30 data sets with separate or overlapping classes.
     Cost: two kernel regressions, about half a second for 2000 and 1000 examples.

@@ -29,7 +29,8 @@ RIDGES = torch.logspace(-6, 0, 7, dtype=torch.float64)
 def leave_one_out_ridge_predictions(
     features: Float[Tensor, "n d"], table: Float[Tensor, "n k"], index: Int[Tensor, " m"]
 ) -> Float[Tensor, "n k"]:
-    """Returns leave-one-out ridge predictions for examples of ``index``, and plain ones for the others; equation (1).
+    """Fits ridge regression to the examples of ``index``; returns leave-one-out predictions for these and plain ones
+    for others; (1).
 
     Hypotheses: as above.
     Reference: [hastie2009elements].

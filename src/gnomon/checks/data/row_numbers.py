@@ -1,4 +1,4 @@
-"""Finds a column that numbers the rows, and tests whether the row number reveals the target.
+"""Finds columns of row numbers, and tests whether they reveal the target (sorted data).
 
 Row numbers of train and test together are the terms of an arithmetic progression, each at most once:
 
@@ -47,7 +47,7 @@ MAX_COLUMNS = 500
 def row_number_findings(
     x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:
-    """Returns a finding for a column that numbers the rows and predicts the target by itself; equations (1) and (2).
+    """Returns a finding if a column of row numbers alone predicts the target; equations (1) and (2).
 
     ``y`` are classes (n,), or numbers (n,) or (n, 1) if ``classes`` is 0.
     False alarms: 1e-3 for an unrelated row number; a column of independent numbers does not satisfy (1).
@@ -82,7 +82,7 @@ def row_number_findings(
 
 
 def _numbers_rows(column: Float[Tensor, " n"]) -> bool:
-    """Returns whether the values are different terms of one arithmetic progression; equation (1)."""
+    """Returns whether the values are distinct terms of one arithmetic progression, as row numbers are; equation (1)."""
     steps = column.sort().values.diff()
     if not bool(column.isfinite().all()) or float(steps.min()) <= 0:
         return False
@@ -93,7 +93,9 @@ def _numbers_rows(column: Float[Tensor, " n"]) -> bool:
 
 
 def _saved_by_nearest(own: Tensor, y: Tensor, test: Tensor, y_test: Tensor, classes: int) -> tuple[float, float]:
-    """Returns the fraction of the error of guessing that the nearest row number avoids, equation (2), and its z."""
+    """Returns how much of the guessing error is avoided by copying the target of the nearest row number (2), and its
+    z-score.
+    """
     nearest = (test[:, None] - own[None]).abs().argmin(1)
     y, y_test = y.detach().cpu().flatten(), y_test.detach().cpu().flatten()
     if classes:

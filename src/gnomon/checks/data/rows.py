@@ -1,4 +1,4 @@
-"""Converts examples of any tensors to rows of numbers, for checks that compare examples.
+"""Converts examples made of any tensors to rows of numbers, so that checks can compare examples.
 
 Real inputs are flattened; a table (n, p) is divided by the spread of each column, so that no unit of measurement
 decides what is near. Integers, such as tokens, become sums of random signs, one for each pair of position and value,
@@ -40,7 +40,7 @@ ROWS_PER_TILE = 4096
 
 
 def example_rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
-    """Returns one row of float32 numbers for each example.
+    """Converts each example (any tensors) to one row of float32 numbers.
 
     Cost: a copy of the inputs; for integers 2 `SIGNS_PER_VALUE` numbers for each example.
 
@@ -62,7 +62,7 @@ def example_rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
 
 
 def joint_example_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
-    """Returns the rows of training examples followed by test examples, on the same scale.
+    """Converts training and test examples to rows of numbers on the same scale, training examples first.
 
     Cost: the same as `example_rows`, and a check that both have one shape and finite numbers.
 
@@ -79,7 +79,9 @@ def joint_example_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor,
 
 
 def _code(flat: Tensor, seed: int) -> Tensor:
-    """Encodes integers by random signs of their values, summed over positions with and without position signs."""
+    """Converts integer inputs to real features: random signs for each value, summed over positions with and without
+    position signs.
+    """
     _, code = torch.unique(flat, return_inverse=True)
     generator = torch.Generator().manual_seed(seed)
     values = 2.0 * torch.randint(0, 2, (int(code.max()) + 1, SIGNS_PER_VALUE), generator=generator) - 1
@@ -93,7 +95,7 @@ def _code(flat: Tensor, seed: int) -> Tensor:
 
 
 def example_hashes(x: Inputs) -> list[bytes]:
-    """Returns a hash of each example; equal examples have equal hashes.
+    """Returns one hash per example; equal examples have equal hashes.
 
     Cost: one pass over the inputs, about a second for a gigabyte.
 
@@ -130,7 +132,7 @@ def bits_per_example(x: Inputs) -> float:
 
 
 def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Float[Tensor, "n d"]:
-    """Returns the rows, projected to at most ``width / 2`` directions, with ``width`` random ReLU features of them.
+    """Returns the rows of x (at most ``width / 2`` random projections of them) and ``width`` random ReLU features.
 
     Ridge regression on these approximates regression with the kernel of a wide network of one hidden layer.
     Reference: [rahimi2007random].
@@ -152,7 +154,7 @@ def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Fl
 def nearest_distances(
     x: Float[Tensor, "n p"], of: Float[Tensor, "m p"], *, own: Tensor | None = None, seed: int = 0
 ) -> tuple[Float[Tensor, "m 2"], Tensor]:
-    """Returns distances from each row of ``of`` to its two nearest rows of x, and the index of the nearest row.
+    """Returns for each row of ``of`` its distances to the two nearest rows of x, and the index of the nearest one.
 
     ``own`` holds the number of each row within x, which is then not its own neighbor. Neighbors are found among four
     candidates that are nearest in a random sketch of `SKETCH_DIMENSIONS` dimensions.

@@ -47,7 +47,7 @@ MAX_COLUMNS = 2000
 
 
 def sentinel_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """Returns a finding for the column with the most extreme code for missing values, if there is one; equation (1).
+    """Returns a finding for the column whose code for missing values (such as -999) is the most extreme; equation (1).
 
     False alarms: none of 280 columns of normal, lognormal, exponential, Student (3), rounded and counted numbers.
     Cost: a sort of each column.
@@ -74,7 +74,9 @@ def sentinel_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding,
 
 
 def _code(column: Float[Tensor, " n"]) -> tuple[float, int, float, float, float] | None:
-    """Returns a column's code for missing values, its count, gap (1) and the other values' range; or None."""
+    """Returns the number that codes missing values in a column (such as -999), with its count and gap (1); None if
+    there is none.
+    """
     values, counts = column.unique(return_counts=True)
     if len(values) <= MIN_OTHER_VALUES or not bool(values.isfinite().all()):
         return None

@@ -80,7 +80,8 @@ MAX_AUGMENTATION_SPREAD = 2.0
 
 @dataclass(frozen=True, slots=True)
 class DataShift(Result):
-    """Result: how well a classifier distinguishes train from test (1), the class frequencies (2), and unusual examples.
+    """Result: how well a classifier distinguishes train from test (1), the difference of class frequencies (2), unusual
+    test examples.
 
     ``examples`` are those of each set that were scored; with fewer than 30 nothing is said, and ``strange`` is None.
     ``augmented`` is whether training examples alone change whenever they are read, and inputs keep their size.
@@ -96,17 +97,19 @@ class DataShift(Result):
 
     @property
     def inputs_shifted(self) -> bool:
-        """Returns whether inputs differ by enough to matter, for another reason than augmentation."""
+        """Returns whether the inputs of train and test differ enough to matter, for another reason than
+        augmentation.
+        """
         return self.p_value < SIGNIFICANCE_LEVEL and self.auc >= MIN_AUC and not self.augmented
 
     @property
     def classes_shifted(self) -> bool:
-        """Returns whether class frequencies differ by enough to matter."""
+        """Returns whether the class frequencies of train and test differ enough to matter."""
         return self.p_classes < SIGNIFICANCE_LEVEL and self.classes >= MIN_TOTAL_VARIATION
 
     @property
     def has_strange(self) -> bool:
-        """Returns whether enough test examples differ from all training examples of their class."""
+        """Returns whether significantly many test examples are far from all training examples of their class."""
         return (
             self.strange is not None
             and self.strange.p_value < UNUSUAL_SIGNIFICANCE_LEVEL
@@ -115,7 +118,7 @@ class DataShift(Result):
 
     @property
     def shifted(self) -> bool:
-        """Returns whether inputs or class frequencies differ, or test examples are unusual."""
+        """Returns whether inputs or class frequencies differ between train and test, or test examples are unusual."""
         return self.inputs_shifted or self.classes_shifted or self.has_strange
 
     @property
@@ -142,9 +145,11 @@ class DataShift(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a problem if test has a very different distribution, a warning if it differs a little."""
+        """Returns a problem if the distribution of test differs strongly from train, a warning if it differs a
+        little.
+        """
         found = []
-        # otherwise the class frequencies already explain the shift of the inputs
+        # if class frequencies differ, they already explain the shift of the inputs
         if self.inputs_shifted and not self.classes_shifted:
             evidence = Value("pairs distinguished", self.auc), Value("p-value", self.p_value)
             row = kinds.TRAIN_TEST_SHIFT if self.auc >= LARGE_AUC else kinds.SMALL_SHIFT
@@ -167,7 +172,7 @@ class DataShift(Result):
 
 @names_call
 def data_shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
-    """Compares train with test: whether a classifier distinguishes them, class frequencies, and unusual examples.
+    """Compares train with test: how well a classifier distinguishes them, class frequencies, and unusual test examples.
 
     ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them. False alarms: at most 1e-3, of the three
     tests together. Power: with 1000 examples of each set an AUC of 0.6 is found in 99 % of cases; of 900 digits, 4.7 %
@@ -200,7 +205,7 @@ def data_shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
 
 
 def _changes(data: AbstractSource, index: Tensor) -> bool:
-    """Returns whether examples change when they are read again (augmentation); skips data read only in order."""
+    """Returns whether reading the same examples twice gives different inputs (augmentation); False for streams."""
     if isinstance(getattr(data, "source", data), StreamingSource):
         return False
     one, two = (example_hashes(data.at(index[:REREAD_EXAMPLES]).x) for _ in range(2))
@@ -208,7 +213,9 @@ def _changes(data: AbstractSource, index: Tensor) -> bool:
 
 
 def _of_one_size(x: Inputs, of: Inputs) -> bool:
-    """Returns whether mean and spread of all numbers differ by no more than usual augmentation explains."""
+    """Returns whether the means and standard deviations of two sets differ so little that augmentation may be the
+    reason.
+    """
     for a, b in zip(tensors(x), tensors(of), strict=True):
         if a.is_floating_point():
             (m, s), (n, t) = ((float(v.double().mean()), float(v.double().std(correction=0))) for v in (a, b))
@@ -218,7 +225,9 @@ def _of_one_size(x: Inputs, of: Inputs) -> bool:
 
 
 def _classifier_auc(x: Tensor, k: int, seed: int) -> tuple[float, int]:
-    """Returns the AUC (1) for distinguishing the first k rows from the others, and the number of held-out rows."""
+    """Trains a classifier to distinguish the first k rows from the others; returns its held-out AUC (1) and the number
+    of held-out rows.
+    """
     features = random_features(x, width=RANDOM_FEATURES, seed=seed).double()
     sign = torch.cat([-torch.ones(k), torch.ones(k)]).double()
     order = torch.randperm(k, generator=torch.Generator().manual_seed(seed))
@@ -235,7 +244,9 @@ def _classifier_auc(x: Tensor, k: int, seed: int) -> tuple[float, int]:
 
 
 def _classes(y: Tensor | None, of: Tensor | None) -> tuple[float, float]:
-    """Returns the total variation distance (2) of the classes of two sets, and the p-value of Pearson's test."""
+    """Returns the total variation distance (2) of the class frequencies of two sets, and the p-value of Pearson's
+    test.
+    """
     if y is None or of is None or not are_classes(y) or not are_classes(of):
         return 0.0, 1.0
     _, code = torch.unique(torch.cat([y.cpu().long(), of.cpu().long()]), return_inverse=True)

@@ -1,4 +1,4 @@
-"""Says what differs between training and test inputs: their mean, their spread, or how rough they are.
+"""Says how test inputs differ from training inputs: in mean, in spread, or in roughness.
 
 For each example
 
@@ -49,7 +49,7 @@ HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class ShiftDescription(Record):
-    """The quantity (1) that differs most, its means in train and test, and what this usually means."""
+    """The statistic of the inputs (1) that differs most, with its means in train and test, and the usual reason."""
 
     name: str
     train: float
@@ -58,7 +58,7 @@ class ShiftDescription(Record):
 
 
 def describe_shift(train: Inputs, test: Inputs) -> ShiftDescription | None:
-    """Returns the quantity (1) that differs most between train and test; None if none differs clearly.
+    """Returns the statistic of the inputs (1) that differs most between train and test; None if none differs clearly.
 
     Cost: a few moments of all examples.
 
@@ -78,7 +78,8 @@ def describe_shift(train: Inputs, test: Inputs) -> ShiftDescription | None:
 
 
 def class_cue_findings(train: Inputs, y: Tensor, test: Inputs, y_test: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if a quantity (1) depends on the class in train and not in test.
+    """Returns a finding if a statistic of the inputs (1), such as brightness, depends on the class in train but not in
+    test.
 
     The shares of its variance that classes explain differ by `MIN_EXCESS` and four standard deviations, which are
     sqrt(2 (k - 1)) / (n - 1) for k classes and n examples without any cue. False alarms: none of 100 data sets.
@@ -110,7 +111,8 @@ def _quantities(train: Inputs, test: Inputs) -> dict[str, tuple[Tensor, Tensor]]
         return None
     if train.dim() < 2 or train.shape[1:] != test.shape[1:] or min(len(train), len(test)) < MIN_EXAMPLES:
         return None
-    axis = 1 if train.dim() == 3 else train.dim() - 1  # (n, time, channels), or the rows of an image or a series
+    # the time axis of (n, time, channels), or the last axis of an image or series
+    axis = 1 if train.dim() == 3 else train.dim() - 1
     if train.shape[axis] < MIN_LENGTH:
         return None
     pairs = [_of(x.double().movedim(axis, -1)) for x in (train, test)]
@@ -126,7 +128,9 @@ def _of(x: Tensor) -> dict[str, Float[Tensor, " n"]]:
 
 
 def _separation(a: Tensor, b: Tensor) -> float:
-    """Returns the share of pairs that a quantity orders in the more frequent direction."""
+    """Returns how well a number separates two groups: the fraction of pairs in the more frequent order, from 0.5 to 1
+    (AUC).
+    """
     ordered = b.sort().values
     below = torch.searchsorted(ordered, a).double().mean() / len(b)
     above = torch.searchsorted(ordered, a, right=True).double().mean() / len(b)
@@ -135,7 +139,7 @@ def _separation(a: Tensor, b: Tensor) -> float:
 
 
 def _share_between_classes(values: Tensor, y: Tensor) -> float:
-    """Returns the share of the variance between classes, without the share that chance gives."""
+    """Returns the fraction of the variance that is between classes, corrected for chance."""
     kinds_, code = y.cpu().flatten().unique(return_inverse=True)
     n, k = len(values), len(kinds_)
     values = values.cpu()

@@ -71,7 +71,7 @@ MAX_ERROR_RATE = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuspectLabels(Result):
-    """Result: examples ranked by how suspicious their labels are, and the rate of wrong labels.
+    """Result: examples ranked by how likely their labels are wrong, and the estimated rate of wrong labels.
 
     ``ranked`` are numbers of examples, the most suspect first, ``margins`` are those of all examples in their order,
     ``votes`` the class that each example's neighbors have, ``floor`` is (2) with its interval, ``accuracy`` the share
@@ -91,19 +91,19 @@ class SuspectLabels(Result):
 
     @property
     def rate(self) -> float:
-        """Returns the estimated fraction of wrong labels, a lower bound."""
+        """Returns a lower estimate of the fraction of wrong labels."""
         return self.floor
 
     @property
     def noisy(self) -> bool:
-        """Returns whether labels are also wrong where neighbors clearly agree, about as often as elsewhere."""
+        """Returns whether labels are wrong at random: also if neighbors clearly agree, about as often as elsewhere."""
         saved = self.accuracy > self.guess + MIN_SAVED_ERRORS * (1 - self.guess)
         known = len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE and saved and self.floor < MAX_ERROR_RATE
         return self.distances and known and self.interval.low > MIN_NOISE_RATE and self.evenness < MAX_EVENNESS
 
     @property
     def unrelated(self) -> bool:
-        """Returns whether predictions from neighbors are no better than guessing."""
+        """Returns whether the labels of similar examples predict a label no better than guessing."""
         deviation = (self.guess * (1 - self.guess) / max(1, len(self.ranked))) ** 0.5
         return (
             len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE
@@ -121,7 +121,9 @@ class SuspectLabels(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings if labels are noisy, with the most suspicious examples, or unrelated to the inputs."""
+        """Returns findings if many labels are wrong (with the most suspicious examples) or labels are unrelated to the
+        inputs.
+        """
         if self.unrelated:
             shares = (
                 Value(("accuracy of predictions by neighbors"), self.accuracy),
@@ -140,7 +142,7 @@ class SuspectLabels(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots how far each label agrees with the neighbors; wrong labels are on the left."""
+        """Plots a histogram of how well labels agree with their neighbors' labels; suspicious ones are on the left."""
         marks = (Histogram.of("examples", self.margins),) if self.ranked else ()
         words = "Below zero, the neighbors of an example have a different class."
         return (
@@ -157,7 +159,8 @@ class SuspectLabels(Result):
 
 @names_call
 def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) -> SuspectLabels:
-    """Ranks examples by how suspicious their labels are, and estimates the rate of wrong labels; (1) and (2).
+    """Ranks examples by how much their label contradicts similar examples, and estimates the rate of wrong labels; (1)
+    and (2).
 
     ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
@@ -207,7 +210,7 @@ def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) ->
 
 
 def _near(x: Inputs, seed: int) -> Tensor:
-    """Converts examples to rows; clips outliers of standardized table columns."""
+    """Converts examples to rows of numbers whose distances find neighbors; clips outliers in table columns."""
     parts = [(example_rows(t, seed=seed), t.dim() == 2 and t.is_floating_point()) for t in tensors(x)]
     return torch.cat(
         [part.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS) if is_table else part for part, is_table in parts], 1

@@ -45,7 +45,7 @@ MIN_RATE_RATIO = 1.5
 
 
 def target_shift_findings(train: Float[Tensor, "n *k"], test: Float[Tensor, "m *k"]) -> tuple[Finding, ...]:
-    """Returns a finding for the column of targets that differs most between train and test.
+    """Returns a finding for the target column whose distribution differs most between train and test.
 
     Cost: sorting the targets.
 
@@ -90,14 +90,16 @@ def _rates(a: Tensor, b: Tensor) -> tuple[Finding, ...]:
 
 
 def _far_outside(one: Tensor, other: Tensor) -> float:
-    """The share of the first numbers outside the range of the second, widened by its own width on both sides."""
+    """Returns the fraction of the first numbers outside the range of the second, extended by its width on both
+    sides.
+    """
     low, high = float(other.min()), float(other.max())
     width = high - low
     return float(((one < low - width) | (one > high + width)).double().mean()) if width > 0 else 0.0
 
 
 def _difference(one: Tensor, other: Tensor) -> float:
-    """Returns the largest difference of two distribution functions, equation (1)."""
+    """Returns the largest difference of two empirical distribution functions, equation (1)."""
     points = torch.cat([one, other]).sort().values
     shares = [torch.searchsorted(t.sort().values, points, right=True).double() / len(t) for t in (one, other)]
     return float((shares[0] - shares[1]).abs().max())

@@ -66,7 +66,8 @@ def regression_target_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
 
 
 def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] | None = None) -> tuple[Finding, ...]:
-    """Returns findings about classes that are missing, numbered from one, or much rarer than others; equation (2).
+    """Returns findings about classes that are missing, numbered from 1 instead of 0, or much rarer than others;
+    equation (2).
 
     These are counts: false alarms by chance are impossible. ``test`` are the classes of the test examples, if any.
     Hypotheses: none.

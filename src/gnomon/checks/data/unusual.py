@@ -51,7 +51,8 @@ ROWS_PER_TILE = 2000
 
 @dataclass(frozen=True, slots=True)
 class UnusualTestExamples(Result):
-    """Result: how many test examples are among the examples farthest from training examples of their class.
+    """Result: how many of the most distant examples (from training examples of their class) are test examples, and how
+    many chance allows.
 
     ``test`` of the ``farthest`` examples are test examples, where ``expected`` would be chance, at the k of (2) where
     this is least likely; ``excess`` is the largest share of test minus the share of train that is as far or farther,
@@ -77,7 +78,8 @@ class UnusualTestExamples(Result):
 def unusual_test_examples(
     x: Float[Tensor, "n p"], y: Tensor | None, of: Float[Tensor, "m p"], of_y: Tensor | None, *, seed: int = 0
 ) -> UnusualTestExamples:
-    """Tests whether test rows ``of`` are farther from the training rows than training rows are from each other.
+    """Tests whether test examples ``of`` are farther from training examples of their class than these are from each
+    other.
 
     Hypotheses: as stated for the module.
     Reference: [bates2023testing].
@@ -106,7 +108,9 @@ def unusual_test_examples(
 
 
 def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
-    """Returns each row's distance (1) to the training rows of its class; the first n rows are the training rows."""
+    """Returns the distance (1) of each row to the nearest training rows of its class; the first n rows are the training
+    rows.
+    """
     if rows.shape[1] > MAX_EXACT_DIMENSIONS:
         generator = torch.Generator().manual_seed(seed)
         rows = rows @ (
@@ -115,7 +119,7 @@ def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
     classes = None
     if y is not None and are_classes(y):
         classes = torch.unique(y.long(), return_inverse=True)[1]
-    # real targets: append them to the rows with the weight of all inputs together
+    # appends real targets to the rows, with the same total weight as all inputs
     elif y is not None and y.is_floating_point():
         table = y.float().reshape(len(y), -1)
         scale = rows.std(0, correction=0).norm() / table.std(0, correction=0).norm().clamp_min(1e-12)

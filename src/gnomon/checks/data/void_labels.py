@@ -1,4 +1,4 @@
-"""Finds a label that marks unknown positions, such as 255 or -100, and that the loss counts like a class.
+"""Finds a label for unknown positions, such as 255 or -100, that the loss treats as a class.
 
 Labels of classes are 0, 1, ..., k - 1. A label far above them, or a negative one, means "do not count this position".
 The loss ignores it only with the option ``ignore_index``. Whether it does is seen from the gradient:
@@ -37,7 +37,7 @@ MIN_COUNTED_SHARE = 0.5
 
 
 def void_label(y: Int[Tensor, "n *shape"]) -> int | None:
-    """Returns the label that marks unknown positions; None if there is none.
+    """Returns the label that marks unknown positions, such as 255; None if there is none.
 
     >>> void_label(torch.tensor([0, 1, 255])), void_label(torch.tensor([0, 1, 2])), void_label(torch.arange(256))
     (255, None, None)
@@ -53,7 +53,7 @@ def void_label(y: Int[Tensor, "n *shape"]) -> int | None:
 def void_label_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Int[Tensor, "n *shape"]
 ) -> tuple[Finding, ...]:
-    """Returns a finding if the loss counts or rejects the label of unknown positions; equation (1).
+    """Returns a finding if the loss treats the label for unknown positions as a class, or rejects it; equation (1).
 
     This is read from gradients, so chance raises no false alarm.
     Cost: one gradient of the loss.
@@ -70,7 +70,7 @@ def void_label_findings(
     try:
         with torch.enable_grad():
             gradient = torch.autograd.grad(loss(f, y).mean(), f)[0]
-    except Exception:  # such as cross-entropy, which rejects labels that are not classes
+    except Exception:  # losses such as cross-entropy reject labels that are not classes
         return (Finding(kinds.VOID_LABEL_REFUSED, "labels", {"label": label, "share": share}, evidence),)
     axis = next((a for a in range(1, f.dim()) if f.shape[:a] + f.shape[a + 1 :] == y.shape), None)
     if axis is None:

@@ -1,1 +1,1 @@
-"""Checks of the network: signals, dead units, connections, normalization, training and eval mode."""
+"""Checks of the network: signals, dead units, connections, normalization, train and eval mode."""

@@ -38,7 +38,7 @@ MIN_SLOPE_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class UnitActivity(Result):
-    """Result: the fraction of dead units (1) and of saturated outputs (2) of each activation layer."""
+    """Result: for each activation layer, the fractions of dead units (1) and of saturated outputs (2)."""
 
     dead: dict[str, float]
     saturated: dict[str, float]
@@ -109,7 +109,7 @@ def unit_activity(module: nn.Module, data: Any) -> UnitActivity:
 
 
 def _report(watch: ActivationWatcher, name: str, own: nn.Module) -> Any:
-    """Returns a hook that reports the input of a layer before the layer can change it in place."""
+    """Returns a forward hook that reports a layer's input before the layer changes it in place."""
 
     def hook(_: nn.Module, args: Any) -> None:
         watch(name, own, args[0])
@@ -118,7 +118,7 @@ def _report(watch: ActivationWatcher, name: str, own: nn.Module) -> Any:
 
 
 def _copy(part: nn.Module) -> nn.Module:
-    """Returns a copy of an activation layer that does not work in place."""
+    """Returns a copy of an activation layer with inplace=False."""
     own = copy_module(part)
     if hasattr(own, "inplace"):
         setattr(own, "inplace", False)  # noqa: B010  # a plain attribute, not a parameter

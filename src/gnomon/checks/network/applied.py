@@ -1,4 +1,4 @@
-"""Detects whether a user's loss applies softmax, a sigmoid or nothing to the outputs.
+"""Detects which activation (softmax, sigmoid or none) a user's loss applies to the outputs.
 
 A function says nothing of itself, so it is tried. With outputs f, rows shifted by constants c, and s = 2 y - 1:
 
@@ -35,7 +35,7 @@ Function = Callable[[Tensor, Tensor], Tensor]
 
 
 def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
-    """Returns "softmax" if (1) holds over the last axis or axis 1, "sigmoid" if (2) holds, "" otherwise.
+    """Returns the activation that a loss applies to the outputs: "softmax" by test (1), "sigmoid" by test (2), or "".
 
     Hypotheses: as above.
     Reference: [bishop2006pattern].
@@ -52,12 +52,12 @@ def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
         if any(_cancels(loss, f, y, axis) for axis in {1, f.dim() - 1} if f.dim() > 1 and f.shape[axis] > 1):
             return "softmax"
         return "sigmoid" if _flattens(loss, f, y) else ""
-    except Exception:  # a loss that rejects these outputs, like BCELoss outside [0, 1], applies no activation itself
+    except Exception:  # a loss that rejects outputs outside [0, 1], like BCELoss, applies no activation itself
         return ""
 
 
 def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
-    """Returns whether the loss is smallest if outputs equal targets, as in regression; equation (3).
+    """Returns whether a loss is smallest if the outputs equal the targets, as regression losses are; equation (3).
 
     Hypotheses: as above.
     Cost: two gradients of the loss.
@@ -74,7 +74,8 @@ def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
 
 
 def predictions_of_loss(loss: Function, f: Tensor, y: Tensor) -> Callable[[Tensor], Tensor] | None:
-    """The function of outputs that a loss compares with 0/1 targets: a sigmoid for logits, or the outputs themselves.
+    """Returns the function from outputs to the probabilities that a loss compares with 0/1 targets: sigmoid or
+    identity; None if unknown.
 
     None if the targets are other numbers or the loss is another one.
     Cost: eight values of the loss and two gradients.
@@ -100,7 +101,9 @@ def predictions_of_loss(loss: Function, f: Tensor, y: Tensor) -> Callable[[Tenso
 
 
 def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
-    """Returns whether the loss ignores a constant added to the outputs along one axis; equation (1)."""
+    """Returns whether the loss applies softmax along an axis: adding a constant along the axis does not change it;
+    equation (1).
+    """
     shape = list(f.shape)
     shape[axis] = 1
     g = torch.Generator().manual_seed(0)
@@ -112,7 +115,9 @@ def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
 
 
 def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
-    """Returns whether the loss behaves like a sigmoid followed by a likelihood, for targets in [0, 1]; equation (2)."""
+    """Returns whether the loss applies a sigmoid: its gradient vanishes for large correct outputs, with targets in [0,
+    1]; (2).
+    """
     if f.shape != y.shape or not y.is_floating_point() or not bool(((y >= 0) & (y <= 1)).all()):
         return False
     y = y.round()
@@ -122,7 +127,7 @@ def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
 
 def _value(loss: Function, f: Tensor, y: Tensor) -> float:
     with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch warns about broadcasting, for which there is a finding of its own
+        warnings.simplefilter("ignore")  # hides torch's warning about broadcasting, which another finding reports
         return float(loss(f, y))
 
 

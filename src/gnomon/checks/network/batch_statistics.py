@@ -1,4 +1,4 @@
-"""Gives batch norm layers that have not seen any batch the statistics of a batch.
+"""Initializes the running statistics of unused batch norm layers from one batch.
 
 Before its first batch the running mean is 0 and the running variance 1, so that batch norm does nothing in eval mode.
 Twenty layers of small weights then pass on nothing, though in training each norm divides by the spread of the batch.
@@ -34,7 +34,8 @@ MIN_EXAMPLES = 4
 
 
 def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
-    """Returns a copy in which unused batch norm layers have the statistics (1); the module itself if there are none.
+    """Returns a copy of the module whose unused batch norm layers get the statistics (1) of x; the module itself if
+    there are none.
 
     Hypotheses: as above.
     Reference: [ioffe2015batch].

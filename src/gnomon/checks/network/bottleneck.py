@@ -1,4 +1,4 @@
-"""Finds a layer that is too narrow for what the network has to distinguish.
+"""Finds layers with too few units to distinguish what the network has to distinguish.
 
 A layer with u numbers per example is a bottleneck if u is small compared with the number of outputs and everything
 passes through it: if its outputs are replaced by their mean over the examples, the network gives every example the same
@@ -42,7 +42,8 @@ USUAL_UNITS = 64
 
 
 def bottleneck_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding for the narrowest layer through which everything passes. Chance raises no false alarm.
+    """Returns a finding for the narrowest layer that all information passes through; deterministic, so no false alarms
+    by chance.
 
     Cost: one forward pass, and one for each narrow layer.
 
@@ -74,7 +75,7 @@ def _is_narrow(width: int, outputs: int) -> bool:
 
 
 def _widths(module: nn.Module, x: Inputs) -> dict[str, int]:
-    """Returns the numbers per example that each layer with weights passes on, for layers that run once."""
+    """Returns, for each layer with weights that runs once, the number of outputs per example."""
     seen: dict[str, list[int]] = {}
 
     def keep(name: str) -> Any:
@@ -95,7 +96,7 @@ def _widths(module: nn.Module, x: Inputs) -> dict[str, int]:
 
 
 def _with_mean_at(module: nn.Module, name: str, x: Inputs) -> Tensor:
-    """Returns the outputs if a layer gives every example its mean over the examples."""
+    """Returns the network's outputs if a layer's outputs are replaced by their mean over all examples."""
 
     def hook(_: nn.Module, __: Any, output: Tensor) -> Tensor:
         return output.mean(0, keepdim=True).expand_as(output)

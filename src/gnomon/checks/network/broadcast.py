@@ -1,4 +1,4 @@
-"""Detects outputs (n, 1) with targets (n,), for which the loss compares every output with every target.
+"""Detects losses that compare every output with every target, because outputs are (n, 1) and targets (n,).
 
 Elementwise losses broadcast the two shapes to (n, n), and their mean is least where every output is the mean of the
 targets. The check calls the loss with the shapes as they are and with equal shapes: a loss that gives another number
@@ -24,7 +24,7 @@ __all__ = ["broadcast_findings"]
 
 
 def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tensor], Tensor]) -> tuple[Finding, ...]:
-    """Returns a finding if a user's loss broadcasts outputs and targets of different shapes; no false alarms.
+    """Returns a finding if a user's loss broadcasts outputs and targets of different shapes against each other.
 
     Cost: two values of the loss.
 
@@ -36,12 +36,13 @@ def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tenso
     if f.shape == y.shape or f.numel() != y.numel() or len(f) < 2 or not y.is_floating_point():
         return ()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch warns about broadcasting; the finding replaces the warning
+        warnings.simplefilter("ignore")  # hides torch's warning about broadcasting, which the finding replaces
         try:
             given, meant = float(loss(f, y)), float(loss(f.reshape(y.shape), y))
-        except Exception:  # the loss rejects these shapes itself, so training stops with an error
+        except Exception:  # the loss raises an error for these shapes, so the user will see the problem
             return ()
-    if isclose(given, meant, rel_tol=1e-4, abs_tol=1e-12):  # equal up to the rounding of sums in another order
+    # equal apart from rounding, which depends on the order of the sum
+    if isclose(given, meant, rel_tol=1e-4, abs_tol=1e-12):
         return ()
 
     line = "loss_fn(model(x).squeeze(1), y)" if f.dim() > y.dim() else "loss_fn(model(x), y.squeeze(1))"

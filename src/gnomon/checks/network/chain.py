@@ -1,4 +1,4 @@
-"""Mean-field theory of a plain chain of layers: its phase, and how deep signals and gradients reach."""
+"""Mean-field theory of a plain chain of layers: ordered or chaotic, and how deep signals and gradients reach."""
 
 from math import inf
 from statistics import median
@@ -19,7 +19,8 @@ MIN_ACTIVATIONS = 2
 
 
 def mean_field_of_module(module: nn.Module, program: Program | None, *, seconds: float = inf) -> MeanField | None:
-    """Applies mean-field theory at the scale of the current weights; None if layers branch or differ in kind.
+    """Applies mean-field theory to a module with its current weight variances; None unless its layers form a uniform
+    chain.
 
     Nor is there any if loops must be compiled first, and that takes more than ``seconds``.
 

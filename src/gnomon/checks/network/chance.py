@@ -58,7 +58,7 @@ UNIFORM = {"rand", "rand_like"}
 
 
 def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if outputs in eval mode are random or depend on other examples of the batch; no false alarms.
+    """Returns a finding if outputs in eval mode are random, or depend on other examples of the batch.
 
     Cost: eight forward passes of at most eight examples.
 
@@ -79,7 +79,7 @@ def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def parameters_made_in_forward(module: nn.Module, x: Inputs) -> int:
-    """Returns the number of parameters of layers that forward makes in each pass.
+    """Returns the number of new parameters that the module creates in each forward pass (by mistake).
 
     Cost: two forward passes.
 
@@ -102,7 +102,7 @@ def parameters_made_in_forward(module: nn.Module, x: Inputs) -> int:
 
 
 def _samples(module: nn.Module, x: Inputs) -> bool:
-    """Returns whether the network samples by design, such as a VAE, rather than by forgotten dropout."""
+    """Returns whether the network samples by design, such as a VAE, and not because of dropout left on in eval mode."""
     with preserve(module, grad=False, seed=0), _Calls() as calls:
         run(module, x)
     if calls.names & ORDERING:
@@ -111,7 +111,7 @@ def _samples(module: nn.Module, x: Inputs) -> bool:
 
 
 class _Calls(TorchFunctionMode):
-    """Records the names of torch's functions that are called."""
+    """A torch function mode that records the names of all torch functions that are called."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,10 +126,11 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
     n = count(few)
     if n < 3:
         return ()
-    part = slice(n // 2, n)  # the second half, because a recurrence over examples leaves the first outputs unchanged
+    # compares the second half, because a recurrence over examples does not change the first outputs
+    part = slice(n // 2, n)
     try:
         alone = _outputs(module, take(few, part), 0)
-    except Exception:  # the network only runs with this batch size, which other checks report
+    except Exception:  # the network runs only with this batch size, which other checks report
         return ()
     apart = relative_output_distance(first[part], alone) if len(alone) == n - n // 2 else 0.0
     if apart <= OUTPUT_TOLERANCE:
@@ -138,7 +139,7 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
 
 
 def relative_output_distance(a: Tensor, b: Tensor) -> float:
-    """Returns the distance of two tables of outputs, relative to the spread of the first over examples; equation (1).
+    """Returns the distance of two output matrices, divided by the first one's spread over examples; equation (1).
 
     Cost: one pass.
 
@@ -152,12 +153,14 @@ def relative_output_distance(a: Tensor, b: Tensor) -> float:
     spread = float((a - a.mean(0)).abs().max())
     size = max(
         spread, rounding / OUTPUT_TOLERANCE * float(a.abs().max()), 1e-30
-    )  # at least the rounding error, because outputs that hardly vary differ only by rounding
+    )  # not less than rounding errors, because nearly constant outputs differ only by rounding
     return float((a - b).abs().max()) / size  # (1)
 
 
 def _repeat(module: nn.Module, x: Inputs) -> list[Tensor]:
-    """Runs several passes from the same torch seed, while counters and Python's and numpy's random numbers continue."""
+    """Runs the network several times from the same torch seed; its counters and Python's and numpy's random numbers go
+    on.
+    """
     with preserve(module):
         return [_pass(module, x, 0) for _ in range(1 + REPEATED_PASSES)]
 

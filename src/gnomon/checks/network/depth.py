@@ -27,7 +27,8 @@ MAX_EXAMPLES = 64
 
 @dataclass(frozen=True, slots=True)
 class OdeGap(Result):
-    """Result: the distance (2) to the differential equation, and each block's relative step and change to the next.
+    """Result: the distance (2) of a residual network from its limiting differential equation, and the step and change
+    of each block.
 
     >>> OdeGap(("0", "1"), 0.01, (0.1, 0.1), (0.02,)).verdict
     'The 2 blocks agree up to 1.0% with the differential equation that they discretize; one block changes the state by
@@ -48,7 +49,7 @@ class OdeGap(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the step size of each block, and how much the map changes from block to block."""
+        """Plots the relative step of each block, and how much the blocks change from one to the next."""
         lines = (
             Line("step", list(range(len(self.steps))), list(self.steps)),
             Line("change of the map", list(range(len(self.changes))), list(self.changes)),
@@ -101,7 +102,7 @@ def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
 
 
 def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
-    """Returns the solution of (1) at s = L, by the classical Runge-Kutta method of fourth order."""
+    """Solves the differential equation (1) up to s = L by the classical fourth-order Runge-Kutta method."""
 
     def field(s: float, state: Tensor) -> Tensor:
         t = min(int(s), len(blocks) - 1)
@@ -122,7 +123,7 @@ def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
 
 
 def _chain(module: nn.Module, x: Any) -> tuple[list[str], Tensor]:
-    """Returns the names of the longest chain of blocks, and the input of the first block."""
+    """Returns the names of the longest chain of residual blocks, and the first block's input."""
     calls: list[tuple[str, Tensor, Tensor]] = []
     hooks = [m.register_forward_hook(_note(name, calls)) for name, m in module.named_modules() if name]
     try:

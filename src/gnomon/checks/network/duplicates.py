@@ -23,7 +23,9 @@ __all__ = ["UnitDuplicates", "unit_duplicates"]
 
 @dataclass(frozen=True, slots=True)
 class UnitDuplicates(Result):
-    """Result by layer: the number of units, of repeated units (1), and of units without incoming weights."""
+    """Result by layer: the number of units, of units that repeat another one (1), and of units with zero incoming
+    weights.
+    """
 
     units: dict[str, int]
     duplicates: dict[str, int]
@@ -31,7 +33,7 @@ class UnitDuplicates(Result):
 
     @property
     def verdict(self) -> str:
-        """States how many units are wasted."""
+        """States how many units repeat others or have zero weights."""
         lost = sum(self.duplicates.values()) + sum(self.empty.values())
         if not lost:
             return f"All {sum(self.units.values())} units differ."
@@ -41,7 +43,7 @@ class UnitDuplicates(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the wasted units of each layer."""
+        """Plots the number of useless units in each layer."""
         names = tuple(self.units)
         wasted = [self.duplicates[name] + self.empty[name] for name in names]
         return (Plot("Units that repeat others", (Bars("units", names, wasted),), Axis("units"), caption=self.verdict),)
@@ -49,7 +51,7 @@ class UnitDuplicates(Result):
 
 @names_call
 def unit_duplicates(module: nn.Module) -> UnitDuplicates:
-    """Counts units of linear or convolutional layers that repeat another unit or have no incoming weights; (1).
+    """Counts units of linear or convolution layers that repeat another unit or have zero incoming weights; (1).
 
     Hypotheses: equal to rounding of the parameters' type. Reference: [rumelhart1986learning].
     Cost: a sort of the rows of each weight.

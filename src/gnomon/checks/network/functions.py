@@ -40,7 +40,7 @@ ActivationWatcher = Callable[[str, Callable[[Tensor], Tensor], Tensor], None]
 
 
 class _ActivationCalls(TorchFunctionMode):
-    """Reports each call of an activation function to a watcher."""
+    """A torch function mode that reports each call of an activation function to a callback."""
 
     def __init__(self, watcher: ActivationWatcher) -> None:
         super().__init__()
@@ -63,7 +63,8 @@ class _ActivationCalls(TorchFunctionMode):
 
 @contextmanager
 def watch_activation_calls(module: nn.Module, watcher: ActivationWatcher) -> Iterator[None]:
-    """Reports each direct call of an activation function in ``forward`` to a watcher, but not calls inside layers.
+    """Context manager: reports each activation function that ``forward`` calls directly (not inside a layer) to a
+    callback.
 
     Cost: a copy of the argument of each call.
 

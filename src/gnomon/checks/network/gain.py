@@ -26,7 +26,9 @@ __all__ = ["ActivationGain", "activation_gain"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActivationGain(Result):
-    """Result: how much an activation scales signals and gradients (1), and the gain that preserves signals (2)."""
+    """Result: factors by which an activation changes the size of signals and gradients (1), and the gain that preserves
+    signals (2).
+    """
 
     square: float
     slope_square: float

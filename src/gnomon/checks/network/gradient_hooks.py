@@ -1,4 +1,4 @@
-"""Finds hooks on parameters that make the gradient far smaller than it is.
+"""Finds hooks on parameters that shrink the gradient far below its true size.
 
     ratio = |g with hooks| / |g without|                                                                       (1)
 
@@ -26,7 +26,7 @@ MAX_RATIO = 0.01
 
 
 def gradient_hook_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[Finding, ...]:
-    """Returns a finding if hooks on parameters shrink the gradient of ``loss()`` by (1). Chance raises no false alarm.
+    """Returns a finding if hooks on parameters make the gradient of ``loss()`` far smaller, by test (1).
 
     Cost: nothing without hooks; otherwise two gradients.
 

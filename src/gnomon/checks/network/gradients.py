@@ -1,4 +1,4 @@
-"""Compares the gradient of autograd with finite differences of the loss along random directions.
+"""Compares autograd gradients with finite differences of the loss along random directions.
 
     error = |g.v - (L(w + h v) - L(w - h v)) / 2h| / max(|g.v|, |difference|)                                     (1)
 
@@ -40,14 +40,16 @@ MAX_GRADIENT_ERROR = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class GradientCheck(Result):
-    """Result: the relative error (1) of each parameter's gradient along random directions, and of all together."""
+    """Result: the relative error (1) of each parameter's gradient, and of the whole gradient, along random
+    directions.
+    """
 
     errors: dict[str, float]
     examples: int
 
     @property
     def worst(self) -> float:
-        """Returns the largest relative error."""
+        """Returns the largest relative error of a gradient."""
         return max(self.errors.values())
 
     @property
@@ -60,7 +62,7 @@ class GradientCheck(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding for the parameter whose gradient is wrong, if there is one."""
+        """Returns a finding for the parameter with a wrong gradient, if there is one."""
         if self.worst < MAX_GRADIENT_ERROR:
             return ()
         name = max(self.errors, key=self.errors.__getitem__)
@@ -76,7 +78,8 @@ class GradientCheck(Result):
 def gradient_check(
     module: nn.Module, data: Any, *, examples: int = 32, loss: Loss | None = None, seed: int = 0
 ) -> GradientCheck:
-    """Compares the gradient of every parameter with differences of the loss along random directions; equation (1).
+    """Compares each parameter's autograd gradient with finite differences of the loss along random directions; equation
+    (1).
 
     Args:
         module: left as it was; a copy in float64 and eval mode is looked at.
@@ -122,7 +125,7 @@ def gradient_check(
                 vector_to_parameters(w + sign * h * v, leaves)
                 ends.append(objective.measure(model, None)[0])
             slope, difference = float(g @ v), (ends[0] - ends[1]) / (2 * h)
-            rounding = 1e-14 * abs(ends[0]) / h  # rounding of the difference of two nearly equal losses
+            rounding = 1e-14 * abs(ends[0]) / h  # rounding error of the difference of two nearly equal losses
             error = max(0.0, abs(slope - difference) - rounding)
             errors[name] = error / max(abs(slope), abs(difference), 1e-300) if error else 0.0  # (1)
         vector_to_parameters(w, leaves)

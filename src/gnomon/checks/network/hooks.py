@@ -1,4 +1,4 @@
-"""Accumulates statistics of the signals and gradients of each layer over batches, with hooks.
+"""Accumulates statistics of each layer's outputs and gradients over batches, with hooks.
 
 The quantities are those of `signal`. Means over examples are sums over batches, weighted by their size; extremes of a
 unit are extremes of batches; correlations are those of the first examples.
@@ -27,7 +27,7 @@ LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.RNNBase, nn.MultiheadAttention
 
 @dataclass(slots=True, eq=False)
 class LayerSums:
-    """Accumulated statistics of one call of a layer; ``counted`` is the number of examples so far."""
+    """Statistics of one layer call, accumulated over batches; ``counted`` is the number of examples so far."""
 
     name: str
     kind: str
@@ -45,7 +45,7 @@ class LayerSums:
     directions: list[Tensor] = field(default_factory=list)
 
     def add(self, h: Tensor, n: int, axis: int) -> None:
-        """Adds the outputs for n examples, with the units on an axis."""
+        """Adds a layer's outputs for n examples to the statistics; ``axis`` is the axis of units."""
         self.counted += n
         self.finite = self.finite and bool(h.isfinite().all())
         self.comparable = self.comparable and self.finite and h.dim() > 1 and len(h) == n
@@ -69,12 +69,14 @@ class LayerSums:
             self.directions.append(nn.functional.normalize(h[:left].flatten(1).double(), dim=1))
 
     def add_gradient(self, g: Tensor, n: int) -> None:
-        """Adds the gradient of the mean loss of n examples at the outputs."""
+        """Adds the gradient of the loss with respect to a layer's outputs for n examples to the statistics."""
         self.gradients += n * float((n * g.double()).square().mean())
         self.reached += n
 
     def result(self, sums: dict[int, Tensor] | None) -> LayerSignal:
-        """Returns the means of the statistics; ``sums`` has gradients by parameter id, None without a loss."""
+        """Returns the layer's statistics averaged over batches; ``sums`` holds parameter gradients by id, None without
+        a loss.
+        """
         filled: Literal["none", "zero", "nonzero"] = "none"
         if self.weights:
             filled = "nonzero" if any(bool(w.detach().any()) for w in self.weights) else "zero"
@@ -100,7 +102,7 @@ class LayerSums:
 
 @contextmanager
 def record_layers(module: nn.Module, n: int, sums: dict[str, LayerSums]) -> Iterator[None]:
-    """Adds hooks to all layers that accumulate the statistics of a batch of n examples by call.
+    """Adds forward and backward hooks to all layers, which accumulate statistics for a batch of n examples.
 
     >>> net, sums = nn.Sequential(nn.Linear(2, 3), nn.ReLU()), {}
     >>> with record_layers(net, 4, sums):
@@ -141,7 +143,7 @@ def record_layers(module: nn.Module, n: int, sums: dict[str, LayerSums]) -> Iter
 
 
 def _update(weights: Sequence[Tensor], sums: dict[int, Tensor]) -> float | None:
-    """Returns |dL/dW|^2 / |W|^2; None without weights, with zero weights, or if no gradient reaches them."""
+    """Returns |dL/dW|^2 / |W|^2, the relative size of a layer's gradient; None without weights or gradient."""
     size = sum(float(w.detach().double().square().sum()) for w in weights)
     known = [sums[id(w)].double().square().sum() for w in weights if id(w) in sums]
     return float(torch.stack(known).sum()) / size if size and known else None

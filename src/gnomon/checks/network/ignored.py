@@ -1,4 +1,4 @@
-"""Finds inputs that do not affect the outputs: all of them, one of several, or part of one.
+"""Finds inputs that do not affect the outputs: all inputs, one of several tensors, or part of a tensor.
 
 A feature that varies over examples and whose gradient is zero at every one of them is not seen, unless the network
 reads it through a step; then moving all such features between examples changes the outputs. Both must say the same:
@@ -45,7 +45,7 @@ TRIED_POSITIONS = 48
 
 
 def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if outputs ignore the inputs or a large part of them; no false alarms by chance.
+    """Returns a finding if the outputs do not depend on the inputs, or on a large part of them.
 
     Cost: a forward and a backward pass, and a forward pass for each tensor of inputs; for integers one for each of at
     most 48 positions.
@@ -73,7 +73,7 @@ def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
             id(t) for name in TARGET_ARGUMENT_NAMES for t in tensors(x.get(name) if isinstance(x, Mapping) else None)
         }
         for i, t in enumerate(parts):
-            # skip inputs that are targets, because a network may use them only for its own loss
+            # skips inputs that are targets, which a network may use only in its own loss
             if id(t) in targets:
                 continue
             found += _part(module, x, i, t, seen[i], first, several=len(parts) > 1)
@@ -81,7 +81,7 @@ def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, ...]:
-    """Returns a finding if the outputs are the same for all inputs, up to rounding."""
+    """Returns a finding for outputs that are the same for all inputs, up to rounding."""
     evidence = (Value("spread of outputs", spread),)
     if any(g is not None and bool(g.any()) for g in _gradients(module, x)):
         return (Finding(kinds.VANISHED_OUTPUTS, "outputs", {}, evidence, 0.0),)
@@ -89,7 +89,7 @@ def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, 
 
 
 def _with_nonzero_weights(module: nn.Module) -> nn.Module:
-    """Returns the module with zero-initialized weights made nonzero, because zeros block inputs at first."""
+    """Returns the module with small values in place of all-zero weights, which would hide the inputs."""
     asleep = [name for name, p in module.named_parameters()
               if p.requires_grad and not name.endswith("bias") and not bool(p.detach().any())]  # fmt: skip
     if not asleep:
@@ -99,7 +99,7 @@ def _with_nonzero_weights(module: nn.Module) -> nn.Module:
     with torch.no_grad():
         for name in asleep:
             own[name].fill_(0.1)
-            own[name].view(-1)[::2] *= -1  # alternate signs, because equal rows would cancel in a normalization layer
+            own[name].view(-1)[::2] *= -1  # alternating signs, because equal rows would cancel in a normalization layer
     return copy
 
 
@@ -127,7 +127,7 @@ def _part(
 
 
 def _place(unseen: Tensor) -> str:
-    """Describes the ignored range along the first axis, such as positions or channels, as text."""
+    """Returns text that names the ignored positions or channels, the range along the first axis."""
     whole = unseen.reshape(len(unseen), -1).all(1).nonzero()[:, 0].tolist()
     if not whole or len(whole) == len(unseen):
         return ""
@@ -150,7 +150,9 @@ def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
 
 
 def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: Tensor) -> Tensor:
-    """Returns positions of integer inputs that can be exchanged between examples without changing the outputs."""
+    """Returns positions of integer inputs whose values can be exchanged between examples without changing the
+    outputs.
+    """
     places = varies.nonzero()[:, 0]
     places = places[torch.linspace(0, len(places) - 1, min(TRIED_POSITIONS, len(places))).long()]
     unseen = torch.zeros_like(varies)
@@ -166,7 +168,7 @@ def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: 
 
 
 def _permute(x: Inputs, i: int, mask: Tensor) -> Inputs:
-    """Returns the inputs with the marked features of tensor i shifted by one example."""
+    """Returns the inputs with some features of tensor i moved to the next example."""
     numbers = iter(range(10**6))
 
     def change(t: Tensor) -> Tensor:

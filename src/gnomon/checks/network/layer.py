@@ -1,4 +1,4 @@
-"""Statistics of the signal and the gradient at one layer.
+"""Statistics of the outputs and gradients at one layer.
 
 >>> layer = LayerSignal("0", "Linear", "nonzero", 8, 8, ForwardStatistics(1.0, 0.0, 0.0), BackwardStatistics(1.0, 1.0))
 >>> layer.weighted, layer.activation, layer.finite
@@ -27,7 +27,7 @@ class ForwardStatistics(Record):
 
 @dataclass(frozen=True, slots=True)
 class BackwardStatistics(Record):
-    """Statistics of a layer's gradients, None if no gradient reached it; equations (1) and (4) of `signal`."""
+    """Statistics of the gradients at a layer; None if no gradient reached it; equations (1) and (4) of `signal`."""
 
     gradient: float | None
     update: float | None
@@ -35,7 +35,7 @@ class BackwardStatistics(Record):
 
 @dataclass(frozen=True, slots=True)
 class LayerSignal(Record):
-    """One call of a layer: its name, class, weights and sizes, with its signal and gradient statistics.
+    """Statistics of one layer call: its name, class, weights and sizes, its outputs and its gradients.
 
     ``size`` counts the numbers it puts out for an example, ``units`` those of them that are not positions of one
     another, ``fan`` the weights for each unit. The parts of ``forward`` and ``backward`` can be read from the layer
@@ -68,7 +68,7 @@ class LayerSignal(Record):
 
     @property
     def activation(self) -> float | None:
-        """Returns the mean square of the outputs."""
+        """Returns the mean square of the layer's outputs."""
         return self.forward.activation
 
     @property
@@ -78,7 +78,7 @@ class LayerSignal(Record):
 
     @property
     def dead(self) -> float | None:
-        """Returns the fraction of units with the same output for all examples."""
+        """Returns the fraction of units whose output is the same for all examples."""
         return self.forward.dead
 
     @property

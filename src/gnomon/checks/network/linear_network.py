@@ -38,7 +38,7 @@ MAX_RELATIVE_DIFFERENCE = 1e-3
 
 
 def linear_network_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """A finding if a network whose task needs a nonlinear function computes a linear one. Chance raises no false alarm.
+    """Returns a finding if a network computes a linear function although its task needs a nonlinear one.
 
     Hypotheses: a nonlinear simple model does far better than the trained network.
     Cost: four forward passes of 32 examples.
@@ -55,7 +55,7 @@ def linear_network_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]
 
 
 def computes_linear_function(module: nn.Module, x: Inputs) -> bool:
-    """Returns whether (1) holds for some examples.
+    """Returns whether a network is a linear function of its inputs, by test (1) on some examples.
 
     Cost: four forward passes of 32 examples.
 
@@ -79,7 +79,7 @@ def computes_linear_function(module: nn.Module, x: Inputs) -> bool:
 
 
 def _logits(f: Tensor) -> Tensor:
-    """Outputs, or the logits of outputs that are probabilities."""
+    """Returns the outputs, or their logits if the outputs are probabilities."""
     f = f.double()
     if f.shape[1] > 1 and bool((f > 0).all()) and bool(((f.sum(1) - 1).abs() < 1e-4).all()):
         return f.log() - f.log().mean(1, keepdim=True)

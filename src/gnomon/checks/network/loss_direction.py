@@ -1,4 +1,4 @@
-"""Checks the direction of the user's loss: that it depends on the outputs, and that right outputs lower it.
+"""Checks that the user's loss depends on the outputs, and that correct outputs give a lower loss.
 
 For classes, the loss should fall as the output of the right class rises:
 
@@ -40,7 +40,7 @@ MIN_EXAMPLES = 4
 def loss_direction_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor
 ) -> tuple[Finding, ...]:
-    """Returns a finding if a loss does not depend on the outputs, or rewards errors, by (1) or (2).
+    """Returns a finding if the user's loss does not depend on the outputs (1), or falls as errors grow (2).
 
     These are values and gradients of the loss, so chance raises no false alarm.
     Cost: one gradient, or two values of the loss.
@@ -53,14 +53,14 @@ def loss_direction_findings(
         return ()
     try:
         with warnings.catch_warnings(), torch.enable_grad():
-            warnings.simplefilter("ignore")  # shapes that broadcast have their own finding
+            warnings.simplefilter("ignore")  # hides torch's warning about broadcasting, which another finding reports
             slope = _slope(loss, f, y)
             if slope is None or not bool(slope.isfinite().all()):
                 return ()
             if not bool(slope.any()) and not _depends_on_outputs(loss, f + torch.randn_like(f), y):
                 return (Finding(kinds.CONSTANT_LOSS, "loss", {"examples": len(f)}, (), 0.0),)
             return _classes(slope, y) if not y.is_floating_point() else _numbers(loss, f, y)
-    except Exception:  # the loss does not accept these outputs; training reports its error
+    except Exception:  # the loss raises an error for these outputs, which training reports
         return ()
 
 

@@ -53,7 +53,8 @@ CRITICAL_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class MeanField(Result):
-    """Result: the fixed points that signals converge to with depth (1), (2), and the factors of (3) and (4).
+    """Result of mean-field theory: the variance and correlation that signals converge to with depth (1), (2), and
+    factors (3) and (4).
 
     ``q`` is the fixed point that the variance of the inputs tends to, which may be 0 or infinity.
     """
@@ -69,31 +70,41 @@ class MeanField(Result):
     _moments: Moments = field(repr=False, compare=False)
 
     def variance(self, q: float) -> float:
-        """Returns the variance V(q) after one layer, for a signal of variance q; equation (1)."""
+        """Returns the variance of a signal after one layer, given its variance q before it; equation (1)."""
         return _variance(self._moments, self.weight_std, self.bias_std, q)
 
     def correlation(self, c: float, *, q: float | None = None) -> float:
-        """Returns the correlation C(c) after one layer at variance q, by default at the fixed point; equation (2)."""
+        """Returns the correlation of two signals after one layer, given their correlation c and variance q before it;
+        equation (2).
+        """
         return _correlation(self._moments, self.weight_std, self.bias_std, _inside(self.q if q is None else q), c)
 
     @property
     def xi_q(self) -> float:
-        """Returns the depth scale of the variance: layers over which deviations change by a factor e; equation (3)."""
+        """Returns the depth scale of the variance: the number of layers over which deviations change by a factor e;
+        equation (3).
+        """
         return _scale(self.variance_slope)
 
     @property
     def xi_c(self) -> float:
-        """Returns the depth scale of correlations: layers over which input differences change by a factor e; (3)."""
+        """Returns the depth scale of correlations: the number of layers over which deviations from the fixed point fall
+        by a factor e; (3).
+        """
         return _scale(self.correlation_slope)
 
     @property
     def xi_gradient(self) -> float:
-        """Returns the depth scale of gradients: layers over which their variance changes by a factor e."""
+        """Returns the depth scale of gradients: the number of layers over which their variance changes by a factor
+        e.
+        """
         return _scale(self.chi)
 
     @property
     def phase(self) -> str:
-        """Returns the phase of the network: "ordered", "critical" or "chaotic"."""
+        """Returns the phase of the network: "ordered" (gradients vanish), "critical" or "chaotic" (gradients
+        explode).
+        """
         if abs(self.chi - 1) < CRITICAL_TOLERANCE:
             return "critical"
         return "ordered" if self.chi < 1 else "chaotic"
@@ -114,11 +125,13 @@ class MeanField(Result):
 
     @property
     def reach(self) -> float:
-        """Returns the depth up to which networks train in experiments: six depth scales; infinite at criticality."""
+        """Returns the depth up to which networks are trainable in experiments, six depth scales; infinite at
+        criticality.
+        """
         return 6 * min(self.xi_c, self.xi_gradient)
 
     def path(self, depth: int, *, q: float = 1.0, c: float = 0.0) -> dict[str, list[float]]:
-        """Returns variances, correlations and relative gradient variances layer by layer."""
+        """Returns the predicted variance, correlation and relative gradient variance at each layer."""
         variances, correlations, factors = [q], [c], []
         for _ in range(depth):
             at = _inside(variances[-1])
@@ -131,7 +144,7 @@ class MeanField(Result):
         return {"variance": variances, "correlation": correlations, "gradient": gradients[::-1]}
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots how one layer maps correlations (2), next to the diagonal."""
+        """Plots the correlation after one layer over the correlation before it (2), with the diagonal."""
         grid = [i / 40 for i in range(41)]
         marks = (
             Line("after a layer", grid, [self.correlation(c) for c in grid]),
@@ -144,7 +157,8 @@ class MeanField(Result):
 
 @names_call
 def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0.0, q: float = 1.0) -> MeanField:
-    """Applies mean-field theory to a deep network with this activation and these scales.
+    """Applies mean-field theory to a deep wide network with this activation and these weight and bias standard
+    deviations.
 
         chi = weight_std^2 E[phi'(u)^2],    u ~ N(0, q*),    q* = V(q*)                                (1)
 
@@ -171,7 +185,7 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     at = _inside(fixed)
     chi = _chi(phi, weight_std, at, 1.0)  # (4)
     slope = weight_std**2 * float(phi.square_slope(_number(at)).detach())
-    # 1 at a fixed point; corrects the slopes if the variance was clipped to the allowed range
+    # corrects the slopes if the variance was clipped to the allowed range; 1 at a fixed point
     shrink = at / _variance(phi, weight_std, bias_std, at)
     c = _fixed_correlation(phi, weight_std, bias_std, at, chi * shrink)
     turn = _chi(phi, weight_std, at, c) * shrink  # (3)
@@ -180,7 +194,7 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
 
 @names_call
 def critical_weight_std(activation: Activation, *, bias_std: float = 0.0) -> float:
-    """Returns the weight_std at which gradients neither vanish nor explode (chi = 1).
+    """Returns the weight standard deviation at which gradients neither vanish nor explode (chi = 1).
 
     Hypotheses: chi grows with weight_std, as it does for the usual activations.
     Reference: [schoenholz2017deep], figure 1.
@@ -221,13 +235,13 @@ def _chi(phi: Moments, w: float, q: float, c: float) -> float:
 
 
 def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
-    """Returns the variance to which signals converge with depth from q; 0 or infinity outside the range."""
+    """Returns the variance to which signals of variance q converge with depth; 0 or infinity if it leaves the range."""
 
     def grows(at: float) -> float:
         return _variance(phi, w, b, at) / at - 1
 
     start = grows(q)
-    if abs(start) < 1e-10:  # already a fixed point, as is every variance of a critical ReLU network
+    if abs(start) < 1e-10:  # the start is a fixed point already, as all variances of a critical ReLU network are
         return q
     factor, near = 2.0 if start > 0 else 0.5, q
     while ZERO_VARIANCE < near < INFINITE_VARIANCE and grows(factor * near) * start > 0:
@@ -245,7 +259,7 @@ def _fixed_correlation(phi: Moments, w: float, b: float, q: float, slope: float)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Returns a root of a function between two numbers by Brent's method; an end if the sign does not change."""
+    """Returns a root of a function on [low, high] by Brent's method; the better end if the sign does not change."""
     from scipy.optimize import brentq  # scipy is slow to import and needed only here
 
     at_low, at_high = function(low), function(high)

@@ -1,4 +1,4 @@
-"""Compares outputs in training mode with outputs in eval mode.
+"""Compares a network's outputs in training mode with its outputs in eval mode.
 
 With outputs f_i^s of example i in training mode under seed s,
 
@@ -42,7 +42,7 @@ MAX_MEASURABLE_NOISE = 100.0
 
 
 def dropout_noise_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if dropout turns the outputs in training mode into noise; equation (1).
+    """Returns a finding if dropout makes the outputs in training mode mostly noise; equation (1).
 
     Batch norm has its own check. False alarms: none by chance, for the rate must be beyond `MAX_DROPOUT_RATE` as well.
 
@@ -61,7 +61,7 @@ def dropout_noise_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     if not drops or count(x) < 8:
         return ()
     with preserve(module, grad=False):
-        # all modules in training mode, because attention in eval mode skips its inner dropout
+        # all submodules in train mode, because attention in eval mode skips its inner dropout
         for part in module.modules():
             part.training = not isinstance(part, BATCH_NORMS)
         drawn = torch.stack([_outputs(module, x, seed) for seed in range(TRAINING_PASSES)])

@@ -1,4 +1,4 @@
-"""Measures how mean and standard deviation of every layer's outputs move in training.
+"""Measures how the mean and standard deviation of each layer's outputs change during training.
 
     shift = rms over units of |mean_1 - mean_0| / std_0,    ratio = mean over units of std_1 / std_0             (1)
 
@@ -28,7 +28,9 @@ __all__ = ["MomentShift", "moment_shift"]
 
 @dataclass(frozen=True, slots=True)
 class MomentShift(Result):
-    """Result: the shift of unit means, and the ratio of standard deviations (1), by layer and checkpoint."""
+    """Result: for each layer and checkpoint, how far the units' means moved, and the ratio of their standard deviations
+    (1).
+    """
 
     means: dict[str, tuple[float, ...]]
     deviations: dict[str, tuple[float, ...]]
@@ -50,7 +52,8 @@ class MomentShift(Result):
 
 @names_call
 def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
-    """Measures how mean and standard deviation of units move over checkpoints of a run; equation (1).
+    """Measures how the mean and standard deviation of each layer's units change over checkpoints of a run; equation
+    (1).
 
     Hypotheses: one architecture; the first checkpoint is the start. Reference: [santurkar2018how].
     Cost: a forward pass of each checkpoint, and the outputs of all layers in memory.
@@ -71,7 +74,8 @@ def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
     with preserve(first, grad=False), capture(first, names) as kept:
         run(first, take(inputs, slice(0, 1)))
-        # drop layers that were never called: attention uses the weights of its output layer directly
+        # drops layers that were never called; attention reads its output layer's weights without calling the
+        # layer
         names = [name for name in names if name in kept]
     if not names:
         raise InputError(

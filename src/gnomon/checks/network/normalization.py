@@ -52,7 +52,7 @@ SMALL_BATCH_SIZE = 8
 
 
 def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
-    """Returns a finding if running statistics and batch statistics give different losses; equation (1).
+    """Returns a finding if the loss with running statistics differs from the loss with batch statistics; equation (1).
 
     ``loss`` takes ``reduction="none"``, or is a mean over examples: then single examples are passed to it.
     False alarms: 3e-5 if both agree. Without batch norm, or before its first batch, nothing is found. Statistics
@@ -88,7 +88,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
 
 
 def _is_lost(norm: nn.Module) -> bool:
-    """Returns whether running statistics are the initial ones, 0 and 1, although batches were seen.
+    """Returns whether running statistics are still at their initial values 0 and 1 although the layer has seen batches.
 
     It has seen some if it counts them, or if its biases, which all begin with the same value, have come apart by
     training.
@@ -103,7 +103,7 @@ def _is_lost(norm: nn.Module) -> bool:
 
 
 def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> tuple[Finding, ...]:
-    """Returns a finding if batches are too small for batch norm; ``batch`` is their size, or None if unknown.
+    """Returns a finding if batches are too small for batch norm; ``batch`` is the batch size, None if unknown.
 
     Reference: [wu2018group].
 

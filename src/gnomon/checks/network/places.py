@@ -1,4 +1,4 @@
-"""Checks whether a network sees positions in an image, the order of tokens, and padding.
+"""Checks whether a network uses positions in images and the order of tokens, and ignores padding.
 
 A network is run on the same examples with shuffled positions of a feature map, with the tokens in another order, and
 with the padding cut off. What should matter must change the outputs, and padding must not:
@@ -45,7 +45,7 @@ CUT_EXAMPLES = 8
 
 
 def order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if a network with attention does not see the order of its tokens; for tokens (n, length).
+    """Returns a finding if a network with attention ignores the order of its tokens (n, length).
 
     Chance raises no false alarm.
     Cost: two forward passes.
@@ -66,7 +66,7 @@ def order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def place_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if a network averages over all positions after one or two convolutions.
+    """Returns a finding if an image network averages over all positions after only one or two convolutions.
 
     The positions in the output of a convolution are shuffled; equal outputs of the network show that it averages over
     them. Chance raises no false alarm.
@@ -95,7 +95,7 @@ def place_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 class _ShuffledPositions:
-    """A forward hook that shuffles the positions of feature maps, if there are several."""
+    """A forward hook that shuffles the positions of a layer's feature maps."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -106,12 +106,13 @@ class _ShuffledPositions:
             return output
         order = torch.randperm(positions, generator=torch.Generator().manual_seed(0)).to(output.device)
         moved = output.flatten(-2)[..., order].reshape(output.shape)
-        self.calls += bool((moved != output).any())  # a layer of zeros gives the same maps in any order
+        # a layer that outputs zeros gives the same maps in any order and does not count
+        self.calls += bool((moved != output).any())
         return moved
 
 
 def padding_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if the outputs of a recurrent network depend on the padding at the ends of tokens (n, length).
+    """Returns a finding if a recurrent network's outputs depend on padding at the ends of tokens (n, length).
 
     Cost: a forward pass, and two passes of single examples for each of 8 examples.
 
@@ -158,7 +159,7 @@ def _attends(module: nn.Module, x: Inputs) -> bool:
 
 
 class _AttentionCalls(TorchFunctionMode):
-    """Records whether attention is computed."""
+    """A torch function mode that records whether scaled dot-product attention is called."""
 
     def __init__(self) -> None:
         super().__init__()

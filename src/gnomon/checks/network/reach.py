@@ -69,7 +69,7 @@ def untrained_parameter_findings(
     matter: Collection[str] = (),
     held: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
-    """Returns findings about parameters that the loss does not change, most serious first.
+    """Returns findings about parameters that training does not change, most serious first.
 
     Args:
         module: the network.
@@ -96,7 +96,7 @@ def untrained_parameter_findings(
 
 
 def parts_without_gradient(module: nn.Module, reached: Collection[str]) -> dict[str, list[str]]:
-    """Returns submodules in which no trainable parameter gets a gradient, with the names of these parameters.
+    """Returns the submodules in which no trainable parameter gets a gradient, with the names of these parameters.
 
     A part is a layer of torch, or a single parameter that a module of the user's own holds.
 
@@ -142,7 +142,7 @@ def _find_unused(
 
 
 def _is_read(module: nn.Module, name: str) -> bool:
-    """Returns whether a module's own parameter is used in a method other than ``__init__``."""
+    """Returns whether any method except ``__init__`` uses a parameter of the module."""
     owner, _, attribute = name.rpartition(".")
     if name not in dict(module.named_parameters()):
         return False
@@ -170,7 +170,7 @@ def _find_frozen(module: nn.Module) -> list[Finding]:
 
 
 def _following(module: nn.Module) -> dict[int, nn.Module]:
-    """Maps each submodule to the next submodule in the same container."""
+    """Maps the id of each submodule to the next submodule in the same container."""
     rows = [list(part.children()) for part in module.modules()]
     return {id(one): other for row in rows for one, other in zip(row, row[1:], strict=False)}
 
@@ -199,14 +199,14 @@ def _is_unused(norm: nn.modules.batchnorm._BatchNorm) -> bool:
 
 
 def _is_uniform(weight: Tensor, bound: float) -> bool:
-    """Returns whether weights look uniformly distributed within a bound, by the test (1)."""
+    """Returns whether weights look like a uniform random initialization, by the test (1)."""
     w, n = weight.detach().double().flatten().cpu(), weight.numel()
     inside = 1 - 20 / n <= float(w.abs().max()) / bound <= 1 + 1e-6
     return inside and _distance((w / bound + 1) / 2) < 1.95 / sqrt(n)
 
 
 def _distance(u: Tensor) -> float:
-    """Returns the Kolmogorov-Smirnov distance of numbers to the uniform distribution on [0, 1]."""
+    """Returns the Kolmogorov-Smirnov distance of numbers from the uniform distribution on [0, 1]."""
     u, n = u.sort().values, len(u)
     steps = torch.arange(n + 1, dtype=u.dtype) / n
     return float(torch.maximum((steps[1:] - u).abs().max(), (u - steps[:-1]).abs().max()))
@@ -224,7 +224,8 @@ def loss_gradients(
     module = copy_module(module).train()  # a copy, because batch norm in training mode changes its buffers
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
     with warnings.catch_warnings(), random_state(0), torch.inference_mode(False), torch.enable_grad():
-        warnings.filterwarnings("ignore", message="Using a target size")  # another finding reports this warning
+        # hides torch's warning about shapes, which another finding reports
+        warnings.filterwarnings("ignore", message="Using a target size")
         value = loss(run(module, x), y)
         if not value.requires_grad:
             return dict.fromkeys(own)
@@ -233,7 +234,7 @@ def loss_gradients(
 
 
 def parts_that_change_outputs(module: nn.Module, x: Inputs, lost: Mapping[str, list[str]]) -> list[str]:
-    """Returns the names of the submodules in ``lost`` whose parameters change the outputs.
+    """Returns the submodules in ``lost`` (by name) whose parameters affect the outputs.
 
     >>> parts_that_change_outputs(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight", "bias"]})
     ['']

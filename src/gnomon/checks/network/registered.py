@@ -29,7 +29,7 @@ __all__ = ["unregistered_layers", "unregistered_layer_findings"]
 
 
 def unregistered_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
-    """Returns layers with parameters in plain lists, tuples or dicts, which the module does not register.
+    """Returns layers in plain lists, tuples or dicts, whose parameters the module does not register.
 
     Cost: a walk over the attributes of all parts.
 
@@ -49,7 +49,7 @@ def unregistered_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
 
 
 def unregistered_layer_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[Finding, ...]:
-    """Returns a finding if unregistered layers receive gradients of the loss; no false alarms; equation (1).
+    """Returns a finding if layers in plain lists get gradients but are missing from ``parameters()``; equation (1).
 
     ``loss`` is a pass through this very module, with its graph; it is made only where there are such layers.
     Cost: none, or a forward and a backward pass.

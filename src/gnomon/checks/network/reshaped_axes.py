@@ -1,4 +1,4 @@
-"""Finds reshapes that are meant to swap two axes, as x.view(n, channels, time) for x of shape (n, time, channels).
+"""Finds reshapes used by mistake to transpose, such as x.view(n, channels, time) for x of shape (n, time, channels).
 
 A reshape keeps the numbers in their order in memory, so that it mixes the two axes; a transpose swaps them. The new
 shape is the old one with two neighboring axes exchanged, both longer than one: no other purpose of a reshape gives
@@ -35,7 +35,7 @@ EXAMPLES_IN_PASS = 5
 
 
 def reshaped_axes_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding for the first reshape that exchanges two neighboring axes behind the axis of the examples.
+    """Returns a finding for the first reshape that exchanges the sizes of two axes, which scrambles the data.
 
     This is read from shapes, so chance raises no false alarm.
     Cost: one forward pass.
@@ -54,7 +54,7 @@ def reshaped_axes_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def _first_exchanged_axis(old: Sequence[int], new: Sequence[int]) -> int:
-    """Returns the first of two neighboring axes that are exchanged; 0 if there are none."""
+    """Returns the first of two neighboring axes whose sizes are exchanged; 0 if there are none."""
     if len(old) != len(new) or old[0] != new[0]:
         return 0
     differ = [i for i, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
@@ -65,7 +65,7 @@ def _first_exchanged_axis(old: Sequence[int], new: Sequence[int]) -> int:
 
 
 class _Reshapes(TorchFunctionMode):
-    """Records the shapes before and after each reshape of a contiguous tensor."""
+    """A torch function mode that records the shapes before and after each reshape of a contiguous tensor."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Finds sigmoid and tanh units at the end of their range, where they pass no gradient.
+"""Finds sigmoid and tanh layers that are saturated, so that they pass almost no gradient.
 
 A unit is saturated at an example where its slope is below 2 % of the largest: |tanh| > 0.99, or a sigmoid beyond 0.005
 of either end. With inputs of size one and usual weights this is rare; a layer in which most units stand there hardly
@@ -35,7 +35,7 @@ END_OF_RANGE_SHARE = 0.005
 
 
 def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding for the first layer with sigmoid-like outputs that are mostly at the end of their range.
+    """Returns a finding for the first sigmoid or tanh layer whose outputs are mostly at the ends of their range.
 
     Functions in ``forward`` are not seen. The last layer of the module is not judged: there an end may be meant.
 
@@ -50,7 +50,7 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
     def look(name: str, ends: tuple[float, float], part: nn.Module, args: Any, out: Any) -> None:
         low, high = ends
-        out = next(iter(tensors(out)))  # recurrent layers return (states at all times, last state): take the first
+        out = next(iter(tensors(out)))  # recurrent layers return (all states, last state); takes the first
         edge = END_OF_RANGE_SHARE * (high - low)
         at_end = (out.detach() < low + edge) | (out.detach() > high - edge)
         shares.setdefault(name, float(at_end.double().mean()))

@@ -1,4 +1,4 @@
-"""Predicts the size of signals in a ReLU network from weights and biases alone, and compares it with measurement.
+"""Predicts the size of signals in a ReLU network from its weights and biases, and compares it with measurement.
 
 For independent weights that are symmetric around zero, and F_l = relu(W_l F_(l-1) + b_l),
 
@@ -59,7 +59,8 @@ class SignalScales(Result):
 
 @names_call
 def signal_scales(module: nn.Module, data: Any) -> SignalScales:
-    """Measures the mean square of the signal after each ReLU of a chain and predicts it from the weights; equation (1).
+    """Measures the mean square of the signal after each ReLU of a chain, and predicts it from the weights alone;
+    equation (1).
 
     Args:
         module: a chain of layers, ``nn.Sequential`` or one that calls its layers in the order it holds them.

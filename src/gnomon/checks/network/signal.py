@@ -1,4 +1,4 @@
-"""Measures signal propagation: the size of signals and gradients that each layer of a module passes on.
+"""Measures signal propagation: the sizes of outputs and gradients at each layer of a module.
 
 For the output h of a layer, over all examples, its units and positions, and for a mean loss L over n examples,
 
@@ -49,7 +49,8 @@ __all__ = ["Signal", "signal", "trained_unit_findings"]
 
 @dataclass(frozen=True, slots=True)
 class Signal(Result):
-    """Result: signal and gradient statistics of layers in call order, and the mean square of the inputs; (1) to (4).
+    """Result: statistics of outputs and gradients of each layer in the order of calls, and the mean square of the
+    inputs; (1) to (4).
 
     ``inputs`` is None if no input is real; ``findings`` are empty for a healthy module.
     """
@@ -61,18 +62,20 @@ class Signal(Result):
 
     @property
     def worst(self) -> Finding | None:
-        """Returns the most serious finding; None for a healthy module."""
+        """Returns the most serious finding; None if there is none."""
         return self.findings[0] if self.findings else None
 
     def rate(self, quantity: str = "activation") -> float:
-        """Returns the mean change per weighted layer of log activation or log gradient; 0 for a single layer."""
+        """Returns the mean change of log activation or log gradient per layer with weights; 0 for a single layer."""
         values = [getattr(layer, quantity) for layer in self.layers if layer.weighted]
         values = [v for v in values if v is not None and v > 0]
         return log(values[-1] / values[0]) / (len(values) - 1) if len(values) > 1 else 0.0
 
     @property
     def verdict(self) -> str:
-        """States the most serious finding with its fix, or that all layers pass signals on."""
+        """States the most serious finding with its fix, or that signals and gradients have a normal size at all
+        layers.
+        """
         if self.worst is not None:
             return str(self.worst)
         count = sum(layer.weighted for layer in self.layers)
@@ -81,7 +84,7 @@ class Signal(Result):
         return f"Signals and gradients pass through all {count} layers with weights: none vanish, explode or die."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots mean squares of activations and gradients of each layer on a log axis, without zeros."""
+        """Plots the mean squares of activations and gradients over the layers, on a log axis."""
         marks = []
         for name in ("activation", "gradient"):
             values = [(i, getattr(layer, name)) for i, layer in enumerate(self.layers, start=1)]
@@ -93,7 +96,7 @@ class Signal(Result):
 
 @names_call
 def signal(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int = 0) -> Signal:
-    """Measures signals and gradients at every layer, and names a faulty layer with a fix.
+    """Measures the sizes of outputs and gradients at every layer, and finds layers at which they vanish or explode.
 
         activation = mean h^2,    gradient = mean (n dL/dh)^2                                         (1)
 
@@ -133,7 +136,7 @@ def signal(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int 
 
 
 def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
-    """Returns findings about dead units of a trained network, and outputs that are not finite.
+    """Returns findings about dead units of a trained network, and about outputs that are NaN or infinite.
 
     >>> trained_unit_findings(nn.Sequential(nn.Linear(2, 8), nn.Tanh()), torch.randn(16, 2))
     ()
@@ -149,7 +152,9 @@ def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
 
 
 def _behind_frozen(finding: Finding, layers: tuple[LayerSignal, ...], module: nn.Module) -> Finding:
-    """Returns a milder finding for dead units after frozen layers, whose features these examples do not need."""
+    """Returns a milder finding if the dead units follow frozen (pretrained) layers; they may be features that this data
+    set does not need.
+    """
     if finding.row not in (kinds.CONSTANT_LAYER, kinds.DEAD_UNITS):
         return finding
     names = [layer.name for layer in layers]
@@ -160,14 +165,14 @@ def _behind_frozen(finding: Finding, layers: tuple[LayerSignal, ...], module: nn
 
 
 def _weight_variance(module: nn.Module) -> float | None:
-    """Returns the median over layers of fan_in times the mean square of the weights (sigma_w^2 in theory)."""
+    """Returns sigma_w^2 of mean-field theory: the median over layers of fan_in times the mean square of the weights."""
     weights = [p.detach() for name, p in module.named_parameters() if p.dim() > 1 and name.endswith("weight")]
     return median(weight_std(w) ** 2 for w in weights) if weights else None
 
 
 @dataclass(slots=True, eq=False)
 class _Sums:
-    """Sums over batches: statistics by layer call, gradients by parameter id, squares of the inputs."""
+    """Sums over batches: statistics by layer call, gradients by parameter id, and squares of the inputs."""
 
     layers: dict[str, LayerSums]
     gradients: dict[int, Tensor]
@@ -176,7 +181,7 @@ class _Sums:
     differentiable: bool = True
 
     def add(self, f: PureFunction, inputs: Inputs, loss_of: Callable[[Any], Tensor]) -> None:
-        """Runs a batch forward and backward and adds its statistics."""
+        """Runs one batch forward and backward, and adds its statistics to the sums."""
         x = map_tensors(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, inputs)
         n = count(x)
         with record_layers(f.module, n, self.layers):
@@ -197,7 +202,7 @@ class _Sums:
 def _batches(
     data: AbstractSource, module: nn.Module, loss: Loss | None, generator: torch.Generator
 ) -> Iterator[tuple[Inputs, Callable[[Any], Tensor]]]:
-    """Yields inputs, and the loss as a function of what the module returns for them."""
+    """Yields, batch by batch, the inputs and a function that computes the loss from the module's output."""
     if data.first(1).y is None:
         for batch in data.batches():
             yield batch.x, partial(_signed_sum, n=len(batch), generator=generator)
@@ -208,7 +213,7 @@ def _batches(
 
 
 def _signed_sum(returned: Any, n: int, generator: torch.Generator) -> Tensor:
-    """Returns the sum of the outputs with random signs, divided by n."""
+    """Returns the sum of the outputs with random signs, divided by n: a random loss for data without targets."""
     outputs = output_rows(returned, n)
     signs = torch.randint(0, 2, outputs.shape, generator=generator) * 2 - 1
     return (outputs * signs.to(outputs)).sum() / n

@@ -1,4 +1,4 @@
-"""Finds the layer at which signals or gradients go wrong, and the fix.
+"""Finds the layer at which signals or gradients vanish or explode, and suggests a fix.
 
 A finding is a measurement beyond a threshold; the most serious comes first. With mean squares a_l of activations, and
 relative gradients u_l = |dL/dW|^2 / |W|^2 of the weights (not of activations, over whose positions pooling spreads a
@@ -80,7 +80,7 @@ def signal_findings(
     zero = _zero(layers)
     # Embeddings have unused rows and no layer before them, so their weights do not describe the signal.
     weighted = [layer for layer in layers if layer.weighted and layer.finite and not _is_embedding(layer)]
-    if not zero:  # otherwise later layers would be blamed for the effects of the zero weights
+    if not zero:  # with zero weights, changes in later layers are only their effects
         findings += _change(weighted, "activation", variance) + _change(weighted, "update", variance) or _narrow(
             weighted
         )
@@ -116,20 +116,22 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
         if layer.zero and all(not g for g in before) and not (not before and _varies_after(layers, i)):
             last = not any(
                 other.weighted for other in layers[i + 1 :]
-            )  # the layer itself has a gradient, so one step makes its weights nonzero
+            )  # the layer itself gets a gradient, so its zero weights change in the first step
             row = network.ZERO_LAST_LAYER if last else network.ZERO_WEIGHTS
             findings.append(Finding(row, layer.name, {"layer": layer.kind}))
     return findings
 
 
 def _varies_after(layers: tuple[LayerSignal, ...], i: int) -> bool:
-    """Returns whether later outputs still differ between examples, because another path reaches them."""
+    """Returns whether later layers' outputs still differ between examples, because a skip path goes around this
+    layer.
+    """
     later = [other for other in layers[i + 1 :] if other.weighted and other.dead is not None]
     return bool(later) and later[-1].dead != 1 and (later[-1].activation or 0.0) > 1 / MAX_MEAN_SQUARE_RATIO
 
 
 def _change(layers: list[LayerSignal], quantity: str, variance: float | None) -> list[Finding]:
-    """Returns findings if activations (forward) or gradients (backward) change too much over the layers; (1)."""
+    """Returns findings if the size of activations or of gradients changes too much over the layers; (1)."""
     backwards = quantity == "update"
     known = [(layer, _strength(layer, quantity)) for layer in (reversed(layers) if backwards else layers)]
     order = [layer for layer, square in known if square is not None]
@@ -142,7 +144,7 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
     group = max(1, len(logs) // 3)
     reached = (
         max(logs[-group:]) if total < 0 else min(logs[-group:])
-    )  # the signal has not vanished if it reaches the end by another path
+    )  # a signal that reaches the end by another path has not vanished
     trend = reached - median(logs[:group])
     if (
         abs(total) <= log(MAX_MEAN_SQUARE_RATIO)
@@ -152,7 +154,7 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
         return []
     at = max(range(len(steps)), key=lambda i: steps[i] * (1 if total > 0 else -1))
     alone = abs(steps[at]) > abs(total) / 2 and len(steps) > 1
-    # Between two layers, the gradient changes in the later layer, the signal in the one after the first.
+    # Between two layers, the later one changes the gradient, and the one after the first changes the signal.
     name = order[at if backwards else at + 1].name if alone else ""
     values = {
         "total": exp(total),
@@ -169,14 +171,14 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
 
 
 def _strength(layer: LayerSignal, quantity: str) -> float | None:
-    """Returns the quantity a or v of equation (1) for a layer."""
+    """Returns the size of a layer's activations (a) or relative gradients (v), as in equation (1)."""
     if quantity == "activation" or layer.update is None:
         return layer.activation if quantity == "activation" else None
     return layer.update * layer.units / layer.fan
 
 
 def _beyond_the_head(logs: list[float]) -> bool:
-    """Returns whether relative gradients also change over the layers before the last one.
+    """Returns whether relative gradients also change among the layers before the last one, not only at the last one.
 
     The last layer may be drawn much smaller than the others, and then has a relative gradient that is a thousand times
     that of the layer before it: a difference between these two alone is no fault.
@@ -185,13 +187,13 @@ def _beyond_the_head(logs: list[float]) -> bool:
 
 
 def _narrow(layers: list[LayerSignal]) -> list[Finding]:
-    """Returns a finding for a layer that passes almost no signal or gradient, even if a later bias hides this."""
+    """Returns a finding for a layer that makes signal and gradient almost vanish, even if a later bias hides it."""
     for i, layer in enumerate(layers[1:], start=1):
         before, passed = layers[i - 1].activation, layer.gradient
         if not before or layer.activation is None or not passed or layer.activation > before / MAX_MEAN_SQUARE_RATIO:
             continue
         reached = [other.gradient * other.size for other in layers[:i] if other.gradient is not None]
-        # no skip connection carries the gradient around the layer
+        # only if no skip connection carries the gradient around the layer
         if reached and max(reached) < passed * layer.size / MAX_MEAN_SQUARE_RATIO:
             share = max(layer.activation / before, SMALLEST_POSITIVE)
             evidence = Value("share of the signal", share), Value("accepted share", 1 / MAX_MEAN_SQUARE_RATIO)
@@ -203,21 +205,21 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     """Returns a finding for the first layer with too many dead units."""
     first = next(
         (i for i, layer in enumerate(layers) if layer.weighted), 0
-    )  # before the first layer with weights, constant units are constant columns of the data
+    )  # before the first layer with weights, a constant unit is a constant column of the data
     for i, layer in enumerate(layers[first:], start=first):
         # Constant units of an embedding do no harm if all examples share the token, such as one token type.
         counted = layer.units > 1 and layer.kind != "Flatten" and not layer.zero
         counted = counted and not _is_embedding(layer)
-        # A normalization layer with zero outputs has zero scale, as the last one of a residual branch may start with.
+        # A normalization layer may start with zero scale, as the last one in a residual branch often does.
         counted = counted and not ("Norm" in layer.kind and layer.activation == 0)
         alike = layer.correlation is not None and layer.correlation > MAX_INPUT_CORRELATION
         accepted = (
             min(MAX_DEAD_SHARE_OF_SIMILAR_INPUTS, MAX_DEAD_SHARE + 2 * layer.units**-0.5) if alike else MAX_DEAD_SHARE
         )
         if layer.dead is not None and layer.dead > accepted and counted:
-            fed = layer.weighted or "Norm" in layer.kind  # layers without weights are constant whenever their input is
+            fed = layer.weighted or "Norm" in layer.kind  # layers without weights are constant if their input is
             if layer.dead == 1 and fed and _varies_after(layers, i):
-                continue  # by design, the input of this layer is the same for all examples, such as a learned token
+                continue  # the layer's input is the same for all examples by design, such as a learned token
             whole = network.CONSTANT_LAYER if fed else network.DEAD_LAYER
             values = {"share": layer.dead, "units": layer.units, "layer": layer.kind}
             evidence = Value("share of dead units", layer.dead), Value("accepted share", accepted)
@@ -226,7 +228,7 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
 
 
 def _merge(layers: tuple[LayerSignal, ...]) -> list[Finding]:
-    # Only before the last layer, because its bias alone can make the few outputs similar for all inputs.
+    # Only before the last layer, whose bias alone can make its few outputs similar for all inputs.
     weights = [i for i, layer in enumerate(layers) if layer.weighted]
     before = layers[: weights[-1]] if weights else ()
     known = [layer for layer in before if layer.correlation is not None and layer.units > 1]

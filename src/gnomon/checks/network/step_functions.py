@@ -42,7 +42,7 @@ MAX_NAMED_LAYERS = 3
 
 
 def step_function_findings(before: nn.Module, after: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if training left weights exactly as they were and forward calls a step function.
+    """Returns a finding if training left some weights unchanged and forward calls a step function such as round.
 
     Chance raises no false alarm.
     Cost: comparing the weights, and a forward pass.
@@ -69,7 +69,7 @@ def step_function_findings(before: nn.Module, after: nn.Module, x: Inputs) -> tu
 
 
 class _Names(TorchFunctionMode):
-    """Records the names of the functions of torch that are called."""
+    """A torch function mode that records the names of torch functions that are called."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Finds layers whose units have equal weights, as constant initialization makes them.
+"""Finds layers whose units have equal weights, which happens with constant initialization.
 
 Units with equal incoming and outgoing weights get equal gradients, so that they stay equal. Units with equal incoming
 weights and different outgoing ones separate slowly, and only if the layers after them are random.
@@ -28,7 +28,8 @@ MIN_EQUAL_SHARE = 0.5
 
 
 def symmetric_unit_findings(module: nn.Module) -> tuple[Finding, ...]:
-    """Returns a finding for the first hidden layer in which at least half of the units equal another unit.
+    """Returns a finding for the first hidden layer in which at least half of the units have the same weights as another
+    one.
 
     Layers of zeros have findings of their own, and the last layer may be constant.
     Cost: sorting the rows of all weights.

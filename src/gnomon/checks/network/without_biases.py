@@ -1,4 +1,4 @@
-"""Finds networks in which no layer has a constant: their outputs are zero wherever all inputs are zero.
+"""Finds networks without any bias, whose outputs are zero for zero inputs.
 
 Hypotheses: none; a network with a bias, a normalization with shift or a position has a constant.
 
@@ -21,7 +21,7 @@ __all__ = ["has_no_constant", "missing_bias_findings"]
 
 
 def missing_bias_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if a network that fits far worse than a simple model has no bias. Chance raises no false alarm.
+    """Returns a finding if a network without biases fits far worse than a simple model.
 
     Cost: two forward passes.
 
@@ -32,7 +32,7 @@ def missing_bias_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def has_no_constant(module: nn.Module, x: Inputs) -> bool:
-    """Returns whether layers have no bias and the outputs for zero inputs are zero, while those for the inputs are not.
+    """Returns whether no layer has a bias and zero inputs give zero outputs, while the inputs x give nonzero outputs.
 
     Cost: two forward passes of two examples.
 

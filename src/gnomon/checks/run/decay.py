@@ -55,7 +55,8 @@ def weight_decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
 def weight_decay_findings(
     decay: float, *, weights: float, rms: float, gradient: float, decoupled: bool
 ) -> tuple[Finding, ...]:
-    """Returns a finding if weight decay dominates the gradient, by (1), or by (2) if it is decoupled.
+    """Returns a finding if weight decay is stronger than the gradient, by test (1), or by (2) for decoupled decay
+    (AdamW).
 
     ``weights`` and ``gradient`` are the norms of all matrices and of the gradient of the loss at them, ``rms`` the root
     mean square of their entries.
@@ -78,7 +79,7 @@ def weight_decay_findings(
 def network_weight_decay_findings(
     module: nn.Module, optimizer: AbstractOptimizer | None, gradients: Mapping[str, Tensor | None]
 ) -> tuple[Finding, ...]:
-    """Returns the weight decay finding for a network, from the gradients of its loss by parameter name.
+    """Returns a finding if the optimizer's weight decay is stronger than the gradients of the network's parameters.
 
     >>> network_weight_decay_findings(nn.Linear(1, 1), None, {})
     ()

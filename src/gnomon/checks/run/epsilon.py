@@ -1,4 +1,4 @@
-"""Finds a constant in the denominator of Adam's step that is far larger than the gradient.
+"""Checks whether Adam's eps, the constant in the denominator, is far larger than the gradient.
 
     step = lr m / (sqrt(v) + eps),    ratio = eps / root mean square of the gradient                            (1)
 
@@ -30,7 +30,7 @@ MIN_EPSILON = 1e-3
 
 
 def epsilon_findings(optimizer: str, epsilon: float, *, rms: float) -> tuple[Finding, ...]:
-    """A finding if eps is far larger than the root mean square of the gradient, by (1). No chance is involved.
+    """Returns a finding if Adam's eps is far larger than the root mean square of the gradient, by test (1).
 
     >>> epsilon_findings("RMSprop", 1.0, rms=0.001)[0].values["ratio"]
     1000.0
@@ -43,7 +43,7 @@ def epsilon_findings(optimizer: str, epsilon: float, *, rms: float) -> tuple[Fin
 
 
 def epsilon_of(optimizer: AbstractOptimizer) -> float:
-    """Returns the constant eps of an optimizer; 0 if it has none.
+    """Returns the option eps of an optimizer; 0 if it has none.
 
     >>> epsilon_of(Adam())
     1e-08
@@ -58,7 +58,7 @@ def epsilon_of(optimizer: AbstractOptimizer) -> float:
 def optimizer_epsilon_findings(
     optimizer: AbstractOptimizer | None, gradients: Mapping[str, Tensor | None]
 ) -> tuple[Finding, ...]:
-    """`epsilon_findings` of an optimizer with the gradients of a loss by name of the parameter.
+    """Returns a finding if an optimizer's eps is far larger than the gradients of the loss, given by parameter name.
 
     >>> optimizer_epsilon_findings(None, {})
     ()

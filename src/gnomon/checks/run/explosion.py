@@ -45,7 +45,7 @@ MAX_OUTPUT_GROWTH = 1e3
 
 @dataclass(frozen=True, slots=True)
 class TrainingExplosion(Result):
-    """Result: the step (counted from 1) and the layer at which outputs exploded; step 0 if none did."""
+    """Result: the step (counted from 1) and the layer at which outputs exploded; step 0 if they did not."""
 
     step: int
     layer: str
@@ -84,7 +84,7 @@ def find_explosion(
     seed: int = 0,
     late: Callable[[], bool] = lambda: False,
 ) -> TrainingExplosion:
-    """Trains a copy of the module until a layer explodes, and reports the step and the layer; equation (1).
+    """Trains a copy of the module until a layer's outputs explode; reports the step and the layer; equation (1).
 
     ``late`` is asked before each step but the first, and ends the search where it says so.
 

@@ -1,4 +1,4 @@
-"""Judges how training ended: no better than guessing, below a simple model, or much better on train than on test.
+"""Judges the accuracy of a trained classifier: no better than guessing, worse than a simple model, or overfitted.
 
 With k of n training and l of m test examples right, the gap of the two shares is judged by the pooled normal test
 
@@ -44,7 +44,8 @@ MIN_GAIN_OF_DOUBLING = 0.01
 
 @dataclass(frozen=True, slots=True)
 class AccuracyOutcome(Record):
-    """Accuracy on train and on test (or None), the numbers of examples, and the scores of baselines.
+    """Accuracies of the trained network on train and on test (or None), with numbers of examples and accuracies of
+    baselines.
 
     ``guess`` is the accuracy of always guessing the largest class, ``simple`` the accuracy of kernel regression on
     held-out examples (0 if it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
@@ -65,7 +66,7 @@ class AccuracyOutcome(Record):
 
 
 def outcome_findings(found: AccuracyOutcome) -> tuple[Finding, ...]:
-    """Returns findings about overfitting, underfitting or no learning at all, each with a fix.
+    """Returns findings about overfitting, underfitting or no learning, each with a fix.
 
     For runs that were long enough. False alarms: 3e-5 by (1) for overfitting; underfitting is detected by a difference
     of ten points in accuracy, which has a deviation of at most 2 points from 600 examples on.
@@ -98,14 +99,16 @@ def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
 
 
 def _hardly(found: AccuracyOutcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
-    """Returns a finding if training hardly beats guessing and no simple model shows what is possible."""
+    """Returns a finding if the network is hardly better than guessing, and no simple model shows that better is
+    possible.
+    """
     if found.guess > MAX_LARGEST_CLASS or found.train - found.guess >= MIN_SAVED_ERRORS * (1 - found.guess):
         return ()
     return (Finding(kinds.HARDLY_LEARNED, "", {"train": found.train, "guess": found.guess}, evidence),)
 
 
 def fix_for_overfitting(gain: float, fitted: int, unit: str) -> str:
-    """Returns the fix for overfitting; ``gain`` is what a simple model gains from doubling the data.
+    """Returns advice against overfitting; ``gain`` is how much a simple model improves if the data double.
 
     >>> fix_for_overfitting(0.04, 300, "accuracy").partition(";")[0]
     'Collect more examples (300 instead of 150 gave a simple model +4.0 points of accuracy)'
@@ -127,7 +130,7 @@ def _overfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     z = (found.train - found.test) / sqrt(max(p * (1 - p), 1e-9) * (1 / n + 1 / m))  # (1)
     explained = (
         found.alike is not None and found.train - found.alike < MIN_ACCURACY_GAP
-    )  # different class frequencies in train and test explain the gap
+    )  # then different class frequencies in train and test explain the gap
     if z < OVERFIT_Z or found.train - found.test < MIN_ACCURACY_GAP or explained:
         return ()
     advice = fix_for_overfitting(found.gain, found.fitted, "accuracy")

@@ -1,4 +1,4 @@
-"""Judges how training ended for regression: below a simple model, or much better on train than on test.
+"""Judges a trained regression network: worse than a simple model, or overfitted.
 
 With the squared errors a_i of n training and b_j of m test examples in units of the variance of the targets, the gap of
 their means is judged by Welch's
@@ -45,7 +45,8 @@ def regression_outcome_findings(
     fix: str = "",
     advice: str = training_kinds.MORE_CAPACITY,
 ) -> tuple[Finding, ...]:
-    """Returns findings about overfitting, underfitting or no learning, from squared errors over target variance.
+    """Returns findings about overfitting, underfitting or no learning, from mean squared errors relative to the
+    targets' variance.
 
     ``simple`` is the share of the variance that a simple model explains on held-out examples, 0 if it is not known,
     ``fix`` what helps against overfitting and ``advice`` what helps a network that fits badly.

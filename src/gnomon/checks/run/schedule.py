@@ -1,4 +1,4 @@
-"""Finds a schedule that lowers the learning rate so fast that most of the training does nothing.
+"""Finds schedules that lower the learning rate so fast that most epochs have no effect.
 
     effective epochs = sum over epochs e of lr_e / max lr                                                      (1)
 
@@ -29,7 +29,7 @@ MAX_LAST_SHARE = 1e-3
 
 
 def schedule_findings(rates: Sequence[float]) -> tuple[Finding, ...]:
-    """Returns a finding if the rates of the epochs fall so fast that few epochs are effective, equation (1).
+    """Returns a finding if learning rates fall so fast that only few epochs are effective, equation (1).
 
     To be used for runs that fit their training examples badly. No chance is involved.
 
@@ -48,7 +48,7 @@ def schedule_findings(rates: Sequence[float]) -> tuple[Finding, ...]:
 
 
 def planned_rates(schedule: Schedule, lr: float, epochs: int) -> tuple[float, ...]:
-    """Returns the learning rates of the epochs; none for schedules that move with each step or with a measured loss.
+    """Returns the learning rate of each epoch; empty for schedulers that move with each step or with a measured loss.
 
     >>> planned_rates(lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), 1.0, 3)
     (1.0, 0.5, 0.25)
@@ -59,7 +59,7 @@ def planned_rates(schedule: Schedule, lr: float, epochs: int) -> tuple[float, ..
         return ()
     rates = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch expects steps of the optimizer in between
+        warnings.simplefilter("ignore")  # hides torch's warning that no optimizer step came before
         for _ in range(epochs):
             rates.append(float(optimizer.param_groups[0]["lr"]))
             made.step()

@@ -1,4 +1,4 @@
-"""Compares the learning rate of gradient descent with the largest rate that the curvature allows.
+"""Compares the learning rate with the largest stable one, which the curvature of the loss determines.
 
     limit = 2 (1 + momentum) / lambda_max(Hessian of the loss)                                              (1)
 
@@ -19,7 +19,7 @@ TINY_SHARE = 0.01
 
 
 def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Finding, ...]:
-    """Returns a finding if a learning rate is above the stable limit (1), or far below it.
+    """Returns a finding if a learning rate is above the largest stable one (1), or far below it.
 
     >>> [finding.kind for finding in stable_rate_findings(3.0, 0.0, 2.0)], stable_rate_findings(1.0, 0.0, 2.0)
     (['learning-rate-too-large'], ())
@@ -30,7 +30,7 @@ def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Find
     values = {"lr": lr, "limit": limit, "half": 0.5 * limit}
     if lr > limit:
         return (Finding(kinds.ABOVE_STABLE, "optimizer", {**values, "ratio": lr / limit}, evidence),)
-    # momentum beta multiplies the effective rate by 1 / (1 - beta)
+    # momentum beta multiplies the effective learning rate by 1 / (1 - beta)
     pace = lr / (1 - momentum) / (limit / (1 + momentum))
     if pace >= SMALL_SHARE:
         return ()

@@ -1,4 +1,4 @@
-"""Detects learning rates that are far too large or too small by short runs with other rates, for any optimizer.
+"""Detects learning rates that are far too large or too small, by short training runs with other rates.
 
 From one start, with the same batches, k steps are taken with the learning rate times c, for c = 1, 1/10 and 10, and
 for 1/100 or 100 where these do better; where the loss does not fall at all, down to c = 1e-4, for a rate may be wrong
@@ -68,7 +68,7 @@ ROUNDING_SHARE = 1e-7
 def learning_rate_findings(
     falls: Mapping[float, float], *, start: float, lr: float, steps: int, reached: float | None = None
 ) -> tuple[Finding, ...]:
-    """Returns findings about a learning rate from how far the loss falls in short runs with c times the rate.
+    """Returns findings about a learning rate, from how far the loss falls in short runs with multiples c of the rate.
 
     ``reached`` is the fall of the loss in a whole run, where there was one.
 
@@ -85,7 +85,7 @@ def learning_rate_findings(
     smaller = {c: g for c, g in falls.items() if c < 1 and isfinite(g)}
     larger = {c: g for c, g in falls.items() if c > 1 and isfinite(g)}
     factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
-    # the loss recovered: only the first steps were bad, which momentum can cause
+    # the loss fell after all: only the first steps were bad, which momentum can cause
     settled = reached is not None and reached >= best
     rose = reached is not None and max(own, reached) < -MIN_LOSS_DECREASE * start and best > 0
     if (
@@ -127,7 +127,8 @@ def short_runs(
     seed: int = 0,
     factors: tuple[float, ...] = (),
 ) -> tuple[dict[float, float], float]:
-    """Returns how far the loss falls in short runs with multiples of the learning rate, and the initial loss.
+    """Trains copies for a few steps with multiples of the learning rate; returns how far the loss falls in each, and
+    the initial loss.
 
     ``factors`` are those multiples, where they are not chosen on the way as above.
     Cost: steps for each of at most `MAX_SHORT_RUNS` runs, and four passes over x without gradients for each.
@@ -169,7 +170,7 @@ def short_runs(
 
 
 def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: Tensor, loss: Any) -> float:
-    """Returns the loss with batch statistics in batch norm; the measured loss if there is no batch norm."""
+    """Returns the loss with batch norm in training mode (batch statistics); without batch norm, the measured loss."""
     norms = [part for part in model.modules() if isinstance(part, BATCH_NORMS)]
     if not norms:
         return measured

@@ -1,1 +1,1 @@
-"""Handles what users pass in: data sources, batches, arrays, images, and the checks of arguments."""
+"""Reads and validates what users pass: data sets, batches, arrays, images, and other arguments."""

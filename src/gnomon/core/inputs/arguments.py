@@ -1,4 +1,4 @@
-"""Handles model inputs (one tensor, a tuple of arguments or a dict of named arguments) and model outputs.
+"""Handles model inputs, which are one tensor, a tuple of arguments, or a dict of named arguments.
 
 The first axis of every tensor counts the examples; whatever is not a tensor is handed over unchanged.
 
@@ -34,7 +34,7 @@ Inputs = Tensor | np.ndarray | Table | tuple[Any, ...] | list[Any] | Mapping[str
 
 
 def count(x: Inputs) -> int:
-    """Returns the number of examples in x; raises an error if tensors in x have different numbers of examples, or none.
+    """Returns the number of examples in the model inputs x; raises an error if tensors disagree or none has examples.
 
     >>> count((torch.zeros(3, 2), torch.zeros(3)))
     3
@@ -71,7 +71,7 @@ def tensors(x: Any) -> Iterator[Tensor]:
 
 
 def map_tensors(function: Callable[[Tensor], Tensor], x: Any) -> Any:
-    """Applies a function to each tensor in x that has an example axis, and returns the result with the structure of x.
+    """Applies a function to each tensor in x that has an example axis; returns the result in the same structure as x.
 
     Cost: one call of the function per tensor.
 
@@ -90,7 +90,7 @@ def map_tensors(function: Callable[[Tensor], Tensor], x: Any) -> Any:
 
 
 def take(x: Inputs, index: Tensor | slice) -> Inputs:
-    """Returns the examples of x that an index tensor or a slice selects; a slice does not copy them.
+    """Returns the examples of the model inputs x that an index tensor or a slice selects; a slice makes no copy.
 
     Cost: a copy of the examples at an index; none for a slice.
 
@@ -131,7 +131,7 @@ def to_module(x: Inputs, module: nn.Module) -> Inputs:
 
 
 def with_channels_last(x: Inputs) -> Inputs:
-    """Returns x with the same values and its images (n, c, h, w) in channels-last memory format.
+    """Returns the model inputs x with all images (n, c, h, w) in channels-last memory format.
 
     Cost: a copy of the images that are laid out otherwise.
 

@@ -21,7 +21,7 @@ class Table(Protocol):
     """A table or a column of another library, such as a DataFrame or a Series of pandas or polars."""
 
     def to_numpy(self) -> np.ndarray:
-        """Returns the values as an array."""
+        """Returns the values of the table as a numpy array."""
 
 
 Array = Tensor | np.ndarray | Table

@@ -25,7 +25,7 @@ TARGETS = ("labels", "label", "target", "targets", "y")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """A batch of examples: inputs as a module takes them, and targets (None if the data have no targets)."""
+    """A batch of examples: inputs in the form that the module takes, and targets (None if the data have no targets)."""
 
     x: Inputs
     y: Tensor | None
@@ -38,13 +38,13 @@ class Batch:
 
     @property
     def bytes(self) -> int:
-        """The memory of all tensors in the batch, in bytes."""
+        """Returns the memory of all tensors in the batch, in bytes."""
         targets = () if self.y is None else (self.y,)
         return sum(t.numel() * t.element_size() for t in (*tensors(self.x), *targets))
 
 
 def to_batch(raw: Any) -> Batch:
-    """Converts what a data loader yields to a `Batch`: a pair, a dict with a target key, or inputs alone.
+    """Converts what a data loader yields to a `Batch`: a pair (x, y), a dict that contains targets, or inputs alone.
 
     >>> to_batch({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}).y.tolist()
     [0, 1]
@@ -68,7 +68,7 @@ def to_batch(raw: Any) -> Batch:
 
 
 def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[Any]], Any]) -> Any:
-    """Reads the examples of a data set at an index and collates them; errors of the data set name the example.
+    """Reads some examples of a data set and collates them to a batch; an error in the data set names the example.
 
     Cost: reading the examples.
 

@@ -1,4 +1,4 @@
-"""Checks arguments of public functions: modules, inputs, targets, numbers and seeds.
+"""Validates arguments of public functions: modules, inputs, targets, numbers and seeds.
 
 Every check carries the call that the user made, and its message begins with it. What can be converted
 without a change of meaning is converted: tables with names, arrays of any byte order, lists of numbers, short floats.
@@ -59,7 +59,7 @@ def check_module(module: Any) -> None:
 
 
 def check_readable(module: Any) -> None:
-    """Raises an error unless the argument is a module that can be called with replaced parameters.
+    """Raises an error unless the argument is a module that torch can call with replaced parameters.
 
     Cost: a walk over the parts of the module.
 
@@ -102,7 +102,7 @@ def _refuse(name: str, p: Tensor) -> None:
 
 
 def as_inputs(x: Any, module: nn.Module) -> Inputs:
-    """Checks that inputs are finite, dense and equally long, and moves them to the module's device and dtype.
+    """Validates model inputs (finite, dense, equally many examples) and moves them to the module's device and dtype.
 
     Images of bytes, or without the one channel that the first layer wants, are adapted; see `core.adapt`.
     Cost: one pass over x, and a copy of what must be converted.
@@ -129,8 +129,8 @@ def check_finite_inputs(x: Inputs) -> None:
     >>> check_finite_inputs(torch.zeros(2, 1))
     """
     for t in tensors(x):
-        # A finite sum proves that all numbers are finite and takes one pass. The sum may overflow; only then check each
-        # number.
+        # A finite sum proves in one pass that all numbers are finite. If the sum overflows, each number is
+        # checked.
         if t.is_floating_point() and not bool(t.sum().isfinite()) and not bool((finite := t.isfinite()).all()):
             rows = (~finite.reshape(len(t), -1).all(1)).nonzero().flatten()
             found = f"example {int(rows[0])} of x contains NaN or infinity ({len(rows)} of {len(t)} such examples)"
@@ -138,7 +138,8 @@ def check_finite_inputs(x: Inputs) -> None:
 
 
 def as_targets(y: Any, n: int) -> Tensor:
-    """Converts targets to a dense tensor of finite real numbers or classes, and checks that each of n examples has one.
+    """Validates targets and converts them to a dense tensor of finite real numbers or classes, one for each of n
+    examples.
 
     Cost: one pass over y.
 
@@ -203,7 +204,8 @@ def is_array(values: Any) -> bool:
 
 
 def integer(name: str, value: Any, *, least: int = 1) -> int:
-    """Returns a whole number that is at least ``least``, such as 10 or 1e6; raises an error for 2.5, True and text.
+    """Validates a whole number of at least ``least``, such as 10 or 1e6, and returns it as an int; rejects 2.5, True
+    and text.
 
     >>> integer("memory", 1e9)
     1000000000
@@ -217,7 +219,7 @@ def integer(name: str, value: Any, *, least: int = 1) -> int:
 
 
 def check_seed(value: Any) -> int:
-    """Returns a seed for random numbers after checking that it is a 64-bit whole number.
+    """Validates a random seed, which must be a 64-bit integer, and returns it.
 
     >>> check_seed(0)
     0
@@ -229,7 +231,7 @@ def check_seed(value: Any) -> int:
 
 
 def number(name: str, value: Any, *, above: float = -inf, below: float = inf) -> float:
-    """Returns the value as a float after checking that it is finite and strictly between two bounds.
+    """Validates a finite number strictly between two bounds, and returns it as a float.
 
     >>> number("confidence", 0.95, above=0, below=1)
     0.95
@@ -257,7 +259,7 @@ def check_type(name: str, value: Any, kind: Any, *, fix: str) -> None:
 
 
 def dense(x: Any) -> Any:
-    """Converts all arrays in the inputs x to dense tensors; a list of numbers counts as one array.
+    """Converts all arrays in the inputs x to dense tensors; a list of numbers becomes one tensor.
 
     >>> dense({"a": np.ones(1)})
     {'a': tensor([1.], dtype=torch.float64)}
@@ -306,14 +308,14 @@ def _as_strided_tensor(t: Tensor, name: str) -> Tensor:
 
 
 def _native(values: Any, name: str) -> np.ndarray:
-    """Converts values to a numpy array whose dtype torch supports, in the byte order of this machine."""
+    """Converts values to a numpy array with a dtype that torch supports, in the byte order of this machine."""
     array = np.asanyarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         found = f"{name} has masked entries in {int(np.ma.getmaskarray(array).sum())} places"
         raise InputError(found, accepted="a value in every place", fix="Fill or drop the masked entries")
     array = np.asarray(array)
     if array.dtype.kind == "O":
-        with suppress(ValueError):  # rows of different lengths cannot become an array; they are refused below
+        with suppress(ValueError):  # fails for rows of different lengths, which the code below rejects
             array = np.array(array.tolist())  # tables with mixed column types, such as booleans and numbers
     if array.dtype.kind not in "biufc":
         found = f"{_column(values, name)} holds {KINDS.get(array.dtype.kind, array.dtype)}"
@@ -323,13 +325,14 @@ def _native(values: Any, name: str) -> np.ndarray:
         # torch has no long double (float128)
         return array.astype(np.float64 if array.dtype.kind == "f" else np.complex128)
     if array.dtype.kind == "u" and array.dtype.itemsize > 1:
-        return array.astype(np.int64)  # torch computes with uint8, but not with longer unsigned types
+        return array.astype(np.int64)  # torch computes with uint8, but not with wider unsigned integers
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _column(values: Any, name: str) -> str:
-    """Names the first column of a table that does not hold numbers; returns ``name`` if the table has no column
-    names."""
+    """Returns the name of a table's first column that does not hold numbers; returns ``name`` if columns have no
+    names.
+    """
     for title in getattr(values, "columns", ()):
         if np.array(np.asarray(values[title]).tolist()).dtype.kind not in "biufc":
             return f"column {title!r} of {name}"

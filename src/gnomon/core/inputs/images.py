@@ -31,7 +31,7 @@ class AdaptedInputWarning(UserWarning):
 
 
 def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]:
-    """Returns the inputs in the form the module takes, and a sentence for each change that was made.
+    """Converts images to the form that the module takes; also returns a sentence about each change.
 
     Only inputs that are one tensor are scaled or given an axis.
     Cost: none for floating-point inputs with all axes; otherwise one forward pass on two examples.
@@ -60,7 +60,7 @@ def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]
 
 
 def warn(notes: tuple[str, ...]) -> None:
-    """Warns the user about changes of the inputs; the warning points at the line of the user's program.
+    """Issues a warning about changes of the inputs, located at the line of the user's program.
 
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
@@ -105,12 +105,13 @@ def _channels_last(x: Tensor, module: nn.Module) -> bool:
 
 
 def _runs(module: nn.Module, x: Tensor) -> bool:
-    """Whether the module runs on two examples of x without an error; one example could be mistaken for an unbatched
-    image."""
+    """Returns whether the module runs on two examples of x without an error. (One example could pass as an unbatched
+    image.)
+    """
     two = x[:2] if len(x) > 1 else torch.cat([x, x])
     try:
         with preserve(module, grad=False):
             call_with_inputs(module, detach_to_module(two, module))
-    except Exception:  # any error means that forward does not accept these inputs
+    except Exception:  # forward may raise any error for inputs that it does not accept
         return False
     return True

@@ -1,4 +1,4 @@
-"""Decides whether what a user passed is data with targets, or the arguments of one call of a module."""
+"""Decides whether a tuple or list from the user is data with targets, or the arguments of one call of a module."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["is_data", "is_pair"]
 
 
 def is_pair(data: Any) -> bool:
-    """Whether ``data`` is one pair (inputs, targets); two tuples or two dicts are two batches instead.
+    """Returns whether ``data`` is one pair (inputs, targets), and not a list of two batches.
 
     >>> import torch
     >>> is_pair((torch.zeros(2, 1), torch.zeros(2))), is_pair([{"x": 1}, {"x": 2}])
@@ -24,7 +24,8 @@ def is_pair(data: Any) -> bool:
 
 
 def is_data(x: Any, module: nn.Module) -> bool:
-    """Whether a tuple or list x is data with targets, and not the arguments of one call of the module.
+    """Returns whether a tuple or list x is data with targets; otherwise it holds the arguments of one call of the
+    module.
 
     >>> import torch
     >>> pair = torch.zeros(2, 1), torch.zeros(2)
@@ -37,7 +38,7 @@ def is_data(x: Any, module: nn.Module) -> bool:
 
 
 def _is_list_of_numbers(y: Any) -> bool:
-    """Whether targets y are a list of numbers or of lists of numbers, unlike a batch, which holds tensors or arrays."""
+    """Returns whether y is a (nested) list of numbers; a batch would hold tensors or arrays instead."""
     if isinstance(y, tuple | list) and y:
         return isinstance(y[0], int | float) or _is_list_of_numbers(y[0])
     return False

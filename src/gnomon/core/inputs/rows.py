@@ -24,7 +24,7 @@ __all__ = ["batch_from_columns", "target_column"]
 
 
 def target_column(names: Any) -> str | None:
-    """Returns the first column name that is a usual name of targets, such as "labels"; None if there is none.
+    """Returns the first column name that usually names targets, such as "labels"; None if there is none.
 
     >>> target_column(["text", "label"])
     'label'
@@ -33,7 +33,7 @@ def target_column(names: Any) -> str | None:
 
 
 def batch_from_columns(columns: Mapping[str, Any], module: nn.Module | None) -> dict[str, Tensor]:
-    """Converts the columns of some rows to a batch: a dict of tensors by column name.
+    """Converts rows, given as lists of values by column name, to a batch: a dict of tensors by column name.
 
     Cost: one pass over the rows.
 
@@ -65,7 +65,7 @@ def _parameters(module: nn.Module | None) -> set[str] | None:
 
 
 def _column(name: str, values: list[Any]) -> Tensor | None:
-    """Converts the values of one column to a tensor; returns None if they are not numbers or images."""
+    """Converts the values of one table column to a tensor; returns None if they are not numbers or images."""
     first = values[0]
     if isinstance(first, Tensor):
         parts = values

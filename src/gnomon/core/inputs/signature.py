@@ -1,4 +1,4 @@
-"""Fills in arguments of a module's ``forward`` that the data do not name: optional arguments, and targets.
+"""Completes the arguments of a module's ``forward`` that the data do not contain: optional arguments, and targets.
 
 >>> import torch
 >>> class Table(nn.Module):
@@ -35,8 +35,7 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 
 
 def with_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
-    """Returns the inputs with None for each required argument of ``forward`` that is missing and whose annotation
-    allows None.
+    """Adds None to the inputs for each missing argument of ``forward`` whose annotation allows None.
 
     Cost: a look at the signature.
 
@@ -66,7 +65,8 @@ def most_positional_arguments(module: nn.Module) -> float:
 
 
 def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) -> str | None:
-    """Returns the name of the ``forward`` argument that needs the targets; None if the module works without targets.
+    """Returns the name of the ``forward`` argument without which the module does not run and that takes the targets;
+    None if there is none.
 
     ``inputs`` returns the inputs; it is called only if ``forward`` has such an argument.
 
@@ -93,7 +93,7 @@ def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) 
 
 
 def with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
-    """Returns the inputs as a dict of named arguments, with the targets y under the argument ``name``.
+    """Returns the inputs as a dict of named arguments, with the targets y added under ``name``.
 
     >>> import torch
     >>> class Model(nn.Module):

@@ -1,4 +1,4 @@
-"""Turns data in every common form (arrays, data sets, loaders, iterables) into one source of batches.
+"""Converts data in every common form (arrays, data sets, loaders, iterables) to one interface that reads batches.
 
 A source is made by `source` from a pair of tensors, arrays or tables, a ``torch.utils.data.Dataset``, a ``DataLoader``,
 any re-iterable of batches, or a function that returns an iterator of batches; a batch is (inputs, targets) or a dict
@@ -48,7 +48,7 @@ DEFAULT_BATCH_SIZE = 256
 
 
 class AbstractSource(ABC):
-    """The interface of all data sources: examples in a fixed order, read in batches."""
+    """Base class of data sources, which read examples in a fixed order, in batches."""
 
     module: nn.Module | None
     _targets_go_to: str | None | Literal[False] = False
@@ -56,12 +56,11 @@ class AbstractSource(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """The number of examples; a stream of batches is read once to count its examples."""
+        """Returns the number of examples; reads a stream of batches once to count them."""
 
     @abstractmethod
     def batches(self, size: int | None = None) -> Iterator[Batch]:
-        """Yields all examples in order, in batches of ``size``; data that come in batches already keep their
-        batches."""
+        """Yields all examples in order, in batches of ``size``; if the data come in batches, yields those."""
 
     @abstractmethod
     def at(self, index: Tensor) -> Batch:
@@ -77,7 +76,7 @@ class AbstractSource(ABC):
         return join_batches(list(self.batches()))
 
     def pair(self) -> tuple[Inputs, Tensor]:
-        """Returns all inputs and all targets in memory; raises an error if the data have no targets."""
+        """Returns all inputs and all targets, loaded into memory; raises an error if the data have no targets."""
         batch = self.whole()
         if batch.y is None:
             fix = "Pass (inputs, targets), or batches with targets: pairs, or dicts with the key 'labels'"
@@ -95,12 +94,13 @@ class AbstractSource(ABC):
         return join_batches(parts)
 
     def probe(self, n: int, *, seed: int = 0) -> Batch:
-        """Draws at most n examples with a random seed and keeps their order; for integer targets each class keeps its
-        share."""
+        """Returns a random sample of at most n examples in their original order, stratified by class if targets are
+        integers.
+        """
         return self.at(stratified_sample(len(self), self.labels(), n, seed=seed))
 
     def mean(self, function: Callable[[Batch], Any], *, size: int | None = None) -> Any:
-        """Returns the mean of a function over all examples; ``function(batch)`` returns the mean over one batch."""
+        """Returns the mean of a function over all examples; the function maps a batch to the mean over the batch."""
         total: Any = 0
         n = 0
         for batch in self.batches(size):
@@ -108,7 +108,7 @@ class AbstractSource(ABC):
         return total / n
 
     def _ready(self, batch: Batch) -> Batch:
-        """Checks a batch and adapts it to the module, if the source has a module."""
+        """Validates a batch and converts it to the form that the source's module takes, if it has one."""
         if self.module is None:
             return batch
         x = with_optional_arguments(as_inputs(batch.x, self.module), self.module)
@@ -146,7 +146,9 @@ class InMemorySource(AbstractSource):
 
 
 class Indexed(AbstractSource):
-    """A data source that reads a ``Dataset`` with a length example by example; ``collate`` makes a batch of several."""
+    """A data source for a torch ``Dataset`` with a length; reads single examples, which ``collate`` joins to
+    batches.
+    """
 
     def __init__(self, dataset: Any, collate: Callable[[list[Any]], Any], module: nn.Module | None) -> None:
         self.dataset, self.collate, self.module = dataset, collate, module
@@ -172,7 +174,7 @@ class Indexed(AbstractSource):
 
 
 class Columns(Indexed):
-    """A data source for Hugging Face data sets, which reads many rows of named columns at once."""
+    """A data source for Hugging Face data sets; reads many rows at once as columns."""
 
     def __init__(self, dataset: Any, module: nn.Module | None) -> None:
         super().__init__(dataset, default_collate, module)
@@ -188,7 +190,7 @@ class Columns(Indexed):
 
 
 class StreamingSource(AbstractSource):
-    """A data source that reads batches from an iterable; ``again`` starts a new pass over the iterable."""
+    """A data source for iterables of batches; the function ``again`` starts a new pass over the data."""
 
     def __init__(self, again: Callable[[], Iterable[Any]], module: nn.Module | None) -> None:
         self.again, self.module = again, module
@@ -226,7 +228,8 @@ class StreamingSource(AbstractSource):
 
 
 def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> AbstractSource:
-    """Returns a data source that yields batches, for data in any of the supported forms.
+    """Makes a data source, which reads batches, from data in any supported form: arrays, data sets, loaders, iterables,
+    functions.
 
     Args:
         data: inputs, when ``y`` is given; otherwise a pair (inputs, targets), a dict of columns with a target key, a
@@ -262,7 +265,7 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
 
 
 def as_input_source(x: Any, module: nn.Module) -> AbstractSource:
-    """Returns a data source for functions that need no targets: from inputs alone, or from data with targets.
+    """Makes a data source for functions that need no targets, from inputs alone or from data with targets.
 
     A tensor, an array, a table, a tuple, a list or a dict is what the module is called with. A pair (inputs, targets),
     a list of batches, a ``Dataset``, a ``DataLoader``, another iterable of batches or a function that returns one is
@@ -283,7 +286,7 @@ def as_input_source(x: Any, module: nn.Module) -> AbstractSource:
 
 
 def all_inputs(x: Any, module: nn.Module) -> Inputs:
-    """Returns all inputs of x in one batch that the module takes, without targets.
+    """Returns the inputs of all examples in x as one batch in the form that the module takes, without targets.
 
     ``x`` is as in `as_input_source`; data that come in batches are read to their end.
     Cost: reading the data; all inputs are in memory.
@@ -297,7 +300,7 @@ def all_inputs(x: Any, module: nn.Module) -> Inputs:
 
 
 def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
-    """Returns a source for data that are not arrays: data sets, loaders, iterables and functions."""
+    """Makes a data source from data that are not arrays: data sets, loaders, iterables and functions."""
     if isinstance(data, DataLoader):
         if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
             return StreamingSource(lambda: data, module)
@@ -323,7 +326,7 @@ def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
 
 
 def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None) -> Iterator[Any]:
-    """Collects single rows of a Hugging Face stream into batches."""
+    """Joins single rows of a Hugging Face stream to batches."""
     rows = iter(data)
     while some := list(islice(rows, DEFAULT_BATCH_SIZE)):
         yield batch_from_columns({name: [row[name] for row in some] for name in some[0]}, module)

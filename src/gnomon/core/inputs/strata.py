@@ -1,4 +1,4 @@
-"""Draws a reproducible sample of examples in which every class keeps its share.
+"""Draws a reproducible random sample of examples, stratified by class.
 
 >>> import torch
 >>> labels = torch.tensor([0] * 8 + [1] * 2)
@@ -16,8 +16,7 @@ __all__ = ["stratified_sample"]
 
 
 def stratified_sample(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -> Int[Tensor, " k"]:
-    """Returns the sorted indices of k of n examples (all if n < k); each class keeps its share, and at least one
-    example.
+    """Returns the sorted indices of a random sample of k of n examples (all if n < k), stratified by class.
 
     Shares are rounded by largest remainder; where k is below the number of classes, the largest classes come first.
     Cost: one permutation of n.
@@ -36,12 +35,13 @@ def stratified_sample(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -
 
 
 def _apportion(sizes: Tensor, k: int) -> Tensor:
-    """Distributes k sample places over classes in proportion to their sizes; each class gets at least one if
-    possible."""
+    """Splits a sample of size k over classes in proportion to their sizes, at least one each if possible; returns the
+    counts.
+    """
     exact = sizes.double() * k / int(sizes.sum())
     seats = torch.minimum(exact.floor().long().clamp(min=1 if k >= len(sizes) else 0), sizes)
     while int(seats.sum()) > k:
-        # takes a place from the class that exceeds its exact share most; no class loses its only place
+        # takes one from the class that exceeds its exact share most, but never its last one
         seats[int(torch.where(seats > 1, seats - exact, -torch.inf).argmax())] -= 1
     while int(seats.sum()) < k:
         seats[int(torch.where(seats < sizes, exact - seats, -torch.inf).argmax())] += 1

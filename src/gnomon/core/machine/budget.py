@@ -1,4 +1,4 @@
-"""Time limits of calls: every loop that can show a progress bar also ends the call when its time is over.
+"""Time limits of calls, which every loop that can show a progress bar checks.
 
 A public function states ``budget: float | None = None`` and has the decorator `limit_time`; nothing else changes in it.
 
@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class _Deadline:
-    """The seconds that a call may take, and when it started."""
+    """The time limit of a call in seconds, and when the call started."""
 
     seconds: float
     start: float
@@ -41,7 +41,7 @@ DEADLINE: ContextVar[_Deadline | None] = ContextVar("gnomon_deadline", default=N
 
 
 def limit_time(function: F) -> F:
-    """Decorates a function with a keyword argument ``budget``: after this many seconds the call ends with an error.
+    """Decorator for functions with the argument ``budget``: raises a `TimeLimitError` after this many seconds.
 
     The module of the user is left as it was, as after Ctrl-C. Without a budget nothing happens.
 
@@ -66,7 +66,7 @@ def limit_time(function: F) -> F:
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """A block that ends with a `TimeLimitError` if it takes longer; the earlier one of nested limits holds.
+    """Context manager: raises a `TimeLimitError` if its block takes longer than ``seconds``; nested limits also apply.
 
     >>> with time_limit(None):
     ...     check_time("steps", 1, 10)
@@ -86,7 +86,8 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 
 def check_time(what: str | None, done: int, total: int | None) -> None:
-    """Raises a `TimeLimitError` if the deadline is over; the message says what was done and the expected cost.
+    """Raises a `TimeLimitError` if the time limit has passed; the message reports the progress so far and the expected
+    time.
 
     Cost: a microsecond.
 

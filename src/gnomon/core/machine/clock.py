@@ -17,7 +17,7 @@ Clock = Callable[[], float]
 
 @dataclass(slots=True)
 class Ticking:
-    """A clock for tests: it advances by ``tick`` seconds each time it is read, and otherwise stands still.
+    """A fake clock for tests: each time it is read, it advances by ``tick`` seconds.
 
     A loop that reads it once per step has the same number of steps per second on every machine, whatever its load:
     with it, an examination or a run with a time budget gives the same answer everywhere.

@@ -1,4 +1,4 @@
-"""Writes files completely or not at all: if the disk is full, the previous file stays, and the error says what to do.
+"""Writes files completely or not at all: if the disk is full, the old file stays and the error says what to do.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
@@ -22,7 +22,7 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_file(path: str | Path, content: str | bytes) -> Path:
-    """Writes a file under a temporary name in its folder, then renames it; returns ``path``.
+    """Writes a file atomically: under a temporary name in the same folder, then renamed. Returns ``path``.
 
     The folder is made if it does not exist. A symbolic link stays, and its target is replaced. Devices, pipes, and
     files in a folder in which no file can be created are written in place.
@@ -85,7 +85,7 @@ def append_text(path: str | Path, text: str) -> None:
 
 
 def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError:
-    """Returns the error for a file that cannot be written; its message has the path, the reason and the fix.
+    """Returns (does not raise) the error for a file that cannot be written, with path, reason and fix.
 
     >>> print(write_error("report.html", OSError(errno.ENOSPC, "No space left on device")))
     cannot write report.html: No space left on device. Free some disk space, or pass another path.
@@ -96,11 +96,13 @@ def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError
 
 
 def _in_place(path: Path) -> bool:
-    """Whether a path must be written directly, without a temporary file: a device, a pipe, or a folder without write
-    access."""
+    """Returns whether a path must be written directly instead of by renaming a temporary file: devices, pipes,
+    read-only folders.
+    """
     try:
         if Path(os.path.abspath(path)).parts[1:2] in (("dev",), ("proc",)):
-            # writing /dev/stdout must not replace it, although it may be a regular file that the shell holds open
+            # written directly, because replacing /dev/stdout would detach it from the file that the shell
+            # redirects to
             return True
         return path.exists() and (not path.is_file() or not os.access(os.path.realpath(path.parent), os.W_OK))
     except OSError:
@@ -108,18 +110,19 @@ def _in_place(path: Path) -> bool:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    """Replaces the file ``target``: writes a temporary file in its folder and renames it; removes it if anything
-    fails."""
+    """Replaces the file ``target`` by renaming a temporary file that holds the new content; removes that file if
+    anything fails.
+    """
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    # the name is random, because the target's name may have the maximum length already
+    # a random name, because the target's name may already have the maximum length
     fresh = target.with_name(f".gnomon-{token_hex(8)}.tmp")
     try:
         with fresh.open("xb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())  # some disks report only here that they are full
+            os.fsync(file.fileno())  # some file systems report a full disk only here
         if mode is not None:
             fresh.chmod(mode)
         os.replace(fresh, target)

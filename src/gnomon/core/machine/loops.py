@@ -34,11 +34,11 @@ INNER: dict[str, Any] = {"nogil": True, "fastmath": set(FAST_MATH_FLAGS), "error
 ANNOUNCEMENT = "Compiling loops for this machine. This happens once and takes up to half a minute."
 """Written to stderr before the first compilation."""
 
-_intrinsic: Any = intrinsic  # typed as Any because numba passes the first argument itself, which mypy cannot see
+_intrinsic: Any = intrinsic  # Any, because numba passes the first argument itself, which mypy cannot see
 
 
 def compile_on_first_use(function: Callable[..., Any]) -> Any:
-    """Compiles a function with numba when it is first called, and caches the result on disk if a folder is writable.
+    """Decorator: compiles a function with numba on its first call, and caches the compiled code on disk if possible.
 
     Numba looks only at the file of the function to see whether a kept version is old; here it sees the whole folder.
     Cost: a compilation at the first call with new argument types, unless it is cached.
@@ -53,13 +53,14 @@ def compile_on_first_use(function: Callable[..., Any]) -> Any:
     made.announced = True
     try:
         made._cache._cache_file._source_stamp = _stamp(function)
-    except AttributeError:  # another version of numba; then only changes of the function's own file renew the cache
+    except AttributeError:  # an unknown numba version: the cache is renewed only if the function's own file changes
         pass
     return made
 
 
 def is_compiled(function: Any, *arguments: Any) -> bool:
-    """Whether a compiled loop is ready, in this process or in the cache on disk, for arguments of these types.
+    """Returns whether compiled code of a function exists for these argument types, in this process or in the cache on
+    disk.
 
     With arguments: for arguments of their types; without any: for some types.
     Cost: one small file is read.
@@ -74,25 +75,25 @@ def is_compiled(function: Any, *arguments: Any) -> bool:
     try:
         index = function._cache._cache_file._load_index()
         key = function._cache._index_key(signature, function.targetctx.codegen()) if arguments else None
-    except (AttributeError, OSError):  # a cache on disk is missing, or this version of numba stores it elsewhere
+    except (AttributeError, OSError):  # no cache on disk, or this numba version stores it elsewhere
         return False
     return key in index if arguments else bool(index)
 
 
 class Announcer(event.Listener):
-    """Prints once that loops are being compiled, if a user sees stderr; ignores compilations by other packages."""
+    """A numba listener that prints once, on a terminal, that gnomon's loops are being compiled."""
 
     def __init__(self) -> None:
         self.said = False
 
     def on_start(self, event: Any) -> None:
-        """Prints the announcement before the first function is compiled."""
+        """Prints the announcement when the first of gnomon's functions is compiled."""
         if not self.said and getattr(event.data["dispatcher"], "announced", False) and progress.is_terminal():
             self.said = True
             progress.progress_line(ANNOUNCEMENT)
 
     def on_end(self, event: Any) -> None:
-        """Does nothing; numba requires this method."""
+        """Does nothing; numba requires a listener to have this method."""
 
 
 ANNOUNCER = Announcer()
@@ -101,15 +102,16 @@ event.register("numba:compile", ANNOUNCER)
 
 
 def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
-    """Returns names, dates and sizes of the files in the function's folder and of this file, which show whether a
-    cached version is old."""
+    """Returns names, dates and sizes of the source files that a compiled function may depend on, to detect an outdated
+    cache.
+    """
     files = [Path(__file__), *sorted(Path(function.__code__.co_filename).parent.glob("*.py"))]
     return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files)
 
 
 @_intrinsic
 def use_wide_vectors(typing_context):
-    """Lets the compiler use 512-bit vectors in the calling function, and promises that its array arguments do not
+    """Numba intrinsic: allows 512-bit vectors in the calling function, and declares that its array arguments do not
     overlap.
 
     Hypotheses: they do not. Cost: none when it runs.
@@ -126,7 +128,7 @@ def use_wide_vectors(typing_context):
         function = builder.function
         set.add(
             function.attributes, '"prefer-vector-width"="512"'
-        )  # passed as a string, because llvmlite knows no method for this attribute
+        )  # as a string, because llvmlite has no method for this attribute
         for argument in function.args:
             if isinstance(argument.type, ir.PointerType) and isinstance(
                 argument.type.pointee, ir.FloatType | ir.DoubleType
@@ -139,7 +141,8 @@ def use_wide_vectors(typing_context):
 
 @_intrinsic
 def borrow(typing_context, array):
-    """Returns the array without its reference count, so that slices in inner loops do not count references.
+    """Numba intrinsic: returns a view of the array without reference counting, which makes slices in inner loops
+    cheaper.
 
     Hypotheses: the caller holds the array while the view lives; arguments of an entry are held by Python.
 

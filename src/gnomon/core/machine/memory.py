@@ -1,4 +1,4 @@
-"""Reports free memory, and cuts a matrix into tiles that fit into it.
+"""Measures free memory, and divides matrices into blocks that fit into it.
 
 >>> [t.shape for t in tiles(3, 5, pair_bytes=8, budget=8 * 6)]
 [(2, 3), (2, 2), (1, 3), (1, 2)]
@@ -19,7 +19,7 @@ FALLBACK_FREE_BYTES = 4 * 2**30
 
 @dataclass(frozen=True, slots=True)
 class MatrixTile:
-    """A tile of a matrix: rows [row, row_end) and columns [col, col_end)."""
+    """A rectangular block of a matrix: rows [row, row_end) and columns [col, col_end)."""
 
     row: int
     row_end: int
@@ -28,7 +28,7 @@ class MatrixTile:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of rows and columns of the tile."""
+        """Returns the numbers of rows and columns of the block."""
         return self.row_end - self.row, self.col_end - self.col
 
 
@@ -53,7 +53,7 @@ def free_bytes() -> int:
 
 
 def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = False) -> Iterator[MatrixTile]:
-    """Cuts an n x m matrix into nearly square tiles of at most ``budget / pair_bytes`` entries.
+    """Divides an n x m matrix into nearly square blocks of at most ``budget / pair_bytes`` entries each.
 
     Hypotheses: ``budget >= pair_bytes``, so that one pair fits. With ``symmetric`` only tiles that meet the lower
     triangle are given.
@@ -68,7 +68,7 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
     cols = min(m, max(1, pairs // rows))
     if symmetric:
         rows = cols = min(n, side)
-    # makes all tiles nearly equally large, so that threads finish together
+    # equalizes the sizes of blocks, so that all threads finish at about the same time
     rows, cols = ceil(n / ceil(n / rows)), ceil(m / ceil(m / cols))
     for i in range(0, n, rows):
         last = min(n, i + rows)
@@ -77,7 +77,7 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
 
 
 def format_bytes(size: float) -> str:
-    """Formats a number of bytes for people, such as "1.5 MiB".
+    """Formats a number of bytes as text, such as "1.5 MiB".
 
     >>> format_bytes(3 * 2**30)
     '3.0 GiB'

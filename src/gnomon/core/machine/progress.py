@@ -19,7 +19,7 @@ SECONDS_BEFORE_BAR = 2.0
 
 
 class Progress:
-    """Counts finished tasks from any thread and draws a progress bar; without a name (``what``) no bar is drawn.
+    """Counts finished tasks of several threads and draws a progress bar; without a name (``what``) it only counts.
 
     One bar is drawn at a time: of tasks within tasks the one that is first to last.
 
@@ -49,7 +49,7 @@ class Progress:
             Progress.drawn = None
 
     def advance(self, steps: int) -> None:
-        """Adds finished tasks, from any thread, without redrawing the bar."""
+        """Adds to the number of finished tasks, from any thread, without redrawing the bar."""
         self.done += steps
 
     def step(self) -> None:
@@ -58,7 +58,9 @@ class Progress:
         self.show()
 
     def show(self) -> None:
-        """Redraws the bar if it is due and a user sees stderr; ends the call if its time is over, see `budget`."""
+        """Redraws the bar if it is due and a user can see it; raises an error if the time limit of the call has
+        passed.
+        """
         check_time(self.what, self.done, self.total)
         if self.what is None:
             return
@@ -82,7 +84,7 @@ class Progress:
 
 @contextmanager
 def without_bars() -> Iterator[None]:
-    """Shows no bars in a block that has a display of its own.
+    """Context manager: hides progress bars, for code that has its own display.
 
     >>> with without_bars(), Progress(3, "tiles") as progress:
     ...     progress.step()
@@ -96,7 +98,7 @@ def without_bars() -> Iterator[None]:
 
 
 def progress_line(text: str) -> None:
-    """Writes one line to stderr immediately, above the progress bar if one is visible.
+    """Prints one line to stderr immediately, above the progress bar if there is one.
 
     >>> import contextlib, io
     >>> with contextlib.redirect_stderr(io.StringIO()) as lines:
@@ -104,11 +106,11 @@ def progress_line(text: str) -> None:
     >>> lines.getvalue()
     'reading\\n'
     """
-    print(text, file=sys.stderr, flush=True)  # rich moves its bar below the new line
+    print(text, file=sys.stderr, flush=True)  # rich moves its bar below this line
 
 
 def is_terminal() -> bool:
-    """Whether a user can see stderr, because it is a terminal or the output of a notebook.
+    """Returns whether a user can see stderr: it is a terminal or the output of a notebook.
 
     >>> is_terminal() in (False, True)
     True
@@ -117,7 +119,7 @@ def is_terminal() -> bool:
 
 
 def with_progress_bar(items: Sequence[T], what: str) -> Generator[T, None, None]:
-    """Yields the items one after another and shows a bar that counts finished items.
+    """Yields the items one by one, and shows a progress bar that counts the finished ones.
 
     >>> list(with_progress_bar(range(3), "products"))
     [0, 1, 2]

@@ -1,4 +1,4 @@
-"""Runs independent tasks in as many threads as torch uses; all threads end with the call.
+"""Runs independent tasks in several threads, as many as torch uses.
 
 Compiled loops and matrix products hold no interpreter lock, so Python's own threads do; each takes the next tile when
 it has finished one. While they run, a matrix product inside a tile uses one thread.
@@ -24,7 +24,7 @@ Room = TypeVar("Room")
 def run_in_threads(
     function: Callable[[Task, Room], Result], tasks: Sequence[Task], room: Callable[[], Room], what: str | None
 ) -> list[Result]:
-    """Calls ``function(task, buffer)`` for all tasks in several threads; the order of the results is arbitrary.
+    """Calls ``function(task, buffer)`` for all tasks in several threads; returns the results in any order.
 
     ``what`` names the tasks on the bar that long work shows; None shows none.
 
@@ -70,13 +70,14 @@ def _run_in_threads(
             futures = [pool.submit(work) for _ in range(count)]
             _finish(futures, progress)
         finally:
-            stop.set()  # stops each thread after its current task; the end of this block waits for them
+            stop.set()  # makes each thread stop after its current task; the end of the with block waits for them
     return [r for f in futures for r in f.result()]
 
 
 def _finish(futures: Iterable[Future[Any]], progress: Progress) -> None:
-    """Waits for threads in short steps, so that an interrupt is noticed at once and an error stops the other
-    threads."""
+    """Waits until all threads are done, in short steps, so that interrupts and errors in threads are noticed
+    quickly.
+    """
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
@@ -87,7 +88,7 @@ def _finish(futures: Iterable[Future[Any]], progress: Progress) -> None:
 
 @cache
 def _libraries() -> Any:
-    """Returns the matrix libraries that numpy has loaded; None if threadpoolctl is not installed."""
+    """Returns a controller of the matrix libraries' threads; None if threadpoolctl is not installed."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -96,8 +97,7 @@ def _libraries() -> Any:
 
 
 def single_threaded_products() -> Any:
-    """Returns a context in which numpy's matrix products and factorizations use one thread, which is faster for small
-    ones.
+    """Context manager: limits numpy's matrix operations to one thread, which is faster for small matrices.
 
     Cost: some microseconds; the first call looks for the libraries.
 

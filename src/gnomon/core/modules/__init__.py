@@ -1,1 +1,1 @@
-"""Runs the user's module, captures the outputs of its layers, copies it, and leaves the original unchanged."""
+"""Runs the user's module, captures the outputs of its layers and copies it, without changing the original."""

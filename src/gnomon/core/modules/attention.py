@@ -1,4 +1,4 @@
-"""Describes attention modules, so that `gnomon.program` can read them without importing them.
+"""Defines how attention modules describe themselves to `gnomon.program`, which need not import them.
 
 >>> AttentionLayout(query_key="qk", value="v", out="o").value
 'v'
@@ -12,7 +12,7 @@ __all__ = ["AttentionLayout", "SelfAttentionModule"]
 
 @dataclass(frozen=True, slots=True)
 class AttentionLayout:
-    """Names of the three Linear layers of a self-attention module that uses one layer for queries and keys."""
+    """The names of the three Linear layers in an attention module whose queries and keys share one layer."""
 
     query_key: str
     value: str
@@ -21,9 +21,11 @@ class AttentionLayout:
 
 @runtime_checkable
 class SelfAttentionModule(Protocol):
-    """The interface of self-attention modules for (batch, positions, channels) that name their layers."""
+    """The interface of attention modules on inputs (batch, positions, channels) that report the names of their
+    layers.
+    """
 
     @property
     def attention_form(self) -> AttentionLayout:
-        """The names of the module's three Linear layers."""
+        """Returns the names of the module's three Linear layers."""
         ...

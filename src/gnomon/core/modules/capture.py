@@ -26,7 +26,7 @@ EXAMPLES_PER_PASS = 256
 
 
 def layer_names(module: nn.Module) -> tuple[str, ...]:
-    """Returns the names of all submodules that have no submodules themselves, in registration order.
+    """Returns the names of all layers without sublayers, in the order of their registration.
 
     Cost: a walk over the parts.
 
@@ -38,7 +38,7 @@ def layer_names(module: nn.Module) -> tuple[str, ...]:
 
 @contextmanager
 def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tensor]]:
-    """Opens a context with a dict that every forward pass fills with the outputs of these layers, with gradients.
+    """Context manager: yields a dict that each forward pass fills with the outputs of the given layers, with gradients.
 
     Cost: none beyond the pass.
 
@@ -74,7 +74,7 @@ def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tens
 def outputs_of_layers(
     module: nn.Module, x: Inputs, layers: Sequence[str], *, keep: Callable[[Tensor], Tensor] = Tensor.detach
 ) -> dict[str, Tensor]:
-    """Returns the outputs of some layers for all inputs, in eval mode and without gradients.
+    """Returns the outputs of the given layers for all inputs, by layer name, in eval mode and without gradients.
 
     ``keep`` selects the part of each batch's output that is kept; by default all of it.
     Cost: one forward pass, and what is kept in memory.

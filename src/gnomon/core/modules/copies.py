@@ -1,4 +1,4 @@
-"""Makes copies of a module that share nothing with the original.
+"""Makes copies of a module that share no parameters with the original.
 
 ``copy.deepcopy`` copies a module but no functions. A module that keeps ``self.mlp = lambda x: block.proj(block.fc(x))``
 therefore has copies that still run the layers of the original: training such a copy changes the original, and the
@@ -67,7 +67,7 @@ def copy_module(module: nn.Module) -> nn.Module:
 
 
 def _copy_parameter_hooks(module: nn.Module, memo: Memo) -> None:
-    """Gives the parameters of a copy the hooks of the original's parameters, which deepcopy leaves out."""
+    """Copies the gradient hooks of parameters from the original to the copy, because deepcopy drops them."""
     for p in module.parameters():
         hooks, copied = p._backward_hooks, memo.get(id(p))
         if hooks and isinstance(copied, Tensor) and copied is not p:
@@ -85,15 +85,16 @@ def copy_to_train(module: nn.Module) -> nn.Module:
     torch.Size([1, 1])
     """
     made = copy_module(module)
-    # scripted modules cannot have hooks, and hold all of their code, so no check is needed
+    # scripted modules cannot have hooks; they contain all their code, so no check is needed
     if not isinstance(made, torch.jit.ScriptModule):
         _check_first_pass(made, module)
     return made
 
 
 def _check_first_pass(made: nn.Module, original: nn.Module) -> None:
-    """Lets the first forward pass of a copy raise an error if the copy uses layers of the original, for example by a
-    global name."""
+    """Makes the first forward pass of a copy raise an error if it uses layers of the original, for example through a
+    global name.
+    """
     recorded = _Recorded(_others(made, original))
     handles: list[RemovableHandle] = []
 
@@ -114,7 +115,7 @@ def _check_first_pass(made: nn.Module, original: nn.Module) -> None:
 
 
 def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[], Any]) -> tuple[str, ...]:
-    """Returns the names of the original's parameters that a forward pass of its copy uses; empty if the copy is
+    """Returns the names of the original's parameters that a forward pass of the copy uses; empty if the copy is
     independent.
 
     Cost: the forward pass.
@@ -135,7 +136,7 @@ def _others(made: nn.Module, original: nn.Module) -> dict[str, Tensor]:
 
 
 class _Rebind:
-    """Makes functions and lambdas that a copied module stores refer to the copy instead of the original."""
+    """Rewrites functions that a copied module stores, so that they refer to the copy instead of the original."""
 
     def __init__(self, module: nn.Module, memo: Memo) -> None:
         self.memo = memo
@@ -173,7 +174,7 @@ class _Rebind:
         return value
 
     def refers(self, value: Any, seen: set[int]) -> bool:
-        """Whether a function or container refers to a part of the original module."""
+        """Returns whether a function or container refers to the original module or one of its layers."""
         if id(value) in self.own:
             return True
         if id(value) in seen:
@@ -186,7 +187,7 @@ class _Rebind:
             return self.memo[id(old)]
         cells = tuple(types.CellType() for _ in old.__closure__ or ())
         new = types.FunctionType(old.__code__, old.__globals__, old.__name__, None, cells or None)
-        self.memo[id(old)] = new  # stored before its cells are filled, because a function may refer to itself
+        self.memo[id(old)] = new  # stored before its closure is filled, because a function may refer to itself
         new.__defaults__ = self.for_copy(old.__defaults__)
         new.__kwdefaults__ = self.for_copy(old.__kwdefaults__)
         new.__qualname__, new.__module__, new.__doc__ = old.__qualname__, old.__module__, old.__doc__
@@ -197,16 +198,16 @@ class _Rebind:
         return new
 
     def for_copy(self, value: Any) -> Any:
-        """Returns what a function refers to, with the copy in place of the original module."""
+        """Returns a value that refers to the copy wherever the given one refers to the original module."""
         return self.value(copy.deepcopy(value, self.memo)) if self.refers(value, set()) else value
 
 
 class _Recorded(TorchFunctionMode):
-    """Records which of some given tensors are used as arguments of torch functions."""
+    """A torch function mode that records which of the given tensors are used."""
 
     def __init__(self, tensors: dict[str, Tensor]) -> None:
         super().__init__()
-        self.tensors = tensors  # kept alive so that no new tensor reuses their ids
+        self.tensors = tensors  # keeps the tensors alive, so that no new tensor gets one of their ids
         self.known, self.seen = {id(t) for t in tensors.values()}, set[int]()
 
     def used_names(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Replaces fused layers by plain implementations, of which torch can compute derivatives of every order.
+"""Replaces fused kernels of layers by plain formulas, which torch can differentiate any number of times.
 
 >>> import torch
 >>> with use_differentiable_layers(nn.LayerNorm(3)):
@@ -20,7 +20,7 @@ __all__ = ["use_differentiable_layers"]
 
 @contextmanager
 def use_differentiable_layers(module: nn.Module) -> Iterator[None]:
-    """Opens a context in which attention, recurrent and normalization layers support derivatives of every order.
+    """Context manager: makes attention, recurrent and normalization layers differentiable any number of times.
 
     The fused forms have no forward mode, or no second derivative, or, for layer norm, a wrong third derivative.
 
@@ -35,7 +35,7 @@ def use_differentiable_layers(module: nn.Module) -> Iterator[None]:
         stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
         stack.enter_context(warnings.catch_warnings())
-        # torch warns about its own deprecated jit when it loads forward-mode derivatives
+        # importing torch's forward-mode derivatives triggers a warning about torch's own deprecated jit
         warnings.filterwarnings("ignore", message=".*torch.jit.script")
         # torch sets this flag itself and then warns about it
         warnings.filterwarnings("ignore", message="TF32 acceleration")
@@ -45,7 +45,7 @@ def use_differentiable_layers(module: nn.Module) -> Iterator[None]:
 
 
 class _PlainOperations(TorchFunctionMode):
-    """Replaces layer norm and attention by plain implementations of their definitions.
+    """A torch function mode that computes layer norm and attention by plain formulas instead of fused kernels.
 
     torch's layer norm saves mean and scale as if they were constants. Some models choose the kernel of their attention
     themselves, and a fused kernel has no second derivative.
@@ -65,7 +65,7 @@ def _attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Computes softmax(q k^T scale + mask) v, as torch documents scaled dot-product attention."""
+    """Computes attention softmax(q k^T scale + mask) v by its plain formula."""
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
@@ -78,7 +78,7 @@ def _attention(
         scores = scores.masked_fill(~attn_mask, -torch.inf) if masked else scores + attn_mask
     weights = scores.softmax(-1)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
-        # a query that may attend to no key gets the output zero, as in torch
+        # as in torch, the output is zero for a query that may attend to no key
         weights = weights.masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)
     return nn.functional.dropout(weights, dropout_p, training=dropout_p > 0) @ value
 

@@ -1,4 +1,4 @@
-"""Lists torch's layer classes by kind, for all code that reads modules.
+"""Lists torch's layer classes by kind, such as convolutions, poolings and activations.
 
 >>> isinstance(nn.Conv2d(1, 1, 1), CONVOLUTIONS), isinstance(nn.ConvTranspose2d(1, 1, 1), CONVOLUTIONS)
 (True, False)

@@ -1,4 +1,4 @@
-"""Converts what a module returns to a tensor, or to a matrix with one row per example.
+"""Converts a module's output to a tensor, or to a matrix with one row per example.
 
 >>> import torch
 >>> outputs(nn.Linear(2, 3), torch.zeros(600, 2)).shape
@@ -28,7 +28,7 @@ EXAMPLES_PER_PASS = 256
 
 
 def outputs(module: nn.Module, x: Inputs) -> Float[Tensor, "n k"]:
-    """Returns one row of outputs per example, in eval mode and without gradients; the module stays unchanged.
+    """Runs a module in eval mode without gradients; returns one row of outputs per example.
 
     Random numbers that the module draws are the same at every call, and the caller's are not used up.
     Cost: one forward pass.
@@ -42,7 +42,7 @@ def outputs(module: nn.Module, x: Inputs) -> Float[Tensor, "n k"]:
 
 
 def run_to_rows(module: Any, x: Inputs) -> Float[Tensor, "n k"]:
-    """Runs a module in its current mode and returns one row of outputs per example.
+    """Runs a module in its current mode; returns one row of outputs per example.
 
     Cost: one call of the module.
 
@@ -53,7 +53,7 @@ def run_to_rows(module: Any, x: Inputs) -> Float[Tensor, "n k"]:
 
 
 def output_tensor(outputs: Any) -> Tensor:
-    """Returns the predictions in what a module returned, which may be a tensor, tuple, dict or record.
+    """Returns the predictions in a module's output, which may be a tensor, tuple, dict or dataclass.
 
     A field with a usual name (`PREDICTIONS`) comes first, then the first tensor of real numbers with an example axis. A
     loss that the module computed is a single number and is never taken.
@@ -77,7 +77,7 @@ def output_tensor(outputs: Any) -> Tensor:
 
 
 def _fields(outputs: Any) -> tuple[Any, ...]:
-    """Returns the values in a tuple, a dict or a dataclass, in order; nothing for other types."""
+    """Returns the values of a tuple, a dict or a dataclass, in order; empty for other types."""
     if isinstance(outputs, Mapping):
         return tuple(outputs.values())
     if isinstance(outputs, tuple | list):
@@ -86,7 +86,7 @@ def _fields(outputs: Any) -> tuple[Any, ...]:
 
 
 def output_rows(outputs: Any, n: int) -> Float[Tensor, "n k"]:
-    """Returns what a module returned for n examples, of any shape (n, ...), as a matrix with n rows.
+    """Reshapes a module's output for n examples, (n, ...), to a matrix with n rows.
 
     >>> output_rows(torch.zeros(2, 3, 4), 2).shape
     torch.Size([2, 12])

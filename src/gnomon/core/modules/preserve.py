@@ -1,4 +1,4 @@
-"""Leaves a user's module exactly as it was: its mode, weights, buffers, gradients, hooks and random states.
+"""Restores a user's module after use: its mode, weights, buffers, gradients, hooks, and torch's random states.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout())
@@ -40,7 +40,7 @@ def preserve(
     weights: bool = False,
     all_derivatives: bool = False,
 ) -> Iterator[None]:
-    """Restores a module exactly when the context ends, even after an error or an interrupt.
+    """Context manager: restores the module's mode, weights, buffers and gradients at the end, even after an error.
 
     Restores the mode of each part, buffers, gradients, attributes, hooks, parameters as objects, and the random states
     of torch, numpy and Python. Autocast and inference mode are off inside.
@@ -82,7 +82,7 @@ def preserve(
 
 @contextmanager
 def set_mode(module: nn.Module, mode: ModuleMode) -> Iterator[None]:
-    """Opens a context in which all submodules are in train or eval mode; restores each submodule's own mode at the end.
+    """Context manager: sets all submodules to train or eval mode, and restores the mode of each at the end.
 
     Cost: a walk over the parts of the module.
 
@@ -95,7 +95,7 @@ def set_mode(module: nn.Module, mode: ModuleMode) -> Iterator[None]:
     """
     modes = [(part, part.training) for part in module.modules()]
     for part, _ in modes:
-        # nn.Module's own assignment searches for parameters first, which is slow
+        # avoids nn.Module's own assignment, which searches parameters first and is slow
         object.__setattr__(part, "training", mode == "train")
     try:
         yield
@@ -106,7 +106,7 @@ def set_mode(module: nn.Module, mode: ModuleMode) -> Iterator[None]:
 
 @contextmanager
 def random_state(seed: int | None = None) -> Iterator[None]:
-    """Opens a context that restores torch's random states at the end; ``seed`` sets them inside the context.
+    """Context manager: seeds torch's random generators, and restores their states at the end.
 
     Cost: a copy of the random states.
 
@@ -129,7 +129,7 @@ def random_state(seed: int | None = None) -> Iterator[None]:
 
 
 class _Saved:
-    """Stores the state of a module and restores it."""
+    """Stores the complete state of a module, and restores it later."""
 
     def __init__(self, module: nn.Module, *, weights: bool) -> None:
         parts = list(module.modules())
@@ -176,6 +176,6 @@ def _restore_dict(now: dict[str, object], before: dict[str, object]) -> None:
 @torch.no_grad()
 def _rewrite(values: list[tuple[Tensor, int, Tensor]]) -> None:
     for now, version, before in values:
-        # batch norm changes its buffers without raising their version counter, so values are compared too
+        # compares values too, because batch norm changes buffers without a new version number
         if now._version != version or not torch.equal(now, before):
             now.copy_(before)

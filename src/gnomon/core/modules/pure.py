@@ -32,7 +32,9 @@ __all__ = ["PureFunction", "check_finite"]
 
 @dataclass(frozen=True, slots=True)
 class PureFunction:
-    """A module as a function f(w, x) of chosen parameters w and inputs x, which leaves the module unchanged."""
+    """A module as a pure function f(w, x) of some of its parameters w and inputs x; the module itself does not
+    change.
+    """
 
     module: nn.Module
     leaves: dict[str, Tensor]
@@ -40,8 +42,8 @@ class PureFunction:
 
     @classmethod
     def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None) -> "PureFunction":
-        """Makes a function of the parameters that require gradients, or of those whose name matches a shell-style
-        pattern.
+        """Makes a function of a module's trainable parameters, or of the parameters whose names match a pattern such as
+        "0.*".
 
         A pattern also takes frozen parameters: it names what to differentiate, not what is being trained.
 
@@ -72,14 +74,13 @@ class PureFunction:
     def __call__(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Tensor:
-        """Returns the outputs as an (n, k) matrix, also if the module returns another shape (n, ...)."""
+        """Returns the outputs as a matrix (n, k), even if the module returns a shape (n, ...)."""
         return output_rows(self.module_output(x, leaves, state=state), count(x))
 
     def module_output(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Any:
-        """Returns the output of the module as it is; the module may write into ``state``, by default copies of its
-        buffers."""
+        """Returns what the module returns, unchanged; its buffers are taken from ``state`` and may be updated there."""
         if state is None:
             state = {name: b.detach().clone() for name, b in self.module.named_buffers()}
         return self._run({**(self.leaves if leaves is None else leaves), **self.others, **state}, x)
@@ -93,7 +94,7 @@ class PureFunction:
 
 
 def check_finite(y: Tensor, start: int = 0) -> None:
-    """Raises an error that names the first example whose outputs y are not finite.
+    """Raises an error that names the first example whose output is NaN or infinite.
 
     Cost: one pass over y.
 

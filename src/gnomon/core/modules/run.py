@@ -18,7 +18,7 @@ __all__ = ["call_with_inputs", "run", "wrap_user_errors"]
 
 
 def run(module: Callable[..., Any], x: Inputs) -> Any:
-    """Calls module(x), module(*x) or module(**x) for a tensor, a tuple or a dict, and explains errors that it raises.
+    """Calls the module with x, *x or **x (tensor, tuple or dict), and explains errors that it raises.
 
     Cost: one call of the module.
 
@@ -30,7 +30,7 @@ def run(module: Callable[..., Any], x: Inputs) -> Any:
 
 
 def call_with_inputs(function: Callable[..., Any], x: Inputs) -> Any:
-    """Calls function(x), function(*x) or function(**x) for a tensor, a tuple or a dict.
+    """Calls function(x), function(*x) or function(**x), depending on whether x is a tensor, a tuple or a dict.
 
     Cost: one call.
 
@@ -46,7 +46,7 @@ def call_with_inputs(function: Callable[..., Any], x: Inputs) -> Any:
 
 @contextmanager
 def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterator[None]:
-    """Explains errors of the user's code: which call failed, on which inputs, and what to do.
+    """Context manager: turns errors in the user's code into errors that name the failed call, its inputs, and a fix.
 
     >>> try:
     ...     with wrap_user_errors(None, torch.zeros(2, 3)):
@@ -67,7 +67,7 @@ def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterat
 
 
 def _fix_for(module: Any, x: Inputs) -> str:
-    """Suggests what to change when a module raises an error on inputs x."""
+    """Returns advice for an error that a module raised on inputs x."""
     if any(not t.is_floating_point() for t in tensors(x)):
         return "Pass x.float(), or a module that accepts this dtype"
     parameters = module.parameters() if isinstance(module, nn.Module) else ()

@@ -1,4 +1,4 @@
-"""Measures the memory that a computation keeps for its derivatives, and how many examples fit into free memory.
+"""Measures how much memory a computation stores for its backward pass, and how many examples fit into free memory.
 
 >>> import torch
 >>> from torch import nn
@@ -19,7 +19,7 @@ __all__ = ["examples_that_fit", "bytes_saved_for_backward"]
 
 
 def bytes_saved_for_backward(run: Callable[[], Any], module: nn.Module) -> int:
-    """Returns the bytes that autograd saves for the backward pass of a computation, without the module's own tensors.
+    """Returns how many bytes autograd stores for the backward pass of a computation, without parameters and buffers.
 
     Cost: the computation.
 

@@ -1,4 +1,4 @@
-"""Finds the line of the user's code that made a layer, as compilers name the line of an error.
+"""Finds the line of the user's code that creates a layer, for error messages and findings.
 
 The path of a layer, such as "body.2.fc1", is followed from the network: the line that assigns ``self.body`` in its
 class, the third argument if that line calls ``nn.Sequential``, then the line that assigns ``self.fc1`` in the class of
@@ -32,7 +32,7 @@ CACHED_FILES = 64
 
 @dataclass(frozen=True, slots=True)
 class SourceLine(Record):
-    """A line in a file of the user.
+    """A line in one of the user's files.
 
     >>> str(SourceLine("models/net.py", 12))
     'models/net.py:12'
@@ -47,7 +47,7 @@ class SourceLine(Record):
 
 @dataclass(frozen=True, slots=True)
 class _Place(Record):
-    """A line in a file, and the expression on it that makes the layer if it is written there."""
+    """A line in a file, and the expression on that line that creates a layer, if there is one."""
 
     file: str
     line: int
@@ -55,7 +55,7 @@ class _Place(Record):
 
 
 def find_source_line(module: nn.Module, where: str, build: Callable[[], Any] | None = None) -> SourceLine | None:
-    """The line that makes the layer or the parameter ``where`` of a module; None if it is not in the user's files.
+    """Returns the line of the user's code that creates the layer or parameter named ``where``; None if it is not found.
 
     ``build`` is the function that builds the module, if there is one. If the line cannot be found, the result is the
     line of the class that owns the layer, or of the function.
@@ -72,7 +72,8 @@ def find_source_line(module: nn.Module, where: str, build: Callable[[], Any] | N
         if inside is None and part not in current._parameters:
             break
         reached = True
-        if not type(current).__module__.startswith("gnomon."):  # a wrapper of gnomon does not appear in the user's code
+        # skips gnomon's own wrappers, which are not in the user's code
+        if not type(current).__module__.startswith("gnomon."):
             line_only = place and _Place(place.file, place.line)
             place = _place_of_attribute(type(current), part) or _argument(place, part) or line_only
         if inside is None:
@@ -82,7 +83,7 @@ def find_source_line(module: nn.Module, where: str, build: Callable[[], Any] | N
 
 
 def _of_function(build: Callable[[], Any] | None) -> _Place | None:
-    """Returns the expression that a function or lambda returns."""
+    """Returns the place of the expression that a function or lambda returns."""
     code = getattr(build, "__code__", None)
     if code is None or not _is_users(code.co_filename) or (tree := _tree(code.co_filename)) is None:
         return None
@@ -95,7 +96,7 @@ def _of_function(build: Callable[[], Any] | None) -> _Place | None:
 
 
 def _returned_value(function: ast.FunctionDef) -> ast.expr | None:
-    """Returns the expression that a function returns; if it returns a name, the last value of that name."""
+    """Returns the expression that a function returns; if that is a variable, the last value assigned to it."""
     values = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
     value = values[-1] if values else None
     if isinstance(value, ast.Name):
@@ -125,7 +126,9 @@ def _place_of_attribute(kind: type, name: str) -> _Place | None:
 
 
 def _value_for(targets: list[Any], value: ast.expr, name: str) -> ast.expr | None:
-    """Returns the value that an assignment gives to ``self.name``, also within a tuple of targets."""
+    """Returns the expression that an assignment gives to ``self.name``, also if several targets are assigned at
+    once.
+    """
     for target in targets:
         pairs = [(target, value)]
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
@@ -137,7 +140,7 @@ def _value_for(targets: list[Any], value: ast.expr, name: str) -> ast.expr | Non
 
 
 def _argument(place: _Place | None, part: str) -> _Place | None:
-    """Returns the argument of ``nn.Sequential(...)`` or ``nn.ModuleList([...])`` that is the layer with this number."""
+    """Returns the place of the i-th layer among the arguments of ``nn.Sequential(...)`` or ``nn.ModuleList([...])``."""
     call = None if place is None else place.made
     if place is None or not isinstance(call, ast.Call) or not part.isdigit():
         return None

@@ -1,4 +1,4 @@
-"""Describes convolutions whose weights are shared over positions, so that `gnomon.program` can read them.
+"""Defines how convolutions with shared weights describe themselves to `gnomon.program`.
 
 >>> import torch
 >>> TiedWeightLayout(torch.tensor([[0, 1]]), 1, 2, (1, 1)).index.shape
@@ -15,7 +15,7 @@ __all__ = ["TiedAffineModule", "TiedWeightLayout"]
 
 @dataclass(frozen=True, slots=True)
 class TiedWeightLayout:
-    """Says which input position each shared weight w_t multiplies: y[s] = b + sum_t w_t x[index[t, s]].
+    """Says which input each shared weight w_t multiplies: y[s] = b + sum_t w_t x[index[t, s]].
 
     ``index`` is (taps, outputs), -1 if a tap falls on zero padding. Places count elements of a group (``before`` of
     them in the input, ``after`` in the output, innermost among the channels), then rows, then columns; ``size`` is the
@@ -30,9 +30,10 @@ class TiedWeightLayout:
 
 @runtime_checkable
 class TiedAffineModule(Protocol):
-    """The interface of affine modules with shared weights on inputs (batch, channels times group elements, height,
-    width)."""
+    """The interface of affine modules with shared weights, such as group convolutions, on (batch, channels times group
+    elements, height, width).
+    """
 
     def tied_form(self, height: int, width: int) -> TiedWeightLayout:
-        """Returns the table of weights and input positions for images of this height and width."""
+        """Returns which inputs each shared weight multiplies, for images of this height and width."""
         ...

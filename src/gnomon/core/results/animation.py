@@ -1,4 +1,4 @@
-"""Shows a plot as a movie: its curves and dots appear in the order of x, as they did during a run."""
+"""Animates a plot: its curves and dots appear from left to right."""
 
 from typing import Any
 

@@ -28,7 +28,7 @@ TIME = Axis("time (learning rate x steps)", log=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves(Record):
-    """Mean losses and accuracies on training and test points at the same times, and the outputs behind them.
+    """Training and test losses, accuracies and outputs at the same times; None if not measured.
 
     What was not measured is None, and accuracies are None if the targets are not classes. ``train`` and ``test`` are
     the outputs on the two sets of points, (t, n) or (t, n, k).
@@ -49,7 +49,7 @@ class Curves(Record):
 
     @property
     def rose(self) -> bool:
-        """Whether the final training loss is higher than the first."""
+        """Returns whether the last training loss is higher than the first."""
         return bool(self.loss[-1] > self.loss[0])
 
     def lines(self, name: str = "") -> tuple[Line, ...]:
@@ -57,7 +57,7 @@ class Curves(Record):
         return tuple(Line(label, x, y, color=i) for i, (label, x, y) in enumerate(self._loss_points(name)))
 
     def points(self, name: str = "") -> tuple[Scatter, ...]:
-        """Returns the losses as separate points, for measurements that are compared with predicted lines."""
+        """Returns the losses as dots for a plot, to compare measurements with predicted lines."""
         return tuple(Scatter(label, x, y, i) for i, (label, x, y) in enumerate(self._loss_points(name)))
 
     def plot(self, title: str, caption: str = "") -> Plot:
@@ -71,7 +71,7 @@ class Curves(Record):
 
 
 class WithCurves(Result):
-    """The base class of results with loss curves; ``result.loss`` is short for ``result.curves.loss``."""
+    """Base class of results with loss curves; ``result.loss`` is short for ``result.curves.loss``."""
 
     __slots__ = ()
     curves: Curves
@@ -105,12 +105,12 @@ class WithCurves(Result):
 
     @property
     def accuracy(self) -> Float[Tensor, " t"] | None:
-        """Fraction of training points with the right class at each time."""
+        """Accuracy on the training points at each time."""
         return self.curves.accuracy
 
     @property
     def test_accuracy(self) -> Float[Tensor, " t"] | None:
-        """Fraction of test points with the right class at each time."""
+        """Accuracy on the test points at each time."""
         return self.curves.test_accuracy
 
     @property

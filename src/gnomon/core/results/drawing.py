@@ -74,7 +74,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
 
 
 def _has_points(mark: Mark) -> bool:
-    """Whether something is visible of a mark; a reference line alone has nothing to be compared with."""
+    """Returns whether a mark shows any data; reference lines do not count."""
     if isinstance(mark, Reference):
         return False
     numbers = mark.counts if isinstance(mark, Histogram) else mark.values if isinstance(mark, Bars) else ()
@@ -88,7 +88,8 @@ def _has_points(mark: Mark) -> bool:
 
 
 def draw_all(plots: Sequence[Plot], verdict: str, ax: Any = None) -> Any:
-    """Draws plots on a new figure with the verdict as title, or the first one on given axes; returns the first axes.
+    """Draws plots on a new figure with the verdict as title, or only the first plot on given axes; returns the first
+    axes.
 
     Cost: about 20 ms for each plot, and the import of matplotlib.
 
@@ -112,7 +113,7 @@ def draw_all(plots: Sequence[Plot], verdict: str, ax: Any = None) -> Any:
 
 
 def _title(verdict: str, width: int) -> str:
-    """The verdict in a few lines; the rest of a long one is left out.
+    """Wraps the verdict to a title of a few lines; cuts off the rest.
 
     >>> _title("It has 2 layers. " * 30, 40).count("\\n")
     2
@@ -121,7 +122,7 @@ def _title(verdict: str, width: int) -> str:
 
 
 def new_axes(count: int = 1) -> list[Any]:
-    """Makes a figure with this number of axes, at most two side by side, in the look of all pictures.
+    """Makes a figure with this number of axes, at most two side by side, in gnomon's style.
 
     The figure is dark if matplotlib's own figures are.
 
@@ -141,12 +142,14 @@ def new_axes(count: int = 1) -> list[Any]:
 
 
 def _opaque(ax: Any) -> bool:
-    """Whether the axes have a ground of their own; those of pages have none."""
+    """Returns whether the axes have a background color."""
     return bool(ax.get_facecolor()[3] > 0)
 
 
 def _whole(plot: Plot) -> bool:
-    """Whether the x axis counts something, such as layers, steps or errors, so that its ticks are whole numbers."""
+    """Returns whether all x values are whole numbers, such as layers or steps, so that ticks should be whole numbers
+    too.
+    """
     curves = [mark.x for mark in plot.marks if isinstance(mark, Line | Scatter | Band)]
     curves += [mark.values for mark in plot.marks if isinstance(mark, Bars) and max(mark.values, default=0) > 1]
     return bool(curves) and all(x == round(x) for xs in curves for x in xs if isfinite(x)) and plot.x.limits is None
@@ -159,7 +162,7 @@ def _finite(*columns: tuple[float, ...]) -> list[tuple[float, ...]]:
 
 
 def _line(ax: Any, mark: Line, color: str) -> None:
-    if any(map(isnan, mark.x)):  # gaps between separate parts, such as the borders of regions
+    if any(map(isnan, mark.x)):  # NaN separates several curves, such as the borders of regions
         ax.plot(mark.x, mark.y, STYLES[mark.style], color=color, label=mark.name, linewidth=0.8)
         return
     x, y = _finite(mark.x, mark.y)
@@ -167,7 +170,7 @@ def _line(ax: Any, mark: Line, color: str) -> None:
 
 
 def _scatter(ax: Any, mark: Scatter, color: str) -> None:
-    """Draws dots whose shape goes with the color; few ones in the second color are open."""
+    """Draws dots; their shape and size depend on the color and on the number of points."""
     many, index = len(mark.x) > MAX_LARGE_POINTS, _index(color)
     inside = "none" if index == 1 and not many else color
     edge = 0 if many else 1.3
@@ -180,7 +183,7 @@ def _scatter(ax: Any, mark: Scatter, color: str) -> None:
 
 
 def _index(color: str) -> int:
-    """The place of a color in its palette."""
+    """Returns the index of a color in the light or dark palette."""
     dark = [DARK[role] for role in SERIES]
     return COLORS.index(color) if color in COLORS else dark.index(color)
 
@@ -195,7 +198,7 @@ def _bars(ax: Any, mark: Bars, color: str) -> None:
     spare = max(0.0, (MIN_BAR_PLACES - len(places)) / 2)
     ax.set_ylim(-0.6 - spare, len(places) - 0.4 + spare)
     ax.set_yticks(places, _short(mark.labels))
-    ax.invert_yaxis()  # puts the first label on top
+    ax.invert_yaxis()  # shows the first label at the top
     ax.grid(visible=False, axis="y")
     if len(mark.labels) <= MAX_BARS_WITH_NUMBERS:
         for place, value in zip(places, mark.values, strict=True):
@@ -207,7 +210,7 @@ def _bars(ax: Any, mark: Bars, color: str) -> None:
 
 
 def _short(labels: Sequence[str]) -> list[str]:
-    """Shortens the labels of bars: removes the part of the path that all share, then the beginning.
+    """Shortens the labels of bars: removes their common prefix, then cuts off the beginning.
 
     >>> _short(["encoder.layers.0.self_attn head 1", "encoder.layers.1.self_attn head 1"])
     ['0.self_attn head 1', '1.self_attn head 1']
@@ -266,4 +269,4 @@ DRAWN: dict[type, Callable[[Any, Any, str], None]] = {
 }
 """Drawing function of each mark. A new mark needs a class in `plot`, a function here and an entry in this table."""
 
-assert set(DRAWN) == set(Mark.__args__)  # a mark without a drawing function would fail only when somebody draws it
+assert set(DRAWN) == set(Mark.__args__)  # checks at import that every kind of mark has a drawing function

@@ -33,7 +33,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind(Record):
-    """A kind of finding: its level, which other findings it explains, and templates of its message and fix.
+    """A kind of finding: its level, the other findings that it explains, and templates for its message and fix.
 
     ``id`` is a stable key for programs. Rows may share it: they are variants of one kind with their own words or level.
     ``message`` and ``fix`` are templates for `str.format`; "{where}" and the values of the finding are their fields.
@@ -57,7 +57,7 @@ class Kind(Record):
 
 @dataclass(frozen=True, slots=True)
 class Finding(Record):
-    """A measured fact that a user can act on.
+    """Something that an analysis found and the user can act on: its kind, evidence, message and fix.
 
     ``row`` is the row of the table, ``where`` a module path, "inputs" or "labels", ``values`` fill the templates,
     ``evidence`` are the measurements behind it, ``false_alarm`` is the rate at which a healthy model would be given
@@ -75,7 +75,7 @@ class Finding(Record):
 
     @property
     def kind(self) -> str:
-        """The identifier of the kind of finding, which is stable for programs."""
+        """Returns the identifier of the kind of finding, such as "dead-units", which stays stable across versions."""
         return self.row.id
 
     @property
@@ -85,13 +85,13 @@ class Finding(Record):
 
     @property
     def message(self) -> str:
-        """Returns what was found, after the line of the user's code if it is known."""
+        """Returns the sentence that describes the problem, preceded by the line of the user's code if known."""
         text = self.row.message.format_map({"where": self.where, **self.values})
         return f"{self.source}: {text}" if self.source else text
 
     @property
     def fix(self) -> str:
-        """What to do about it."""
+        """Returns what the user should do about the finding."""
         return self.advice or self.row.fix.format_map({"where": self.where, **self.values})
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Hypothesis(Record):
 
 @dataclass(frozen=True, slots=True)
 class QuantityDefinition(Record):
-    """The definition of a quantity: an equation in plain characters, a sentence, and the key of a reference.
+    """Defines a quantity: an equation as plain text, one sentence, and the key of a reference.
 
     >>> QuantityDefinition("2 / lambda_max", "the largest stable learning rate", "cohen2021gradient").reference
     'cohen2021gradient'

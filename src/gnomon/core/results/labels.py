@@ -1,4 +1,4 @@
-"""Names the marks of a drawing: at the end of each curve if there is space, otherwise in a legend without a box."""
+"""Labels the marks of a plot: at the end of each curve if there is space, otherwise in a legend."""
 
 from math import isfinite
 from typing import Any
@@ -18,7 +18,7 @@ MAX_DIRECT_LABELS = 5
 
 
 def label_marks(ax: Any, plot: Plot) -> None:
-    """Writes the names of marks on matplotlib axes; a single curve needs no name.
+    """Labels the curves and other marks on matplotlib axes; a single curve needs no label.
 
     Cost: less than a millisecond, and the legend if there is one.
 
@@ -46,7 +46,7 @@ def label_marks(ax: Any, plot: Plot) -> None:
 
 
 def _label_ends(ax: Any, plot: Plot, curves: list[Any], drawn: dict[str, Any]) -> bool:
-    """Writes names at the right ends of the curves; False if they would overlap or if some mark is not a curve."""
+    """Writes names at the right ends of the curves; returns False if they would overlap or some mark is not a curve."""
     if len(curves) < 2 or len(curves) > MAX_DIRECT_LABELS or not all(isinstance(mark, Line) for mark in curves):
         return False
     ends = []
@@ -55,7 +55,7 @@ def _label_ends(ax: Any, plot: Plot, curves: list[Any], drawn: dict[str, Any]) -
         if len(points) < 2 or len(mark.name) > MAX_DIRECT_CHARACTERS or mark.name not in drawn:
             return False
         ends.append(max(points, key=lambda point: point[0]))
-    ax.get_ylim()  # sets the limits that are still to be found
+    ax.get_ylim()  # reading the limits makes matplotlib compute them
     (low, high), (left, right) = sorted(ax.get_ylim()), sorted(ax.get_xlim())
     if any(not (low <= y <= high and left <= x <= right) for x, y in ends):
         return False
@@ -71,12 +71,12 @@ def _label_ends(ax: Any, plot: Plot, curves: list[Any], drawn: dict[str, Any]) -
 
 
 def _place(ax: Any, x: float, y: float) -> float:
-    """The height of a point, as a share of the height of the axes."""
+    """Returns the vertical position of a point as a fraction of the axes' height."""
     return float(ax.transAxes.inverted().transform(ax.transData.transform((x, y)))[1])
 
 
 def _overlap(ax: Any, lines: list[Reference]) -> bool:
-    """Whether the names of reference lines would overlap."""
+    """Returns whether the names of reference lines would overlap."""
     for vertical in (False, True):
         same = [mark.at for mark in lines if mark.vertical is vertical and isfinite(mark.at)]
         ends = ax.get_xlim() if vertical else ax.get_ylim()
@@ -90,7 +90,7 @@ def _overlap(ax: Any, lines: list[Reference]) -> bool:
 
 
 def _label_reference(ax: Any, mark: Reference) -> None:
-    """Writes the name of a line next to it: at the right end above it, or at the upper end to its left."""
+    """Writes the name of a reference line next to it: above its right end, or left of its upper end if vertical."""
     color = ax.xaxis.label.get_color()
     style = {"fontsize": "small", "textcoords": "offset points", "color": color, "alpha": 0.85, "in_layout": False}
     if not mark.vertical:
@@ -103,5 +103,5 @@ def _label_reference(ax: Any, mark: Reference) -> None:
 
 
 def _share(ax: Any, x: float) -> float:
-    """The place of a number on the x axis, as a share of its length."""
+    """Returns the horizontal position of a number as a fraction of the axes' width."""
     return float(ax.transAxes.inverted().transform(ax.transData.transform((x, ax.get_ylim()[1])))[0])

@@ -1,4 +1,4 @@
-"""The look of every picture: one palette for matplotlib, the report, the atlas and the pages, in light and dark.
+"""Colors and style of all plots, light and dark, for matplotlib, the report and HTML pages.
 
 The first four colors differ in lightness as well as in hue, so that color-blind readers and readers of gray prints can
 distinguish them. Theory is drawn as lines, measurements as dots, and one quantity has one color in a plot.
@@ -32,7 +32,7 @@ MAX_DARK_LUMINANCE = 0.5
 
 
 def settings(*, dark: bool = False) -> dict[Any, Any]:
-    """Returns the settings of matplotlib for `matplotlib.rc_context`: open axes, thin grid, no boxes around legends.
+    """Returns gnomon's matplotlib style as a dict for `matplotlib.rc_context`, light or dark.
 
     >>> sorted(settings()) == sorted(settings(dark=True))
     True
@@ -55,7 +55,7 @@ def settings(*, dark: bool = False) -> dict[Any, Any]:
 
 
 def is_dark(color: Any) -> bool:
-    """Whether a ground is dark, such as in the style "dark_background" of matplotlib.
+    """Returns whether a background color is dark, such as in matplotlib's style "dark_background".
 
     >>> is_dark("black"), is_dark("white")
     (True, False)

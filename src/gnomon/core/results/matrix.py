@@ -76,12 +76,12 @@ def draw_matrix(ax: Any, mark: Image) -> None:
 
 
 def _opacity(value: float, high: float) -> float:
-    """How much of the picture under a value is hidden: all of it for the largest value."""
+    """Returns the opacity of a matrix cell, from 0 to 1 for the largest value."""
     return min(1.0, abs(value) / (high or 1.0)) if isfinite(value) else 0.0
 
 
 def _draw_contours(ax: Any, mark: Image) -> None:
-    """Draws lines of equal value through the middles of the cells."""
+    """Draws contour lines of a matrix over its cells."""
     rows, columns = len(mark.values), len(mark.values[0])
     if min(rows, columns) < 2:
         return

@@ -1,4 +1,4 @@
-"""Converts any result to JSON values: numbers, strings, lists and dicts.
+"""Converts any result to values that JSON can store: numbers, strings, lists and dicts.
 
 JSON has no infinity and no NaN, so numbers that are not finite become the strings "inf", "-inf" and "nan"; tensors and
 arrays become nested lists, records dicts of their public fields, modules and functions their names.
@@ -20,7 +20,7 @@ HIDDEN = {"json": False}
 
 
 def to_json_value(value: Any) -> Any:
-    """Converts a value to a form that JSON can store: numbers, strings, lists and dicts.
+    """Converts a value to what JSON can store: numbers, strings, lists and dicts.
 
     Cost: one pass over the value.
 
@@ -48,7 +48,8 @@ def to_json_value(value: Any) -> Any:
 
 
 def public_fields(record: Any) -> dict[str, Any]:
-    """Returns the fields of a dataclass as plain values, without private fields and fields marked `HIDDEN`.
+    """Returns the fields of a dataclass as a dict of plain values; leaves out private fields and fields marked
+    `HIDDEN`.
 
     Cost: one pass over the values.
 

@@ -1,4 +1,4 @@
-"""Describes a plot as data (marks on two axes) for matplotlib, the HTML report and a browser.
+"""Describes plots as data (marks on two axes), for drawing with matplotlib, in HTML or in a browser.
 
 >>> losses = Line("training loss", (1, 2, 3), (0.9, 0.5, 0.2))
 >>> plot = Plot("Training", (losses,), Axis("step"), Axis("loss", log=True))
@@ -51,7 +51,7 @@ def as_floats(values: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Axis(Record):
-    """An axis of a plot: its label, whether it is logarithmic, and its limits if the data do not set them.
+    """An axis of a plot: its label, whether it is logarithmic, and its limits (by default from the data).
 
     ``other_unit`` is the name of another unit that a reader can choose, and the factor from this unit to it.
     """
@@ -64,7 +64,7 @@ class Axis(Record):
 
 @dataclass(frozen=True, slots=True)
 class Line(Record):
-    """A curve through points (x, y); lines with the same ``color`` number are drawn in one color.
+    """A curve through points (x, y); curves with the same ``color`` number have the same color.
 
     ``predicted``: theory says so, and nothing was measured.
 
@@ -100,7 +100,7 @@ class Scatter(Record):
 
 @dataclass(frozen=True, slots=True)
 class Band(Record):
-    """The area between two curves over x, such as an interval; by default it has the color of the curve before."""
+    """The area between two curves, such as a confidence interval; by default in the color of the curve before."""
 
     name: str
     x: Numbers
@@ -142,12 +142,13 @@ class Histogram(Record):
 
     @classmethod
     def of(cls, name: str, values: Numbers, *, bins: int = 40) -> "Histogram":
-        """Makes a histogram: counts values in ``bins`` bins of equal width."""
+        """Makes a histogram of values with ``bins`` bins of equal width."""
         import numpy as np
 
         numbers = np.asarray(as_floats(values))
         size = float(np.abs(numbers).max(initial=0.0))
-        if len(numbers) and np.ptp(numbers) <= bins * np.finfo(float).eps * size:  # too narrow to be cut into bins
+        # the range is too narrow for this number of bins
+        if len(numbers) and np.ptp(numbers) <= bins * np.finfo(float).eps * size:
             middle, half = float(numbers.mean()), 0.5 * size or 0.5
             counts, edges = np.histogram(numbers, bins=bins, range=(middle - half, middle + half))
         else:
@@ -190,7 +191,7 @@ class Image(Record):
 
 @dataclass(frozen=True, slots=True)
 class Reference(Record):
-    """A straight line across the whole plot at one height (or, with ``vertical``, at one place on the x axis)."""
+    """A straight reference line across the whole plot, horizontal or (with ``vertical``) vertical."""
 
     name: str
     at: float
@@ -199,7 +200,7 @@ class Reference(Record):
 
 @dataclass(frozen=True, slots=True)
 class RangeMeter(Record):
-    """A scale along x with named zones and a pointer at one value; a value beyond the scale is shown at its end.
+    """A gauge along x with named zones and a pointer at one value; values beyond the scale point to its end.
 
     >>> RangeMeter("change", 0.2, (0.01, 0.1, 1.0), ("small", "large")).zone
     'large'
@@ -216,12 +217,12 @@ class RangeMeter(Record):
 
     @property
     def pointer(self) -> float:
-        """The position of the pointer on the scale: the value, limited to the range of the scale."""
+        """Returns the position of the pointer: the value, clipped to the range of the scale."""
         return min(max(self.value, self.edges[0]), self.edges[-1])
 
     @property
     def zone(self) -> str:
-        """The name of the zone that contains the value."""
+        """Returns the name of the zone that contains the value."""
         return self.zones[min(sum(self.value >= edge for edge in self.edges[1:-1]), len(self.zones) - 1)]
 
 
@@ -231,7 +232,7 @@ Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference | RangeMeter
 
 @dataclass(frozen=True, slots=True)
 class Plot(Record):
-    """A plot as data: marks on two axes, with a title and one sentence on what to see.
+    """A plot as data: marks on two axes, with a title and a caption.
 
     ``id`` is a stable key for programs; plots that are looked up or compared have one.
     """
@@ -245,7 +246,8 @@ class Plot(Record):
 
     @property
     def colors(self) -> tuple[int, ...]:
-        """The index of the color of each mark: curves in order, bands as the curve before them, references in gray.
+        """Returns the color index of each mark: a new one for each curve, a band like the curve before it, references
+        gray.
 
         >>> Plot("P", (Line("a", (), ()), Band("b", (), (), ()), Reference("r", 0.0), Scatter("c", (), ()))).colors
         (0, 0, 4, 1)

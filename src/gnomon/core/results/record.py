@@ -1,4 +1,4 @@
-"""Prints a record, whatever it contains, on one readable screen.
+"""Prints any record on one readable screen.
 
 A class that inherits from `Record` shows its fields by name, tensors by dtype, shape and range, long texts and
 collections by their beginnings and sizes; never more than `MAX_LINES` lines and `MAX_CHARACTERS` characters.
@@ -34,18 +34,18 @@ SHOWN_NUMBERS = 6
 
 
 class Record:
-    """A base class for dataclasses with fields, which prints them on one screen."""
+    """Base class of dataclasses whose printed form shows all fields on one screen."""
 
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        # the dataclass decorator, which runs later, adds its own __repr__ only if none is set
+        # set here because the dataclass decorator runs later and adds its own __repr__ only if there is none
         if "__repr__" not in vars(cls):
             cls.__repr__ = screen  # type: ignore[method-assign]
 
 
 def screen(record: Any) -> str:
-    """Returns a record as text: one line if it fits, else one line for each field.
+    """Returns a record as text: on one line if it fits, otherwise one line per field.
 
     Cost: one pass over its tensors.
 
@@ -69,7 +69,7 @@ def screen(record: Any) -> str:
 
 
 def summary(value: Any) -> str:
-    """Returns the text that is printed for a field's value: one line of at most `MAX_LINE_CHARACTERS` characters.
+    """Returns a field's value as one line of text, at most `MAX_LINE_CHARACTERS` long.
 
     Cost: one pass over a tensor; none otherwise.
 
@@ -96,7 +96,7 @@ def summary(value: Any) -> str:
 
 
 def _whole(value: Any) -> str:
-    """Returns a small collection of numbers and strings as text in full; an empty string if it is larger."""
+    """Returns a small collection of numbers and strings as text; returns an empty string for large ones."""
     items = [part for pair in value.items() for part in pair] if isinstance(value, Mapping) else list(value)
     if len(items) > 2 * SHOWN_NUMBERS or not all(isinstance(item, bool | int | float | str | None) for item in items):
         return ""

@@ -1,4 +1,4 @@
-"""The base class of every result: a one-sentence verdict, JSON, a plot, HTML for notebooks, and one screen of text.
+"""Base class of all results: a one-sentence verdict, JSON, plots, HTML for notebooks, and a text screen.
 
 A result is a frozen dataclass that states its ``verdict`` and optionally its ``plots`` and ``findings``; all
 else is derived here, so that every result of every instrument behaves in the same way.
@@ -39,27 +39,29 @@ MAX_VERDICT_CHARACTERS = 500
 
 
 class Result(Record):
-    """The base class of all results; it prints, plots and converts their fields, verdict and findings."""
+    """Base class of all results, with a verdict, findings, plots and conversion to JSON."""
 
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        # the dataclass decorator, which runs later, adds its own __repr__ only if none is set
+        # set here because the dataclass decorator runs later and adds its own __repr__ only if there is none
         if "__repr__" not in vars(cls):
             cls.__repr__ = screen  # type: ignore[method-assign]
 
     @property
     def verdict(self) -> str:
-        """One sentence that says what the numbers mean for the reader."""
+        """Returns one sentence that says what the numbers mean for the reader."""
         raise NotImplementedError(f"{type(self).__name__} must define a verdict")
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Problems, warnings and notes, the most serious first."""
+        """Returns the findings (problems, warnings and notes), the most serious first."""
         return ()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The plots of the result as data; by default bars for its numbers, counts apart from the others."""
+        """Returns the plots of the result as data; by default bars of its numbers, with counts in a plot of their
+        own.
+        """
         pairs = [(f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_")]  # type: ignore[arg-type]
         numbers = [(name, v) for name, v in pairs if isinstance(v, int | float) and not isinstance(v, bool)]
         counts = [(name, float(v)) for name, v in numbers if isinstance(v, int)]
@@ -107,7 +109,7 @@ class Result(Record):
 
 
 def screen(result: Any) -> str:
-    """Returns a result as text: its verdict, then one line for each field.
+    """Returns a result as text: the verdict, then one line per field.
 
     Cost: one pass over its tensors.
     """

@@ -1,4 +1,4 @@
-"""Renders plots as SVG for HTML pages and notebooks: no background, text and lines in the colors of the page.
+"""Renders plots as SVG for HTML pages and notebooks; background and text take the colors of the page.
 
 >>> from gnomon.core.results.plot import Axis, Line, Plot
 >>> picture = plots_svg((Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),), Axis("step"), Axis("loss")),), "loss")
@@ -36,7 +36,7 @@ INCHES_AROUND_BARS = 1.4
 
 
 def plots_svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: float = 3.4) -> str:
-    """Draws plots side by side and returns them as one SVG element, whose identifiers begin with ``name``.
+    """Draws plots side by side and returns them as one SVG element; ``name`` is the prefix of its ids.
 
     Cost: about 50 ms. Nothing of matplotlib's global state is changed.
 
@@ -61,7 +61,7 @@ def plots_svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: f
 
 
 def thumbnail_svg(plot: Plot, name: str) -> str:
-    """Returns a plot as a small SVG image without text, for overviews that name the plot themselves.
+    """Returns a plot as a small SVG image without text, for overview pages.
 
     Cost: about 30 ms.
 
@@ -87,8 +87,9 @@ def thumbnail_svg(plot: Plot, name: str) -> str:
 
 
 def _places(figure: Any, ax: Any) -> str:
-    """Returns HTML attributes with the place and the range of the axes, for scripts that show values under the
-    pointer."""
+    """Returns HTML attributes with the pixel box and the ranges of the axes, with which scripts show values under the
+    mouse.
+    """
     width, height = (POINTS_PER_INCH * inches for inches in figure.get_size_inches())
     box = ax.get_position()
     corners = (box.x0 * width, (1 - box.y1) * height, box.x1 * width, (1 - box.y0) * height)
@@ -115,7 +116,9 @@ def _write(figure: Any, name: str, plots: Sequence[Plot]) -> str:
 
 
 def _tidy(picture: str, name: str, caption: str) -> str:
-    """Removes everything but the drawing from an SVG file, and makes its identifiers unique within a page."""
+    """Strips matplotlib's SVG to the drawing, replaces its colors by CSS variables, and makes its ids unique on a
+    page.
+    """
     picture = picture[picture.index("<svg") :]
     picture = sub(r"<metadata>.*?</metadata>", "", picture, flags=DOTALL)
     for variable, color in zip(SERIES, COLORS, strict=True):
@@ -126,6 +129,6 @@ def _tidy(picture: str, name: str, caption: str) -> str:
     picture = sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{name}-\1"', picture)
     picture = sub(r'(<svg[^>]*?) width="[^"]+"', r"\1", picture)
     picture = sub(r'(<svg[^>]*?) height="[^"]+"', r"\1", picture)
-    # two digits after the point are finer than any screen, and make files smaller; text stays unchanged
+    # keeps two decimals, finer than any screen, to make files smaller; text stays unchanged
     picture = sub(r"<[^>]*>", lambda tag: sub(r"(\d+\.\d{2})\d+", r"\1", tag[0]), picture)
     return picture.replace("<svg", f'<svg role="img" aria-label="{escape(caption, quote=True)}"', 1)

@@ -39,7 +39,7 @@ def plain_number(value: float) -> str:
 
 
 def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
-    """Sets the ticks of matplotlib axes for a plot; with ``whole``, ticks on the x axis are whole numbers.
+    """Sets the axis ticks of a plot; ``whole`` makes the ticks of the x axis whole numbers.
 
     >>> from matplotlib.figure import Figure
     >>> from gnomon.core.results.plot import Line
@@ -55,9 +55,9 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
     cells = any(mark.extent is None for mark in labeled)
     for axis in (ax.xaxis, ax.yaxis):
         if any(mark.columns if axis is ax.xaxis else mark.rows for mark in labeled):
-            continue  # the ticks are labels of rows or columns already
+            continue  # the ticks already are the labels of rows or columns
         if axis is ax.yaxis and named:
-            continue  # the ticks are labels of bars, or the axis has no ticks
+            continue  # the ticks are the labels of bars, or the axis has none
         if axis.get_scale() != "log":
             axis.set_major_locator(
                 MaxNLocator(TICK_COUNT, integer=cells or (whole and axis is ax.xaxis), steps=[1, 2, 2.5, 5, 10])
@@ -76,7 +76,7 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
 
 
 def widen_flat_axes(ax: Any, plot: Plot) -> None:
-    """Widens the y axis of nearly constant curves, so that rounding and noise do not fill the plot.
+    """Widens the y range if curves are nearly constant, so that rounding errors and noise do not fill the plot.
 
     Axes with limits of their own keep them.
 

@@ -1,4 +1,4 @@
-"""Defines a named number with its interval, its unit and the way it was obtained (exact, bound, estimate).
+"""Defines a named number with its interval, its unit and how it was obtained (exact, bound, estimate).
 
 >>> print(Value("largest stable learning rate", 1.25, Interval(1.2, 1.3, 0.95), "estimate"))
 1.25 (1.2 to 1.3)
@@ -18,8 +18,7 @@ Obtained = Literal["exact", "upper bound", "lower bound", "estimate"]
 
 @dataclass(frozen=True, slots=True)
 class Interval(Record):
-    """The range [low, high]; ``confidence`` is the probability that it contains the true value, None if that is
-    certain.
+    """An interval [low, high]; ``confidence`` is the probability that it contains the true value, None if certain.
 
     >>> print(Interval(0.1, 0.25, 0.95)), 0.2 in Interval(0.1, 0.25)
     0.1 to 0.25 (95 % confidence)
@@ -35,7 +34,7 @@ class Interval(Record):
 
     @property
     def width(self) -> float:
-        """The width high - low."""
+        """Returns the width of the interval, high - low."""
         return self.high - self.low
 
     def __str__(self) -> str:
@@ -44,14 +43,14 @@ class Interval(Record):
 
 
 def _percent(confidence: float) -> str:
-    """Formats a confidence in percent; a confidence below 1 is never rounded to 100."""
+    """Formats a confidence level in percent; never rounds a level below 1 to 100."""
     text = f"{100 * confidence:.3g}"
     return "over 99.9" if text == "100" and confidence < 1 else text
 
 
 @dataclass(frozen=True, slots=True)
 class Value(Record):
-    """A number (or a word) with a name, its interval, how it was obtained, its unit, and what it means for the reader.
+    """A named number (or word) with its interval, its unit, how it was obtained, and what it means.
 
     ``id`` is a stable key for programs; values that are looked up or compared have one.
 
@@ -77,7 +76,7 @@ class Value(Record):
         )
         narrow = (
             between == f"{format_number(self.value)} to {format_number(self.value)}"
-        )  # the printed digits of both ends and of the value agree, so the interval adds nothing
+        )  # value and both ends print the same digits, so the interval is omitted
         return f"{sign}{format_number(self.value)}{unit}" + (f" ({between})" if between and not narrow else "")
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,7 +92,7 @@ class Value(Record):
 
 
 def format_number(value: float | int | str) -> str:
-    """Formats a number for people, with three significant digits.
+    """Formats a number as text with three significant digits.
 
     >>> tuple(format_number(value) for value in (1234567, 0.000123456, "tanh", 2.0, float("inf")))
     ('1,234,567', '0.000123', 'tanh', '2', 'infinite')

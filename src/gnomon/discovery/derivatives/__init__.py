@@ -1,4 +1,4 @@
-"""Differentiation of samples on uniform grids: one rule per file, all with the same call."""
+"""Numerical differentiation of samples on uniform grids: one method per file, all with the same interface."""
 
 from gnomon.discovery.derivatives.base import AbstractDerivative
 from gnomon.discovery.derivatives.finite import FiniteDifferences

@@ -1,4 +1,4 @@
-"""Base class of differentiation rules for samples on a uniform grid along one axis."""
+"""Base class of numerical differentiation methods for samples on a uniform grid."""
 
 from abc import ABC, abstractmethod
 
@@ -10,15 +10,15 @@ __all__ = ["AbstractDerivative", "check_enough_points"]
 
 
 class AbstractDerivative(ABC):
-    """Base class of rules for derivatives of samples along one axis; complex samples are differentiated in parts."""
+    """Base class of numerical differentiation methods along one axis; treats real and imaginary parts separately."""
 
     @abstractmethod
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:
-        """Returns the derivative of the given order at every point, for samples at distance h."""
+        """Returns the derivative of the given order at every grid point; h is the distance between points."""
 
 
 def check_enough_points(points: int, needed: int, order: int) -> None:
-    """Raises an error for an axis that is too short for a derivative.
+    """Raises an error if an axis has too few points for a derivative of this order.
 
     >>> check_enough_points(10, 5, 2)
     """

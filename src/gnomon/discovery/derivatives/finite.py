@@ -37,7 +37,7 @@ class FiniteDifferences(AbstractDerivative):
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         accuracy = integer("accuracy", self.accuracy, least=1)
         half = (order + 1) // 2 + (accuracy + 1) // 2 - 1
-        wide = order + accuracy  # number of points in the one-sided formulas near the ends
+        wide = order + accuracy  # number of points in one-sided formulas near the ends of the axis
         moved = np.moveaxis(u, axis, 0)
         n = len(moved)
         check_enough_points(n, max(wide, 2 * half + 1), order)
@@ -54,7 +54,9 @@ class FiniteDifferences(AbstractDerivative):
 
 
 def weights(offsets: np.ndarray, order: int) -> np.ndarray:
-    """Returns finite-difference weights for points at ``offsets``, exact for polynomials of lower degree."""
+    """Returns finite-difference weights for sample points at ``offsets``; exact for all polynomials that the points
+    determine.
+    """
     powers = np.vander(offsets.astype(float), increasing=True).T
     right = np.zeros(len(offsets))
     right[order] = factorial(order)

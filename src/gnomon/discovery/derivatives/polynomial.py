@@ -1,4 +1,4 @@
-"""Derivatives of fitted local polynomials, with window and degree chosen by cross-validation.
+"""Derivatives from local polynomial fits; cross-validation chooses window and degree.
 
     u^(k)(x_i) ~ p_i^(k)(x_i),    p_i = argmin_p sum_{|j - i| <= w} (u_j - p(x_j))^2                            (1)
     (w*, degree*) = argmin sum_i ((u_i - p_i(x_i)) / (1 - h))^2,    h the weight of u_i in its own fit          (2)
@@ -29,7 +29,8 @@ MAX_VALIDATION_LINES = 50
 
 @dataclass(frozen=True, slots=True)
 class LocalPolynomial(AbstractDerivative):
-    """Derivatives of local polynomials (1); cross-validation (2) chooses the window if ``half_width`` is not given.
+    """Differentiates by fitting local polynomials (1); cross-validation (2) chooses the window unless ``half_width`` is
+    given.
 
     >>> LocalPolynomial(3)(np.arange(9.0), 1.0, 1).round(9).tolist()[4]
     1.0
@@ -57,7 +58,7 @@ class LocalPolynomial(AbstractDerivative):
 
 @names_call
 def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
-    """Returns the window's half width and the polynomial degree with the smallest cross-validation error (2).
+    """Returns the half width of the window and the polynomial degree with the smallest cross-validation error (2).
 
     Cost: one convolution of those lines for each pair that is tried.
 
@@ -71,7 +72,7 @@ def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
 
 
 def sample_lines(u: np.ndarray, axis: int) -> np.ndarray:
-    """Returns at most `MAX_VALIDATION_LINES` real lines of the data along an axis, (lines, points).
+    """Returns at most `MAX_VALIDATION_LINES` lines of the data along an axis, as real numbers (lines, points).
 
     Cost: a copy of them.
 
@@ -108,7 +109,7 @@ def cross_validation_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
 
 
 def _own_weights(half: int, degree: int) -> np.ndarray:
-    """Returns the weights of a window's samples in the fitted value (1) at the window's middle."""
+    """Returns how much each sample of a window contributes to the fitted value (1) in the window's middle."""
     basis = np.linalg.qr(np.polynomial.legendre.legvander(np.linspace(-1, 1, 2 * half + 1), degree))[0]
     return basis @ basis[half]
 

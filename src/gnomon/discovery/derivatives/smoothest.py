@@ -1,4 +1,4 @@
-"""Chooses the differentiation rule that predicts left-out samples best: local polynomials or Fourier series.
+"""Chooses between local polynomials and Fourier series for differentiation, by the error on left-out samples.
 
     error(K) = mean (u_i - P_K u_i)^2 / (1 - (2 K + 1) / n)^2,    P_K u the waves of u up to frequency K          (1)
 
@@ -30,7 +30,8 @@ ROUNDING_SHARE = 1e-28
 
 @names_call
 def best_derivative_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
-    """Returns the differentiation rule that predicts left-out samples best along an axis; equation (1).
+    """Returns the differentiation method (local polynomials or Fourier) that best predicts left-out samples along an
+    axis; (1).
 
     Hypotheses: see the module.
     Reference: [craven1978smoothing].
@@ -46,11 +47,11 @@ def best_derivative_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
     power = 2 * np.mean(np.abs(np.fft.rfft(lines, axis=1)) ** 2, 0) / n**2
     if n % 2 == 0:
         power[-1] /= 2  # the highest frequency occurs once in the spectrum, all others twice
-    above = np.append(np.cumsum(power[::-1])[::-1][1:], 0.0)  # energy above each frequency
+    above = np.append(np.cumsum(power[::-1])[::-1][1:], 0.0)  # sum of the spectrum above each frequency
     highest = (n - 1) // 2
     floor = ROUNDING_SHARE * float(np.mean(lines**2))
     waves = (above[:highest] + floor) / (1 - (2 * np.arange(highest) + 1) / n) ** 2  # (1)
-    # keep some waves, because a constant fit would have no derivative
+    # always keep the lowest frequencies, because a constant fit would have derivative zero
     waves[: max(1, n // MIN_KEPT_WAVES_DIVISOR)] = np.inf
     best = int(np.argmin(waves))
     if local and min(local.values()) <= waves[best]:

@@ -23,7 +23,8 @@ __all__ = ["Spectral"]
 
 @dataclass(frozen=True, slots=True)
 class Spectral(AbstractDerivative):
-    """Fourier differentiation; frequencies above the fraction ``keep`` of the highest are set to zero; equation (1).
+    """Differentiates periodic samples by Fourier transform; drops frequencies above the fraction ``keep`` of the
+    highest; equation (1).
 
     >>> Spectral()(np.zeros(8), 1.0, 1).tolist()[:2]
     [0.0, 0.0]

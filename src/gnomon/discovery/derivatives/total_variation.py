@@ -1,4 +1,4 @@
-"""Derivatives with total-variation regularization: they may jump, but do not follow the noise.
+"""Derivatives with total-variation regularization, which may jump but do not amplify noise.
 
     v = argmin_v  alpha sum_i |v_{i+1} - v_i| + (1/2) |A v - (u - u_0)|^2 / h,    A the integral (trapezoids)    (1)
 
@@ -28,7 +28,8 @@ SMOOTHING_EPSILON = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class TotalVariation(AbstractDerivative):
-    """Total-variation differentiation by reweighted least squares; higher orders differentiate repeatedly; (1).
+    """Differentiates with total-variation regularization, solved by reweighted least squares; higher orders repeat it;
+    (1).
 
     >>> TotalVariation(1e-2)(np.arange(9.0), 1.0, 1).round(3).tolist()[4]
     1.0
@@ -50,7 +51,7 @@ class TotalVariation(AbstractDerivative):
 
 
 def _line(u: np.ndarray, h: float, alpha: float, repeats: int) -> np.ndarray:
-    """Solves (1) for one line of samples by iteratively reweighted least squares."""
+    """Differentiates one line of samples: solves (1) by iteratively reweighted least squares."""
     n = len(u)
     integral = np.tril(np.full((n, n), h)) - h / 2 * np.eye(n)
     integral[:, 0] -= h / 2

@@ -1,4 +1,4 @@
-"""Ways to write an equation as a linear regression: in weak form with test functions, or at grid points."""
+"""Ways to turn a differential equation into a linear regression: with test functions (weak form) or at grid points."""
 
 from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem
 from gnomon.discovery.forms.pointwise import PointwiseForm

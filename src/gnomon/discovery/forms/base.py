@@ -1,4 +1,4 @@
-"""Base class of ways to write an equation as a linear regression: columns, target, and blocks of rows."""
+"""Base class of ways to turn a differential equation into a linear regression."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,7 +15,8 @@ __all__ = ["AbstractRegressionForm", "RegressionSystem"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegressionSystem(Record):
-    """A linear regression: columns (rows, terms), target (rows,), the block of each row, and the independent rows.
+    """A linear regression: columns (rows, terms), target (rows,), the bootstrap block of each row, and the number of
+    independent rows.
 
     Rows of one block are close to each other; blocks are what a bootstrap draws. ``independent`` is how many rows
     would be independent if the noise were.
@@ -31,24 +32,26 @@ class RegressionSystem(Record):
 
     @property
     def count(self) -> int:
-        """Returns the number of blocks of rows."""
+        """Returns the number of bootstrap blocks."""
         return int(self.blocks.max()) + 1
 
 
 class AbstractRegressionForm(ABC):
-    """Base class of the ways to turn an equation into a linear regression."""
+    """Base class of ways to turn a differential equation into a linear regression on the data."""
 
     @abstractmethod
     def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, RegressionSystem]:
-        """Returns a regression for each field; its target is the field's time derivative of order ``time``."""
+        """Returns the linear regression for each field; its target is the field's time derivative of order ``time``."""
 
     def wider(self, data: GridData) -> "list[AbstractRegressionForm]":
-        """Returns forms with wider and wider windows, for data without noise; empty if the form has no windows."""
+        """Returns the same form with wider and wider test functions, for data without noise; empty if there are
+        none.
+        """
         return []
 
 
 def block_numbers(lengths: Sequence[int], pieces: Sequence[int]) -> np.ndarray:
-    """Returns the block of each point of a grid that is cut into this number of pieces along each axis.
+    """Divides a grid into blocks, this number along each axis, and returns the block number of each point.
 
     >>> block_numbers((2, 4), (1, 2)).tolist()
     [0, 0, 1, 1, 0, 0, 1, 1]

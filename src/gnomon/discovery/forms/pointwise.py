@@ -1,4 +1,4 @@
-"""Evaluates an equation at grid points, with derivatives of the data by a rule that the user may choose.
+"""Evaluates an equation at grid points, with numerical derivatives of the data.
 
     u_t(x_i, t_i) = sum_j c_j theta_j(u, u_x, ...)(x_i, t_i)                                                   (1)
 
@@ -32,7 +32,7 @@ SKIPPED_EDGE_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class PointwiseForm(AbstractRegressionForm):
-    """Equation at ``rows`` random points of the grid, with the given differentiation rules; equation (1).
+    """Regression at ``rows`` random grid points, with derivatives by the given methods; equation (1).
 
     >>> from gnomon.discovery.derivatives import Spectral
     >>> PointwiseForm(space=Spectral()).space
@@ -78,7 +78,7 @@ def term_values(
     data: GridData, term: Term, space: AbstractDerivative, time: AbstractDerivative,
     cache: dict[tuple[str, str], np.ndarray]
 ) -> np.ndarray:  # fmt: skip
-    """Returns the values of a term at all points of the grid; stores derivatives in ``cache``.
+    """Returns the values of a term at all grid points; reuses derivatives that are stored in ``cache``.
 
     Cost: the derivatives that the cache does not hold.
 

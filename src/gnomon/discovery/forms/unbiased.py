@@ -1,4 +1,4 @@
-"""Computes products of noisy fields whose mean is the product of the true fields.
+"""Corrects powers and products of noisy fields so that noise does not change their mean.
 
 With u = v + e and noise e of variance s^2, powers of u are too large on average: E u^3 = v^3 + 3 s^2 v, and a
 regression meets a term that the law does not have. Taken off, for real fields and complex ones with E |e|^2 = s^2:
@@ -32,7 +32,8 @@ ORDERS = range(2, 9)
 
 
 def noise_variance(u: np.ndarray) -> float:
-    """Returns the noise variance of a field (3), E |e|^2 for complex fields; 0 if the noise is small.
+    """Estimates the variance of the noise in a field from differences of neighboring samples (3); 0 if it is
+    negligible.
 
     Hypotheses: see the module.
     Reference: [gasser1986residual].
@@ -53,7 +54,7 @@ def noise_variance(u: np.ndarray) -> float:
 
 
 def unbiased_power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
-    """Returns an estimate of u^p whose mean is the noise-free value; H_p(u) of equation (1).
+    """Estimates u^p from a noisy field, corrected so that noise does not change the mean; H_p(u) of equation (1).
 
     Hypotheses: see the module.
     Reference: [janson1997gaussian].
@@ -71,7 +72,8 @@ def unbiased_power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
 
 
 def unbiased_modulus_power(u: np.ndarray, a: int, b: int, variance: float) -> np.ndarray:
-    """Returns an estimate of u^a conj(u)^b whose mean is the noise-free value; I_ab(u) of equation (2).
+    """Estimates u^a conj(u)^b from a noisy complex field, corrected so that noise does not change the mean; I_ab(u) of
+    (2).
 
     Hypotheses: see the module.
     Reference: [janson1997gaussian].

@@ -1,4 +1,4 @@
-"""Weak form: multiplies the equation by smooth test functions, so that noisy data need not be differentiated.
+"""Weak form: integrates the equation against smooth test functions, so that noisy data need not be differentiated.
 
     psi_c(x, t) = phi((x - x_c) / a) phi((t - t_c) / b),    phi(z) = (1 - z^2)^p on [-1, 1]                     (1)
     target  (-1)^m <d_t^m psi, u>,    columns  (-1)^|k| <D^k psi, f(u)>  for the terms D^k f(u)                 (2)
@@ -65,7 +65,8 @@ MAX_BUMPS_PER_POINT = 4
 
 @dataclass(frozen=True, slots=True)
 class WeakForm(AbstractRegressionForm):
-    """Weak form of the equation; ``half_widths`` of test functions (points per axis, time last) default to (3).
+    """Weak form of the equation; ``half_widths`` of the test functions (in points per axis, time last) are chosen by
+    (3) if not given.
 
     ``derivative`` is the rule for products that cannot be integrated by parts.
 
@@ -140,7 +141,7 @@ def _column(values: "_Values", term: Term, bumps: dict[str, "_Bumps"]) -> np.nda
 
 
 class _Bumps:
-    """The test functions (1) along one axis, as matrices (centers, points) for each derivative."""
+    """The bump-shaped test functions (1) along one axis, and their derivatives, as matrices (centers, points)."""
 
     def __init__(self, n: int, half: int, h: float, degree: int, count: int) -> None:
         self.n, self.half, self.h, self.degree = n, half, h, degree
@@ -151,10 +152,13 @@ class _Bumps:
         return (-1) ** order * bump(self.half, self.degree, order) / (self.half * self.h) ** order
 
     def pieces(self, order: int) -> list[tuple[slice, np.ndarray]]:
-        """Returns the matrix in blocks of neighboring centers, each with the points at which it is not zero."""
+        """Returns the matrix of test functions in blocks of neighboring centers, each without the columns that are
+        zero.
+        """
         if order not in self._made:
             window, found = self.window(order), []
-            count = max(1, round(len(self.centers) * self.half / self.n))  # blocks about two windows wide
+            # each block of centers spans about two windows
+            count = max(1, round(len(self.centers) * self.half / self.n))
             for centers in np.array_split(self.centers, count):
                 first, last = int(centers[0]) - self.half, int(centers[-1]) + self.half + 1
                 matrix = np.zeros((len(centers), last - first))
@@ -165,7 +169,7 @@ class _Bumps:
         return self._made[order]
 
     def products(self, values: np.ndarray, order: int) -> np.ndarray:
-        """Returns products of the test functions with values (rows, points, columns), along the points."""
+        """Integrates values (rows, points, columns) along the points axis against all test functions."""
         parts = self.pieces(order)
         if values.shape[2] == 1:
             flat = values[:, :, 0]
@@ -189,14 +193,14 @@ def _mean(half: int, degree: int, order: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _twice(degree: int, order: int) -> tuple[np.ndarray, float]:
-    """Returns the polynomial F of (4) on [-1, 1] as coefficients, and its slope beyond 1."""
+    """Returns the antiderivative F of (4) on [-1, 1] as polynomial coefficients, and its slope beyond 1."""
     phi = np.polynomial.Polynomial([1.0, 0.0, -1.0]) ** degree
     twice = phi.deriv(order).integ(2, lbnd=-1) if order < 2 else phi.deriv(order - 2) if order > 2 else phi
     return twice.coef, float(twice.deriv()(1.0))
 
 
 def _test(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
-    """Returns (-1)^|k| <D^k psi, values> for all test functions psi, axis by axis."""  # (2)
+    """Returns (-1)^|k| <D^k psi, values> for all test functions psi: values integrated against their derivatives."""
     if np.iscomplexobj(values):  # test functions are real, and two real products cost half of a complex one
         both = np.stack([values.real, values.imag])
         return _contract(both, bumps, by) @ np.array([1.0, 1j])
@@ -204,7 +208,9 @@ def _test(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
 
 
 def _contract(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
-    """Returns rows (test functions, parts) from real parts (parts, *grid), contracting axis by axis."""
+    """Integrates real values (parts, *grid) against all test functions, one axis after the other; returns (test
+    functions, parts).
+    """
     order = sorted(enumerate(bumps.items(), 1), key=lambda pair: len(pair[1][1].centers) / pair[1][1].n)
     for axis, (letter, row) in order:
         shape = values.shape
@@ -214,7 +220,9 @@ def _contract(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarr
 
 
 def _match(values: np.ndarray, axis: int, degree: int, order: int) -> int:
-    """Returns the half width that equation (3) selects along an axis, from a sample of lines of the field."""
+    """Returns the half width of test functions along an axis that equation (3) selects, from a sample of the field's
+    lines.
+    """
     n = values.shape[axis]
     lines = np.moveaxis(values, axis, 0).reshape(n, -1)
     lines = lines[:, :: max(1, lines.shape[1] // MAX_COMPARED_LINES)]
@@ -230,7 +238,7 @@ def _match(values: np.ndarray, axis: int, degree: int, order: int) -> int:
 
 
 def _centers(shape: Sequence[int], halves: Sequence[int]) -> list[int]:
-    """Returns the number of test functions along each axis, limited in overlap and in total number."""
+    """Returns the number of test functions along each axis, limited by their overlap and by a maximum total."""
     wanted = [
         max(2.0, min(n - 2 * half, MAX_BUMPS_PER_POINT * n / (2 * half))) for n, half in zip(shape, halves, strict=True)
     ]
@@ -240,7 +248,7 @@ def _centers(shape: Sequence[int], halves: Sequence[int]) -> list[int]:
 
 
 class _Values:
-    """Powers of fields and of their derivatives at all grid points, each computed once."""
+    """Powers of fields and of their derivatives at all grid points; each is computed once and stored."""
 
     def __init__(self, data: GridData, rule: AbstractDerivative) -> None:
         self.data, self.rule = data, rule
@@ -263,7 +271,7 @@ class _Values:
         return self._made[key]
 
     def product(self, powers: dict[str, int]) -> np.ndarray:
-        """Returns a product of powers of fields, corrected for the mean that noise adds."""
+        """Returns a product of powers of fields, corrected for the bias that noise causes."""
         parts, left = [], dict(powers)
         for name, field in self.data.fields.items():
             a, b = left.get(name, 0), left.get(f"|{name}|", 0)
@@ -282,7 +290,7 @@ class _Values:
         return self._noises[name]
 
     def _rule(self, symbol: str, axis: int) -> AbstractDerivative:
-        """Returns the differentiation rule along an axis, the same for all orders."""
+        """Returns the differentiation method for a field along an axis, the same for all orders."""
         if not isinstance(self.rule, LocalPolynomial) or self.rule.half_width is not None:
             return self.rule
         if (symbol, axis) not in self._rules:

@@ -1,4 +1,6 @@
-"""Fixes of the optimizer: learning rate, weight decay, another optimizer, missing parameters, batch size, steps."""
+"""Fixes of the optimizer: learning rate, weight decay, eps, another optimizer, missing parameters, batch size,
+steps.
+"""
 
 import inspect
 from collections.abc import Sequence
@@ -75,24 +77,24 @@ def _rates(trial: TrialRun, factors: Sequence[float]) -> tuple[Change, ...]:
 
 
 def lower_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes smaller learning rates, including the one that the finding suggests."""
+    """Fix: tries smaller learning rates, including the one that the finding suggests."""
     named = float(finding.values.get("other", finding.values.get("half", 0.0)) or 0.0) / _inner(trial).lr
     return _rates(trial, sorted({*LOWER_FACTORS, *([named] if 1e-6 < named < 1 else [])}, reverse=True))
 
 
 def higher_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes larger learning rates, including the one that the finding suggests."""
+    """Fix: tries larger learning rates, including the one that the finding suggests."""
     named = float(finding.values.get("other", 0.0) or 0.0) / _inner(trial).lr
     return _rates(trial, sorted({*HIGHER_FACTORS, *([named] if named > 1 else [])}))
 
 
 def other_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes smaller and larger learning rates."""
+    """Fix: tries smaller and larger learning rates."""
     return _rates(trial, BOTH_FACTORS)
 
 
 def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes the usual weight decay instead of a large one."""
+    """Fix: uses a usual weight decay instead of a large one."""
     own = _inner(trial)
     decay, apart = weight_decay_of(own)
     wanted = USUAL_DECAY[apart]
@@ -102,13 +104,13 @@ def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Ch
 
 
 def use_adam(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes Adam with its default learning rate instead of another optimizer."""
+    """Fix: uses Adam with its default learning rate instead of another optimizer."""
     own = _inner(trial)
     return () if own.name.startswith("Adam") else (_with_optimizer(trial, Adam(), "Adam"),)
 
 
 def usual_epsilon(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Adam's default constant in the denominator instead of a large one."""
+    """Fix: uses Adam's default eps instead of a large one."""
     own = _inner(trial)
     if isinstance(own, Adam):
         made: AbstractOptimizer = replace(own, eps=USUAL_EPSILON)
@@ -122,7 +124,7 @@ def usual_epsilon(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
 
 
 def constant_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Returns the same learning rate in all epochs."""
+    """Fix: uses the same learning rate in all epochs instead of a schedule."""
     if not isinstance(trial.optimizer, ScheduledOptimizer):
         return ()
     made = replace(trial, optimizer=trial.optimizer.optimizer)
@@ -130,14 +132,14 @@ def constant_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
 
 
 def all_parameters(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes the same optimizer for all parameters of the module."""
+    """Fix: passes all parameters of the module to the optimizer."""
     made = for_all_parameters(_inner(trial))
     change = _with_optimizer(trial, made, "all parameters in the optimizer")
     return (replace(change, diff=diff("", f"optimizer = {optimizer_code(made)}")),)
 
 
 def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes batches of 32, with as many steps as show the same number of examples."""
+    """Fix: uses batches of 32, with as many steps as show the same number of examples."""
     size = trial.batches.size or (1 if trial.batches.loader is None else len(next(trial.batches.loader.batches())))
     if size >= USUAL_BATCH:
         return ()
@@ -147,7 +149,7 @@ def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[C
 
 
 def longer_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes four times as many training steps."""
+    """Fix: trains for four times as many steps."""
     more = replace(trial, steps=MORE_STEPS * trial.steps)
     words = f"{more.steps:,} steps instead of {trial.steps:,}"
     return (Change(more, words, diff(f"steps = {trial.steps}", f"steps = {more.steps}")),)
@@ -165,7 +167,7 @@ def with_decay(optimizer: AbstractOptimizer, decay: float) -> AbstractOptimizer:
 
 
 def _with_option(optimizer: TorchOptimizer, name: str, value: float) -> TorchOptimizer:
-    """Returns the same torch optimizer with another value of one option."""
+    """Returns a copy of a torch optimizer with another value of one option."""
     inner = optimizer.build
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:
@@ -179,7 +181,7 @@ def _with_option(optimizer: TorchOptimizer, name: str, value: float) -> TorchOpt
 
 
 def for_all_parameters(optimizer: AbstractOptimizer) -> AbstractOptimizer:
-    """Returns an optimizer of the same class and options that accepts any parameters.
+    """Returns an optimizer of the same class and options that can be used for any parameters.
 
     >>> for_all_parameters(SGD(0.1))
     SGD(lr=0.1, momentum=0.0, decay=0.0)

@@ -1,4 +1,4 @@
-"""Fixes of the design of a network: activations between layers, biases, hooks on parameters, a last normalization."""
+"""Fixes of a network's design: missing activations, missing biases, hooks on parameters, a final normalization."""
 
 from dataclasses import replace
 from typing import Any
@@ -28,7 +28,7 @@ class _WithReLU(nn.Module):
 
 
 def add_activations(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """ReLU after each layer with weights but the last."""
+    """Fix: adds ReLU after each layer with weights except the last."""
     made = copy_module(trial.module)
     names = [name for name, part in made.named_modules() if isinstance(part, AFFINE_LAYERS)]
     for name in names[:-1]:
@@ -42,7 +42,7 @@ def add_activations(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
 
 
 def add_biases(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Returns a bias in each layer with weights, as torch draws it by default."""
+    """Fix: adds a bias to each layer with weights, with torch's default initialization."""
     made = copy_module(trial.module)
     generator = torch.Generator().manual_seed(0)
     for part in made.modules():
@@ -56,7 +56,7 @@ def add_biases(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Cha
 
 
 def remove_hooks(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Parameters without hooks."""
+    """Fix: removes all gradient hooks of parameters."""
     made = copy_module(trial.module)
     for p in made.parameters():
         p._backward_hooks = None
@@ -64,7 +64,7 @@ def remove_hooks(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[C
 
 
 def remove_normalization(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Returns the network without its last normalization layer."""
+    """Fix: removes the network's last normalization layer."""
     made = copy_module(trial.module)
     kinds = (nn.modules.batchnorm._BatchNorm, nn.LayerNorm, nn.GroupNorm)
     names = [name for name, part in made.named_modules() if name and isinstance(part, kinds)]

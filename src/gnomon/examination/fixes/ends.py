@@ -1,4 +1,4 @@
-"""Fixes of a network's last operation and of its loss: one activation too many, shapes that the loss broadcasts."""
+"""Fixes of a network's last operation and of its loss: a superfluous activation, shapes that broadcast."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ SMALLEST_PROBABILITY = 1e-12
 
 
 class _Then(nn.Module):
-    """A module followed by a function that is applied to its outputs."""
+    """A module that applies a function to the outputs of another module."""
 
     def __init__(self, module: nn.Module, function: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
@@ -42,10 +42,10 @@ def _log_softmax(f: Tensor) -> Tensor:
 
 def _remover(functions: frozenset[Any], name: str) -> Callable[[TrialRun, Finding, Subject], tuple[Change, ...]]:
     def remove(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-        if "given" in finding.values:  # the finding is about NLLLoss, whose outputs need a logarithm instead
+        if "given" in finding.values:  # findings about NLLLoss need a logarithm instead of this fix
             return ()
         found = without_call(trial.module, subject.probe.some(PROBE_EXAMPLES).x, functions)
-        # a hand-written softmax cannot be removed; the logarithm of its outputs equals the logits up to a constant
+        # a hand-written softmax cannot be removed, but its logarithm equals the logits up to a constant
         if found is None and functions is SOFTMAX:
             found = _Then(trial.module, _log_of_probabilities)
         if found is None:
@@ -57,7 +57,7 @@ def _remover(functions: frozenset[Any], name: str) -> Callable[[TrialRun, Findin
 
 
 def end_in_log_softmax(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes log-probabilities for NLLLoss: the logarithm of probabilities, or log-softmax of other outputs."""
+    """Fix: makes the network return log-probabilities for NLLLoss, by log or log-softmax of its outputs."""
     if "given" not in finding.values:
         return ()
     probabilities = finding.values["given"] == "probabilities"
@@ -69,7 +69,7 @@ def end_in_log_softmax(trial: TrialRun, finding: Finding, subject: Subject) -> t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SameShape(Record):
-    """A loss that first reshapes the outputs to the shape of the targets."""
+    """A loss that reshapes the outputs to the shape of the targets before it calls another loss."""
 
     loss: Any
 
@@ -80,7 +80,7 @@ class _SameShape(Record):
 
 
 def same_shape(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes outputs with the shape of the targets, so that each output is compared with its own target."""
+    """Fix: reshapes the outputs like the targets, so that the loss compares each output only with its own target."""
     if not callable(trial.loss):
         return ()
     line = str(finding.values.get("line", "outputs.squeeze(1)"))

@@ -1,4 +1,6 @@
-"""Fixes of the training examples: drop suspect labels, drop contradicting copies, weight rare classes."""
+"""Fixes of the training data: removes suspicious labels, removes contradicting copies, gives rare classes more
+weight.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -24,7 +26,7 @@ MAX_EXAMPLES = 8000
 
 
 class ChosenExamples(AbstractSource):
-    """A selection of examples from a data source, in the order of the indices.
+    """A data source with some examples of another one, chosen by index.
 
     >>> from gnomon.core.inputs.source import source
     >>> some = ChosenExamples(source((torch.eye(3), torch.arange(3))), torch.tensor([2, 0]))
@@ -51,7 +53,7 @@ class ChosenExamples(AbstractSource):
 
 
 def _without(trial: TrialRun, dropped: Tensor, words: str, code: str) -> tuple[Change, ...]:
-    """Proposes training without some examples; replaces a loader by batches of its size."""
+    """Returns the training run without some examples; a loader is replaced by batches of its size."""
     n = len(trial.train)
     if not 0 < len(dropped) < n / 2:
         return ()
@@ -65,7 +67,7 @@ def _without(trial: TrialRun, dropped: Tensor, words: str, code: str) -> tuple[C
 
 
 def drop_suspects(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes training without the examples whose labels contradict similar examples."""
+    """Fix: removes training examples whose labels contradict similar examples."""
     if not subject.task.classes or len(trial.train) > MAX_EXAMPLES:
         return ()
     whole = subject.examples(trial.train.whole())
@@ -82,12 +84,12 @@ def drop_suspects(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
 
 
 def drop_conflicts(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes training without examples that have an equal example with another label."""
+    """Fix: removes training examples that have an equal example with another label."""
     whole = trial.train.whole()
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i, code in enumerate(example_hashes(whole.x)):
         groups[code].append(i)
-    assert whole.y is not None  # the subject was built from data with targets
+    assert whole.y is not None  # always true, because an examination requires targets
     rows = whole.y.reshape(len(whole), -1)
     dropped = [i for group in groups.values() if len({tuple(rows[i].tolist()) for i in group}) > 1 for i in group]
     words = f"without {len(dropped)} examples that contradict a copy"
@@ -95,7 +97,7 @@ def drop_conflicts(trial: TrialRun, finding: Finding, subject: Subject) -> tuple
 
 
 def weight_classes(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes cross-entropy with weights inverse to class frequencies; scored by mean accuracy over classes."""
+    """Fix: weights classes in the cross-entropy by inverse frequency; scored by the mean accuracy over classes."""
     y = trial.train.labels()
     if not isinstance(subject.loss, CrossEntropy) or subject.task.outputs < 2 or y is None:
         return ()

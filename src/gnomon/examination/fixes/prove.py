@@ -1,4 +1,4 @@
-"""Tests fixes one after the other: trains a copy with the fix for the same number of steps and compares scores.
+"""Tests fixes one by one: trains a copy with the fix for the same number of steps, and compares held-out scores.
 
 A fix that helps stays: later fixes are tried on top of it. For each finding, fixes are tried until one helps. Changes
 that differ in one number, such as learning rates, are compared in short runs by their training loss, and the best is
@@ -49,7 +49,7 @@ EARLY_FRACTION = 8
 
 @dataclass(frozen=True, slots=True)
 class Budget(Record):
-    """The time limit of the tests, and the expected seconds of one training step.
+    """The time limit for testing fixes, and the expected time of one training step in seconds.
 
     >>> Budget(10.0, 1.0, lambda: 4.0).allows(6)
     True
@@ -71,14 +71,14 @@ class Budget(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _State(Record):
-    """The training recipe with all helpful fixes so far, and its run."""
+    """The training recipe with all fixes that have helped so far, and its finished run."""
 
     trial: TrialRun
     run: Run
 
 
 def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, AbstractSource, bool]:
-    """Returns training and held-out examples: the test set, a quarter of the training set, or the training set itself.
+    """Splits the data to test fixes: train and the test set, else a quarter of train as test, else train for both.
 
     The last value says whether all training examples of the subject are used.
 
@@ -104,7 +104,7 @@ def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, Abstrac
 def prove(
     subject: Subject, findings: Sequence[Finding], trial: TrialRun, run: Run, budget: Budget, *, seed: int
 ) -> Fixes:  # fmt: skip
-    """Tests the fixes of all findings, most serious first, as long as there is time.
+    """Tests the fixes of all findings by training copies, most serious finding first, until the time is over.
 
     ``trial`` is the recipe as given and ``run`` its training run.
     Cost: for each fix one training run, and short runs if there are several changes to choose from.
@@ -138,7 +138,7 @@ def prove(
 
 
 def _together(pairs: Sequence[tuple[Finding, Fix]]) -> Fix:
-    """Returns the fixes of several findings as one fix, because two faults may hide each other."""
+    """Combines the fixes of several findings into one, because one problem may hide another."""
 
     def apply(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
         made: list[Change] = []
@@ -154,7 +154,7 @@ def _together(pairs: Sequence[tuple[Finding, Fix]]) -> Fix:
 def _try(
     subject: Subject, finding: Finding, fix: Fix, state: _State, budget: Budget, seed: int
 ) -> TriedFix | str:  # fmt: skip
-    """Returns the result of one fix, or the reason why there is none."""
+    """Tests one fix; returns the result, or a phrase that says why it could not be tested."""
     try:
         changes = fix.apply(state.trial, finding, subject)
         if not changes:
@@ -168,7 +168,7 @@ def _try(
         found = compare((before, change.trial), (state.run, after))
         return found if found.is_proven else _early(found, compare, (before, change.trial), budget, seed)
     except (GnomonError, RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
-        # the fix does not work for this module; the finding keeps its advice in words
+        # the fix fails for this module, so the finding keeps its advice as text
         return f"failed ({error_sentence(error)})"
 
 
@@ -176,7 +176,7 @@ def _compare(
     subject: Subject, finding: Finding, fix: Fix, change: Change, trials: tuple[TrialRun, TrialRun],
     runs: tuple[Run, Run], *, seed: int,
 ) -> TriedFix:  # fmt: skip
-    """Compares the scores of two runs on the same held-out examples."""
+    """Compares the held-out scores of a run without and a run with the fix."""
     before, after = (
         score_network(subject, trial, run.model, examples=MAX_SCORED_EXAMPLES, seed=seed)
         for trial, run in zip(trials, runs, strict=True)
@@ -191,7 +191,7 @@ def _compare(
 def _early(
     found: TriedFix, compare: Callable[..., TriedFix], trials: tuple[TrialRun, TrialRun], budget: Budget, seed: int
 ) -> TriedFix:  # fmt: skip
-    """Compares after an eighth of the steps, to detect fixes that only make training faster.
+    """Compares the runs after an eighth of the steps as well, to detect fixes that only make training faster.
 
     A fix that ends significantly below is not tried again.
     """
@@ -209,7 +209,7 @@ def _early(
 
 
 def _run(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
-    """Returns the finished run, or None if it did not finish in time."""
+    """Trains; returns the run, or None if there was not enough time."""
     if not budget.allows(trial.steps):
         return None
     run = trial.run(seed=seed, seconds=budget.left, clock=budget.clock)
@@ -219,7 +219,7 @@ def _run(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
 
 
 def _best(changes: Sequence[Change], steps: int, budget: Budget, seed: int) -> Change | None:
-    """Returns the first change that comes close to the smallest loss after a short run; the first one without time."""
+    """Tries all variants of a fix in short runs; returns the first one whose loss is close to the smallest."""
     short = max(MIN_SHORT_RUN_STEPS, round(SHORT_RUN_SHARE * steps))
     if len(changes) < 2 or not budget.allows(len(changes) * short + steps):
         return changes[0] if changes else None
@@ -235,7 +235,7 @@ def _best(changes: Sequence[Change], steps: int, budget: Budget, seed: int) -> C
 
 
 def _repeat_with_second_seed(subject: Subject, one: TriedFix, budget: Budget, seed: int) -> TriedFix:
-    """Returns a proven fix averaged over a second seed, if there is time for two more runs.
+    """Repeats both runs with a second seed if there is time, and averages the gain of the fix.
 
     The interval is widened by the difference of the two seeds.
     """
@@ -258,7 +258,7 @@ def _repeat_with_second_seed(subject: Subject, one: TriedFix, budget: Budget, se
 
 
 def combine_seeds(first: Interval, gains: tuple[float, float]) -> Interval:
-    """Returns the interval of the mean gain over two seeds, from examples and the difference of the seeds.
+    """Returns the interval of the mean gain over two seeds, from sampling error and the difference of the seeds.
 
         half = sqrt(h^2 + (1.96 (g_1 - g_2) / 2)^2)
 

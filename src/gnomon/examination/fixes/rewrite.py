@@ -1,4 +1,4 @@
-"""Runs a module with some operations replaced, whether ``forward`` calls them as layers or as functions.
+"""Replaces operations of a module, whether ``forward`` calls them as layers or as functions.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.Softmax(1))
@@ -41,7 +41,7 @@ Call = Callable[["Rewritten", int, Callable[..., Any], tuple[Any, ...], dict[str
 
 
 class _Replaced(TorchFunctionMode):
-    """Passes calls of some functions to a replacement, and leaves all other calls unchanged."""
+    """A torch function mode that replaces calls of certain functions."""
 
     def __init__(self, owner: "Rewritten") -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class _Replaced(TorchFunctionMode):
 
 
 class Rewritten(nn.Module):
-    """A module in which calls of some functions are replaced; it shares the parameters of the original.
+    """A module that replaces calls of certain functions in another module, and shares its parameters.
 
     ``functions`` are those that are replaced; None replaces all of torch's functions.
     """
@@ -67,13 +67,13 @@ class Rewritten(nn.Module):
         self.training = module.training
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the module with the replaced calls."""
+        """Runs the original module with some calls replaced."""
         with _Replaced(self):
             return self.module(*args, **kwargs)
 
 
 def count_calls(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> int:
-    """Returns how often a forward pass calls one of these functions, in layers or in ``forward``.
+    """Returns how often a forward pass calls one of the given functions, directly or in layers.
 
     >>> count_calls(nn.Sequential(nn.Tanh(), nn.Tanh()), torch.zeros(1, 1), TANH)
     2
@@ -90,7 +90,7 @@ def count_calls(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> int:
 
 
 def without_call(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> nn.Module | None:
-    """Returns the module without the last call of one of these functions; None if there is no call.
+    """Returns the module without its last call of one of the given functions; None if it never calls them.
 
     >>> without_call(nn.Linear(1, 1), torch.zeros(1, 1), TANH) is None
     True
@@ -100,7 +100,7 @@ def without_call(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> nn.
 
 
 class _SkipCall:
-    """Skips one call (returns its argument), and runs the function in all other calls."""
+    """Replaces one call of a function by the identity; all other calls are unchanged."""
 
     def __init__(self, skipped: int) -> None:
         self.skipped = skipped

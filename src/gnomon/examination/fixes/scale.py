@@ -1,4 +1,4 @@
-"""Fixes of scale: standardized inputs, standardized targets, test inputs on the scale of training inputs.
+"""Fixes of scale: standardizes inputs or targets, brings test inputs to the scale of training inputs.
 
 x <- (x - mean) / std    for each column of a table, each channel of an image, or all numbers of other inputs    (1)
 """
@@ -27,7 +27,7 @@ Statistics = list[tuple[Tensor, Tensor] | None]
 
 
 class StandardizedInputs(nn.Module):
-    """A module that standardizes its floating-point inputs (1) before it runs another module.
+    """A module that standardizes its real-valued inputs (1) before it calls another module.
 
     >>> net = StandardizedInputs(nn.Identity(), [(torch.tensor([1.0]), torch.tensor([2.0]))])
     >>> net(torch.tensor([[5.0]])).item()
@@ -44,7 +44,7 @@ class StandardizedInputs(nn.Module):
                 self.register_buffer(f"std{i}", pair[1])
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the module on standardized inputs."""
+        """Standardizes the inputs and calls the wrapped module."""
         place = iter(range(len(self.known)))
 
         def standardize(value: Any) -> Any:
@@ -59,7 +59,7 @@ class StandardizedInputs(nn.Module):
 
 
 class MappedSource(AbstractSource):
-    """A data source that applies functions to the inputs or targets of another source.
+    """A data source that transforms the inputs or targets of another data source by functions.
 
     >>> from gnomon.core.inputs.source import source
     >>> MappedSource(source((torch.ones(2, 1), torch.zeros(2))), targets=lambda y: y + 3).labels().tolist()
@@ -89,7 +89,7 @@ class MappedSource(AbstractSource):
 
 
 def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes to standardize inputs by mean and standard deviation of the training set; equation (1)."""
+    """Fix: standardizes inputs by the mean and standard deviation of the training set; equation (1)."""
     found = statistics(trial.train.probe(MAX_EXAMPLES, seed=0).x)
     if not any(pair is not None for pair in found):
         return ()
@@ -103,7 +103,7 @@ def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> t
 
 
 def standardize_targets(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes to standardize the targets of train and test by mean and standard deviation of the training targets."""
+    """Fix: standardizes targets by the mean and standard deviation of the training targets."""
     y = trial.train.labels()
     if y is None or not y.is_floating_point() or subject.task.classes:
         return ()
@@ -122,7 +122,7 @@ def standardize_targets(trial: TrialRun, finding: Finding, subject: Subject) -> 
 
 
 def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes to shift and scale test inputs to the mean and standard deviation of the training inputs."""
+    """Fix: shifts and scales test inputs to the mean and standard deviation of the training inputs."""
     given, wanted = (statistics(data.probe(MAX_EXAMPLES, seed=0).x) for data in (trial.test, trial.train))
     if not any(pair is not None for pair in wanted) or trial.test is trial.train:
         return ()
@@ -148,7 +148,7 @@ def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tup
 
 
 def statistics(x: Inputs) -> Statistics:
-    """Returns mean and standard deviation of each input tensor for equation (1); None for integers.
+    """Returns mean and standard deviation of each input tensor, for equation (1); None for integer tensors.
 
     >>> mean, std = statistics(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))[0]
     >>> mean.tolist(), std.tolist()                                       # a constant column is only centered

@@ -1,4 +1,4 @@
-"""Scores a trained network on held-out examples, with one number per example, and compares two networks.
+"""Scores a trained network on held-out examples, one number per example, and compares two networks.
 
     d_i = score of example i with the fix - without it
     gain = mean of d,    interval = gain +- 1.96 sqrt(var(d) / n)                                             (1)
@@ -44,7 +44,7 @@ NORMAL_QUANTILE = 1.96
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores(Record):
-    """A score for each held-out example, or for each group of examples; larger is better.
+    """The score of a network on each held-out example (or group of examples); larger is better.
 
     ``unit`` is "accuracy", "balanced accuracy", "explained variance" or "loss" (with a minus sign).
     """
@@ -54,12 +54,12 @@ class Scores(Record):
 
     @property
     def mean(self) -> float:
-        """Returns the mean score of the network."""
+        """Returns the mean score over the examples."""
         return float(self.values.mean())
 
     @property
     def is_share(self) -> bool:
-        """Returns whether the score is a fraction, shown in percent."""
+        """Returns whether the score is a fraction, which is shown in percent."""
         return self.unit != "loss"
 
 
@@ -94,7 +94,7 @@ def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, exampl
 
 
 def gain_interval(before: Float[Tensor, " n"], after: Float[Tensor, " n"]) -> Interval:
-    """Returns the 95 % interval of the mean gain in score that a fix brings; equation (1).
+    """Returns the 95 % interval of the mean gain in score from before to after a fix; equation (1).
 
     >>> scores = torch.tensor([0.5, 0.7, 0.1])
     >>> gain = gain_interval(scores, scores + 0.25)
@@ -117,14 +117,14 @@ def _examples(subject: Subject, data: AbstractSource, n: int, seed: int) -> Exam
 
 
 def _weight_by_class(right: Tensor, y: Tensor) -> Tensor:
-    """Returns scores weighted so that their mean is the mean accuracy over classes."""
+    """Reweights scores so that their mean is the mean accuracy over classes (balanced accuracy)."""
     kinds, place = torch.unique(y, return_inverse=True)
     sizes = torch.bincount(place).double()
     return right * (len(y) / (len(kinds) * sizes[place]))
 
 
 def _positions(loss: AbstractLossWithAxes, model: nn.Module, some: Examples) -> Tensor | None:
-    """Returns the fraction of correct positions in each example; None if outputs are numbers."""
+    """Returns for each example the fraction of correctly predicted positions; None for real-valued outputs."""
     shares = []
     for part in _parts(some, 1):
         counted = loss.right(outputs(model, part.x), loss.targets(part.y))
@@ -135,7 +135,7 @@ def _positions(loss: AbstractLossWithAxes, model: nn.Module, some: Examples) -> 
 
 
 def _loss_of(subject: Subject, model: nn.Module, part: Examples) -> float:
-    """Returns the mean loss of some examples by the user's own loss, even if a fix changes the training loss."""
+    """Returns the mean loss of some examples, by the user's original loss even if a fix changes the training loss."""
     with preserve(model, mode="eval", grad=False):
         return float(subject.loss_of(run(model, part.x), part.y))
 

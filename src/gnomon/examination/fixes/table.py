@@ -1,4 +1,4 @@
-"""All fixes by id; a new fix is one function in its family's file and one line in that file's list.
+"""Lists all automatic fixes by id.
 
 >>> sorted(FIXES)[:2]
 ['add-activations', 'add-biases']
@@ -18,7 +18,7 @@ FIXES: dict[str, Fix] = {
 
 
 def fixes_for(finding: Finding) -> tuple[Fix, ...]:
-    """Returns the fixes to try for a finding, best first; none for notes.
+    """Returns the automatic fixes to try for a finding, best first; empty for notes.
 
     >>> from gnomon.findings.network import FROZEN
     >>> [fix.id for fix in fixes_for(Finding(FROZEN))]

@@ -1,4 +1,4 @@
-"""A training run that can be repeated with one change: module, data, loss, optimizer, batches, number of steps.
+"""Defines a training run that can be repeated with one change: module, data, loss, optimizer, batches, number of steps.
 
 >>> import torch
 >>> from gnomon.core.inputs.source import source
@@ -37,7 +37,7 @@ RECORDING_TIME_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialRun(Record):
-    """Everything that a training run depends on, except the seed; ``module`` is copied before it is trained.
+    """Everything that determines a training run, except the seed: module, data, loss, optimizer, number of steps.
 
     ``test`` are held-out examples that score the trained network. ``balanced`` says that each class has the same weight
     in the score, however rare it is.
@@ -53,7 +53,7 @@ class TrialRun(Record):
     balanced: bool = False
 
     def run(self, *, seed: int, seconds: float | None = None, clock: Clock = perf_counter) -> Run:
-        """Trains a copy of the module.
+        """Trains a copy of the module and returns the run.
 
         Cost: ``steps`` training steps, and about a tenth of that for records.
         """
@@ -66,7 +66,7 @@ class TrialRun(Record):
 
 
 def recorded_steps(steps: int) -> list[int]:
-    """Returns the steps at which a run is recorded, closer together at the beginning.
+    """Returns the steps at which a run records the loss, more densely at the beginning.
 
     >>> recorded_steps(4)
     [0, 1, 2, 3, 4]

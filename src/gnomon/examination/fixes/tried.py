@@ -1,4 +1,4 @@
-"""Result of testing a fix: scores before and after, the interval of the gain, and the changed recipe.
+"""Results of testing fixes: scores before and after, the interval of the gain, and the changed recipe.
 
 >>> words, gain = ("input-scale", "standardize-inputs", "standardized inputs", ""), Interval(0.6, 0.7, 0.95)
 >>> print(TriedFix(*words, 0.31, 0.96, gain, "accuracy", 500, 400))
@@ -23,7 +23,8 @@ MIN_GAIN = 0.02
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TriedFix(Record):
-    """A fix that was applied to a copy, trained for ``steps`` steps and scored on ``examples`` held-out examples.
+    """Result of testing one fix on a copy: scores before and after, the gain with its interval, steps and held-out
+    examples.
 
     ``kind`` is the kind of finding that it answers, ``fix`` the id of the fix, ``words`` what was changed and ``diff``
     the change as code. ``unit`` says what is scored: accuracy, explained variance or loss. ``gain`` is the interval of
@@ -49,13 +50,13 @@ class TriedFix(Record):
 
     @property
     def is_proven(self) -> bool:
-        """Returns whether the gain is large enough to matter and larger than chance."""
+        """Returns whether the fix improves the score by more than chance and by enough to matter."""
         scale = abs(self.before) if self.unit == "loss" else 1.0
         return self.gain.low > 0 and self.after - self.before >= MIN_GAIN * scale
 
     @property
     def sentence(self) -> str:
-        """Returns a sentence that says what was tried and what it gained."""
+        """Returns a sentence about the tested fix and how much it gained."""
         before, after = (format_score(value, self.unit) for value in (self.before, self.after))
         words = self.words if self.words.startswith("without ") else f"with {self.words}"
         head = (
@@ -94,7 +95,7 @@ class TriedFix(Record):
         )
 
     def plot(self, id: str) -> Plot:
-        """Plots training without and with the fix."""
+        """Plots the training curves without and with the fix."""
         assert self.runs is not None
         label, curves = _curves(self.runs)
         names = ("as given", f"with {self.words}")
@@ -106,7 +107,7 @@ class TriedFix(Record):
 
 
 def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> str:
-    """Returns the text of the fix of a finding after its fixes were tried.
+    """Returns the fix text of a finding, completed by what was tried and whether it helped.
 
     If a fix is proven and there were ``several`` to choose from, the advice is to apply that one. If none helps, the
     general text names what was tried.
@@ -128,14 +129,14 @@ def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fixes(Record):
-    """All fixes that were tested, in order, and the ids of fixes that were not, each with the reason."""
+    """Result: all fixes that were tested, in order, and the ids of fixes that were not, each with the reason."""
 
     tried: tuple[TriedFix, ...]
     untried: tuple[str, ...] = ()
 
     @property
     def proven_fixes(self) -> tuple[TriedFix, ...]:
-        """Returns the fixes that help."""
+        """Returns the tested fixes that helped."""
         return tuple(one for one in self.tried if one.is_proven)
 
 
@@ -156,7 +157,9 @@ def _of(unit: str) -> str:
 
 
 def _curves(runs: Sequence[Run]) -> tuple[str, list[list[float]]]:
-    """Returns accuracies on held-out examples if both runs have them; otherwise losses relative to their start."""
+    """Returns the name and values of both runs' curves: held-out accuracies if both have them, otherwise relative
+    losses.
+    """
     accuracies = [run.test_accuracy for run in runs]
     if all(curve is not None for curve in accuracies):
         return "share right on held-out examples", [curve.tolist() for curve in accuracies if curve is not None]

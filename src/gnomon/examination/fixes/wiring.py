@@ -1,4 +1,4 @@
-"""Fixes of connections: frozen layers, detached gradients, layers in plain lists, the wrong batch axis."""
+"""Fixes of the gradient flow: frozen layers, detached gradients, layers in plain lists, the wrong batch axis."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,7 @@ CUTS: frozenset[Any] = frozenset({Tensor.detach, torch.detach, Tensor.data.__get
 
 
 class _Connected:
-    """Replaces detach, .data and torch.no_grad by operations that keep gradients."""
+    """Replaces detach, .data and torch.no_grad so that gradients pass through them."""
 
     def __call__(self, owner: Rewritten, number: int, function: Any, args: Any, options: Any) -> Any:
         if function in CUTS:
@@ -33,7 +33,7 @@ class _Connected:
 
 
 class _SoftmaxOfClasses:
-    """Applies softmax over the last axis instead of the batch axis."""
+    """Replaces softmax over the batch axis by softmax over the last axis."""
 
     def __call__(self, owner: Rewritten, number: int, function: Any, args: Any, options: Any) -> Any:
         given = args[0] if args else options["input"]
@@ -47,7 +47,7 @@ def _with_module(trial: TrialRun, module: nn.Module) -> TrialRun:
 
 
 def unfreeze(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes gradients for all parameters."""
+    """Fix: sets requires_grad=True for all parameters."""
     made = copy_module(trial.module)
     for parameter in made.parameters():
         if parameter.is_floating_point():
@@ -57,14 +57,14 @@ def unfreeze(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Chang
 
 
 def connect(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes a forward pass that ignores .detach(), .data and torch.no_grad()."""
+    """Fix: ignores .detach(), .data and torch.no_grad() in the forward pass."""
     changed = Rewritten(trial.module, None, _Connected())
     lines = diff("x = x.detach()  # or .data, or with torch.no_grad():", "")
     return (Change(replace(trial, module=changed), "gradients that are not cut off", lines),)
 
 
 def register_layers(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes nn.ModuleList instead of plain lists of layers."""
+    """Fix: uses nn.ModuleList instead of plain lists of layers."""
     made = copy_module(trial.module)
     names = []
     for part in list(made.modules()):
@@ -80,7 +80,9 @@ def register_layers(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
 
 
 def batch_first(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Proposes batch_first=True in recurrent and attention layers, or softmax over classes instead of examples."""
+    """Fix: sets batch_first=True in recurrent and attention layers, or takes softmax over classes instead of
+    examples.
+    """
     made, changed = copy_module(trial.module), 0
     for part in made.modules():
         if getattr(part, "batch_first", None) is False:

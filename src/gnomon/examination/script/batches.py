@@ -35,7 +35,7 @@ MIN_STORAGE_FACTOR = 2
 
 @dataclass(slots=True, eq=False)
 class BatchRecorder:
-    """The loaders of a script with their batches, and the inputs of models that come from no loader."""
+    """Records the data loaders of a script and their batches, and model inputs that come from no loader."""
 
     loaders: "weakref.WeakKeyDictionary[Any, LoaderRecord]" = field(default_factory=weakref.WeakKeyDictionary)
     iterators: "weakref.WeakKeyDictionary[Any, LoaderRecord]" = field(default_factory=weakref.WeakKeyDictionary)
@@ -48,7 +48,7 @@ class BatchRecorder:
     last_step: int = -1
 
     def pass_begins(self, loader: Any, iterator: Any) -> None:
-        """Records a new pass over a loader."""
+        """Records that the script begins a new epoch over a loader."""
         known = self.loaders.get(loader)
         if known is None:
             known = LoaderRecord(_length(loader))
@@ -60,7 +60,7 @@ class BatchRecorder:
         self.iterators[iterator] = known
 
     def batch_drawn(self, iterator: Any, batch: Any) -> None:
-        """Records a batch; reads a few of its numbers and its labels."""
+        """Records that a loader returned a batch; reads a few of its numbers and its labels."""
         known = self.iterators.get(iterator)
         if known is None:
             return
@@ -99,19 +99,19 @@ class BatchRecorder:
         self.last = numbers
 
     def note_backward(self) -> None:
-        """Records a backward pass, which belongs to the loader of the last batch."""
+        """Records that a backward pass followed the last batch."""
         if self.current is not None:
             self.current.backwards += 1
 
     def forget(self) -> None:
-        """Forgets the last batches, which belong to the steps before a pause."""
+        """Forgets the last batches when recording pauses, because they cannot be compared with later ones."""
         self.last = None
         for known in self.seen:
             known.last = None
 
 
 def fingerprint(tensor: Tensor | None) -> tuple[float, ...] | None:
-    """Returns a few numbers spread over a CPU tensor, to recognize it; None if they cannot be read.
+    """Returns a few numbers of a CPU tensor by which it can be recognized; None if they cannot be read.
 
     >>> fingerprint(torch.arange(4.0))
     (0.0, 1.0, 2.0, 3.0)
@@ -125,7 +125,7 @@ def fingerprint(tensor: Tensor | None) -> tuple[float, ...] | None:
 
 
 def _labels(batch: Any) -> list[int] | None:
-    """Returns the class labels of a batch: its last tensor of integers with one number per example."""
+    """Returns the class labels in a batch: its last integer tensor with one number per example."""
     parts = list(batch.values()) if isinstance(batch, dict) else list(batch) if isinstance(batch, tuple | list) else []
     found = [t for t in parts if isinstance(t, Tensor) and t.dim() == 1 and len(t) > 1 and t.device.type == "cpu"]
     found = [t for t in found if not t.is_floating_point() and not t.is_complex()]

@@ -1,4 +1,4 @@
-"""Converts the record of a watched run into facts."""
+"""Converts what was recorded about a training run to the facts that the checks read."""
 
 from math import nan
 from typing import Any
@@ -20,7 +20,7 @@ __all__ = ["loop_facts_of_recorder"]
 
 
 def loop_facts_of_recorder(recorder: LoopRecorder, *, finished: bool) -> LoopFacts:
-    """Returns the facts about a recorded run.
+    """Converts the recorder's data about a training run to a `LoopFacts` object, which the checks read.
 
     >>> loop_facts_of_recorder(LoopRecorder(), finished=True).steps
     0

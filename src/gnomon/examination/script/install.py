@@ -1,4 +1,4 @@
-"""Connects a recorder with torch by hooks and wrapped functions, all of which are removed at the end.
+"""Connects the recorder to torch by hooks and wrapped functions, and removes them at the end.
 
 Each wrapper calls the original function with the same arguments and returns its result unchanged.
 """
@@ -32,18 +32,18 @@ CLIP_SAMPLES = 200
 
 @dataclass(slots=True)
 class Patches:
-    """Attributes that were replaced, with their originals."""
+    """Attributes of torch that were replaced, with their original values."""
 
     replaced: list[tuple[Any, str, Any]] = field(default_factory=list)
 
     def put(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        """Replaces an attribute of a class or module by ``make(original)``."""
+        """Replaces an attribute of a class or module by ``make(original)``, and remembers the original."""
         original = vars(owner)[name]
         self.replaced.append((owner, name, original))
         setattr(owner, name, functools.wraps(original)(make(original)))
 
     def undo(self) -> None:
-        """Restores all original attributes, the last one first."""
+        """Restores all replaced attributes, the last one first."""
         for owner, name, original in reversed(self.replaced):
             setattr(owner, name, original)
         self.replaced.clear()
@@ -51,7 +51,7 @@ class Patches:
 
 @contextmanager
 def record_training_loop(recorder: LoopRecorder) -> Iterator[None]:
-    """Records everything that happens inside the block.
+    """Context manager: records every training event (forward, backward, step, batch) inside the block.
 
     >>> before = torch.autograd.backward
     >>> with record_training_loop(LoopRecorder()):
@@ -81,14 +81,14 @@ def record_training_loop(recorder: LoopRecorder) -> Iterator[None]:
 
 @dataclass(slots=True, eq=False)
 class ModuleHook:
-    """The hook that runs after each module's forward pass; it is removed while the recorder pauses."""
+    """The global forward hook of all modules; it is removed while the recorder pauses."""
 
     recorder: LoopRecorder
     handle: Any = None
     ended: bool = False
 
     def calibrate(self) -> float:
-        """Returns the seconds that the hook adds to a call of a module."""
+        """Measures how many seconds the hook adds to each call of a module."""
         module, x, clock = nn.Identity(), torch.zeros(1), self.recorder.clock
         spare = LoopRecorder()
         times = []
@@ -104,7 +104,7 @@ class ModuleHook:
         return max(0.0, times[1] - times[0]) / CALLS_TO_CALIBRATE
 
     def pause(self, pausing: bool) -> None:
-        """Removes the hook, or installs it again."""
+        """Removes the hook while recording pauses, or installs it again."""
         if pausing and self.handle is not None:
             self.handle.remove()
             self.handle = None
@@ -112,7 +112,7 @@ class ModuleHook:
             self.handle = register_module_forward_hook(functools.partial(_after_forward, self.recorder))
 
     def end(self) -> None:
-        """Removes the hook for good, because the script compiles modules or has ended."""
+        """Removes the hook permanently: the script compiles modules, or has ended."""
         self.ended = True
         self.pause(True)
 
@@ -150,7 +150,7 @@ def _patch_gradients(patches: Patches, recorder: LoopRecorder) -> None:
                     recorder.look_at_clock()
                 return original(tensors, *more, **options)
             recorder.safely("backward", recorder.before_backward, tensors)
-            inside[0] = True  # count nested calls once: checkpointed layers call backward inside backward
+            inside[0] = True  # counts nested calls once, because checkpointing calls backward inside backward
             try:
                 result = original(tensors, *more, **options)
             finally:
@@ -240,7 +240,7 @@ def _patch_schedulers(patches: Patches, recorder: LoopRecorder) -> None:
 
 
 def _note_scheduler(recorder: LoopRecorder, scheduler: Any) -> SchedulerRecord | None:
-    """Records a scheduler once its outermost ``__init__`` has ended; a known one is unchanged."""
+    """Records a learning rate scheduler when its construction has ended."""
     known = recorder.schedulers.get(scheduler)
     if known is not None:
         return known
@@ -309,12 +309,12 @@ def _patch_data(patches: Patches, recorder: LoopRecorder) -> None:
 
 
 def _patch_compilers(patches: Patches, hook: ModuleHook) -> None:
-    """Removes module hooks before a module is compiled, because compilers would treat them as part of the model."""
+    """Makes torch's compilers remove the module hook first, because they would compile it into the model."""
 
     def make_compiler(original: Any) -> Any:
         def compiler(*arguments: Any, **options: Any) -> Any:
             if original is not torch_script or (arguments and isinstance(arguments[0], nn.Module)):
-                hook.end()  # libraries also pass plain functions to torch.jit.script, without any module
+                hook.end()  # libraries also call torch.jit.script with plain functions, without any module
             return original(*arguments, **options)
 
         return compiler

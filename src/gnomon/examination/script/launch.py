@@ -22,18 +22,18 @@ __all__ = ["ScriptEnding", "check_script", "run_script"]
 
 @dataclass(frozen=True, slots=True)
 class ScriptEnding:
-    """How a script ended: with an exception, with sys.exit, or at its last line (None)."""
+    """How a script ended: with an exception, with sys.exit, or normally (None)."""
 
     exception: BaseException | None = None
 
     @property
     def is_complete(self) -> bool:
-        """Returns whether the script reached its end, or called sys.exit without an error."""
+        """Returns whether the script reached its end or exited without an error."""
         return self.exception is None or (isinstance(self.exception, SystemExit) and not self.exception.code)
 
     @property
     def words(self) -> str:
-        """Describes how the script ended in a few words for the report."""
+        """Returns how the script ended as a few words for the report."""
         error = self.exception
         if self.is_complete or error is None:
             return "the script finished"
@@ -46,7 +46,7 @@ class ScriptEnding:
 
 
 def check_script(script: str, *, module: bool) -> None:
-    """Raises `InputError` if the script or module does not exist.
+    """Raises `InputError` if the script file or module does not exist.
 
     >>> check_script("json.tool", module=True)
     """
@@ -65,7 +65,8 @@ def check_script(script: str, *, module: bool) -> None:
 
 
 def run_script(script: str, arguments: Sequence[str], *, module: bool = False) -> ScriptEnding:
-    """Runs a script, or a module as ``python -m`` does, with its own ``sys.argv``, ``sys.path`` and ``__main__``.
+    """Runs a script (or a module, like ``python -m``) with its own ``sys.argv``, ``sys.path`` and ``__main__``; returns
+    how it ended.
 
     ``__main__`` stays the script's module afterwards, as in Python itself, so that its exit handlers find their names.
 
@@ -86,14 +87,14 @@ def run_script(script: str, arguments: Sequence[str], *, module: bool = False) -
             with open(path, "rb") as file:
                 code = compile(file.read(), path, "exec", dont_inherit=True)
             exec(code, main.__dict__)
-    except BaseException as error:  # caught so that the report is written first; raised again afterwards
+    except BaseException as error:  # caught so that the report is written; raised again afterwards
         error.__traceback__ = without_frames_of_gnomon(error.__traceback__)
         return ScriptEnding(error)
     return ScriptEnding()
 
 
 def without_frames_of_gnomon(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """Returns the traceback without frames of this package and of `runpy`, as Python would have shown it."""
+    """Returns the traceback as Python would have shown it without gnomon."""
     folder = str(Path(__file__).parent)
     kept: types.TracebackType | None = None
     frames = []

@@ -1,4 +1,4 @@
-"""Records calls of models: which modules the script calls, in which mode, for training or validation.
+"""Records which models a script calls, in which mode, and whether for training or validation.
 
 >>> net, models = nn.Sequential(nn.Linear(2, 2)), ModelRecorder()
 >>> for module in (net[0], net):                                                   # layers return before their model
@@ -19,13 +19,13 @@ __all__ = ["ModelRecorder"]
 
 @dataclass(slots=True, eq=False)
 class ModelRecorder:
-    """All modules that were called; modules inside another one are marked as inner."""
+    """Records all modules that the script calls; submodules are marked as inner."""
 
     known: dict[int, ModelRecord] = field(default_factory=dict)
     lost: list[ModelRecord] = field(default_factory=list)
 
     def note_call(self, module: nn.Module, *, graph: bool, step: int) -> ModelRecord | None:
-        """Records a call with or without gradients; returns the model, None for layers and losses."""
+        """Records a call of a module; returns the model that it belongs to, None for single layers and losses."""
         model = self.known.get(id(module))
         if model is None or model.ref() is not module:
             model = self._meet(module)
@@ -57,16 +57,16 @@ class ModelRecorder:
         return model
 
     def roots(self) -> list[ModelRecord]:
-        """Returns the models that the script calls itself, without their submodules and without losses."""
+        """Returns the models that the script calls directly, without losses."""
         return [one for one in (*self.lost, *self.known.values()) if one.size and not one.inner]
 
     def name_of(self, module: nn.Module) -> str:
-        """Returns the name of a module in its model, or the name of its class."""
+        """Returns the path of a module in its model, or its class name."""
         known = self.known.get(id(module))
         return known.name if known is not None and known.name else type(module).__name__
 
     def note_backward(self, step: int) -> None:
-        """Counts the forward passes since the last backward pass as training or validation."""
+        """Counts all forward passes since the last backward pass as training (or as validation)."""
         for model in self.known.values():
             if model.inner or not (model.pending_train or model.pending_eval):
                 continue
@@ -80,7 +80,7 @@ class ModelRecorder:
             model.pending_train = model.pending_eval = 0
 
     def forget(self) -> None:
-        """Forgets forward passes that no loss has used yet, when recording pauses."""
+        """Forgets forward passes without a backward pass when recording pauses."""
         for model in self.known.values():
             model.pending_train = model.pending_eval = 0
 

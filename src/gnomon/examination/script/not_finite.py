@@ -1,4 +1,4 @@
-"""Finds the first module whose output is not finite, in the forward pass that gave the loss.
+"""Finds the first module whose output is NaN or infinite, in the forward pass that led to the loss.
 
 References to the outputs of a pass are kept until its backward pass, which keeps most of them anyway. Beyond a limit
 only weak references are kept, so that memory does not grow.
@@ -27,7 +27,7 @@ MAX_MODELS_KEPT = 4
 
 @dataclass(slots=True, eq=False)
 class ModuleCallTrail:
-    """The modules that were called since the last backward pass, with their outputs."""
+    """Records the modules that were called since the last backward pass, with their outputs."""
 
     entries: list[tuple[nn.Module, Any]] = field(default_factory=list)
     numbers: int = 0
@@ -35,7 +35,7 @@ class ModuleCallTrail:
     inputs: Any = None
 
     def add(self, module: nn.Module, output: Any) -> None:
-        """Adds a call of a module."""
+        """Records a call of a module."""
         if isinstance(output, Tensor):
             self.numbers += output.numel()
             if self.numbers > MAX_NUMBERS_KEPT:
@@ -45,22 +45,23 @@ class ModuleCallTrail:
         self.entries.append((module, output))
 
     def end_of_model(self, inputs: Any) -> None:
-        """Records the end of a model's call; forgets older calls that no backward pass followed."""
+        """Records that a model's call ended; drops old calls if no backward pass follows."""
         self.models += 1
         if self.models > MAX_MODELS_KEPT:
             self.clear()
         elif self.models == 1:
-            self.inputs = inputs  # only the first model's inputs: later inputs may be outputs of this model
+            # keeps only the first model's inputs, because later inputs may be outputs of this model
+            self.inputs = inputs
 
     def clear(self) -> None:
-        """Forgets all calls."""
+        """Forgets all recorded calls."""
         self.entries.clear()
         self.numbers = self.models = 0
         self.inputs = None
 
 
 def locate_first_not_finite(trail: ModuleCallTrail, name_of: Callable[[nn.Module], str]) -> tuple[str, str, str]:
-    """Finds the first number that is not finite: returns the place, the name and the class of the module.
+    """Finds the first NaN or infinity in recorded calls; returns the cause, and the name and class of the module.
 
     >>> trail = ModuleCallTrail([(nn.ReLU(), torch.ones(2)), (nn.Tanh(), torch.tensor([1.0, float("nan")]))])
     >>> locate_first_not_finite(trail, lambda module: type(module).__name__)

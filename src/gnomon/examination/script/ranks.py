@@ -1,4 +1,4 @@
-"""Combines the records of several processes of one run, through files in a temporary folder.
+"""Combines the records of several processes of one training run, through files in a temporary folder.
 
 Under ``torchrun`` each process writes its record when its script ends. Process 0 waits for the others as long as they
 live, at most `MAX_WAIT_SECONDS`, and writes the one report. No process ever waits for process 0.
@@ -30,7 +30,7 @@ MIN_BATCHES_COMPARED = 2
 
 @dataclass(frozen=True, slots=True)
 class ProcessRanks:
-    """This process and the others that `torchrun` started on this machine."""
+    """This process and the other processes that `torchrun` started on this machine."""
 
     rank: int
     local: int
@@ -39,7 +39,7 @@ class ProcessRanks:
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> "ProcessRanks | None":
-        """Returns the processes on this machine; None if the script runs in one process.
+        """Returns the processes that `torchrun` started; None if there is only one.
 
         >>> ProcessRanks.of_environment({}) is None
         True
@@ -54,19 +54,19 @@ class ProcessRanks:
         return cls(rank, int(environment.get("LOCAL_RANK", rank)), count, folder)
 
     def begin(self) -> None:
-        """Records that this process is alive."""
+        """Writes a file that shows that this process has started."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         (self.folder / f"{self.local}.pid").write_text(str(os.getpid()), encoding="utf-8")
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Writes the record of this process to a file, all at once."""
+        """Writes the record of this process to a file atomically."""
         path = self.folder / f"{self.local}.json"
         part = path.with_suffix(".part")
         part.write_text(json.dumps(record), encoding="utf-8")
         os.replace(part, path)
 
     def gather(self, seconds: float = MAX_WAIT_SECONDS) -> tuple[list[dict[str, Any]], list[int]]:
-        """Returns the records of the other processes, and the ranks of processes without one; removes the files."""
+        """Reads the records of the other processes and deletes their files; also returns the ranks without a record."""
         end, records, lost = monotonic() + seconds, [], []
         for local in range(self.count):
             if local == self.local:
@@ -95,13 +95,13 @@ class ProcessRanks:
 
 
 def pack(findings: Sequence[Finding]) -> list[list[Any]]:
-    """Converts findings to plain values: the index of their kind, the place, and the values."""
+    """Converts findings to plain values that can be written as JSON."""
     rows = {id(row): place for place, row in enumerate(TABLE)}
     return [[rows[id(one.row)], one.where, dict(one.values)] for one in findings]
 
 
 def unpack(packed: Sequence[Sequence[Any]]) -> list[Finding]:
-    """Converts the output of `pack` back to findings.
+    """Converts the plain values of `pack` back to findings.
 
     >>> unpack(pack([Finding(loop.RANKS_DIFFER)]))[0].kind
     'ranks-differ'
@@ -110,7 +110,8 @@ def unpack(packed: Sequence[Sequence[Any]]) -> list[Finding]:
 
 
 def compare_ranks(own: Mapping[str, Any], others: Sequence[Mapping[str, Any]], lost: Sequence[int]) -> list[Finding]:
-    """Returns findings about the processes: equal batches, different weights, lost processes, and what others found.
+    """Returns findings about the processes: equal batches, different weights, lost processes, and findings of the
+    others.
 
     >>> one = {"inputs": [[1.0], [2.0]], "weights": "a", "steps": 9, "findings": []}
     >>> [finding.kind for finding in compare_ranks(one, [one], [])]

@@ -42,7 +42,9 @@ DEFERRED_LOSSES = 16
 
 @dataclass(slots=True, eq=False)
 class LoopRecorder:
-    """The record of a running script; ``limit`` is the fraction of the time that recording may take."""
+    """Records the training loop of a running script; ``limit`` is the fraction of the running time that recording may
+    take.
+    """
 
     limit: float = 0.03
     clock: Clock = perf_counter
@@ -85,7 +87,9 @@ class LoopRecorder:
     pause_hooks: Callable[[bool], None] = field(default=lambda pausing: None)
 
     def safely(self, name: str, function: Callable[..., Any], *arguments: Any) -> None:
-        """Calls a function of the recorder, counts its time, and never lets an error reach the script."""
+        """Calls a function of the recorder and measures its time; catches all errors, so that none reaches the
+        script.
+        """
         began = self.clock()
         try:
             function(*arguments)
@@ -95,18 +99,18 @@ class LoopRecorder:
 
     @property
     def total_spent(self) -> float:
-        """Returns the seconds spent on recording so far."""
+        """Returns the seconds that recording has taken so far."""
         return self.spent + self.hook_calls * self.hook_seconds
 
     @property
     def running_time(self) -> float:
-        """Returns the seconds since the script was started."""
+        """Returns the seconds since the script started."""
         return self.clock() - self.started
 
     # optimizers ------------------------------------------------------------------------------------------------------
 
     def optimizer_built(self, optimizer: Optimizer) -> None:
-        """Records a new optimizer, and retires an earlier one of the same parameters."""
+        """Records a new optimizer; an earlier one with the same parameters is marked as replaced."""
         self._record_of(optimizer)
 
     def _record_of(self, optimizer: Optimizer) -> OptimizerRecord:
@@ -130,7 +134,7 @@ class LoopRecorder:
         self.retired.append(self.optimizers.pop(key))
 
     def note_step(self, optimizer: Optimizer) -> None:
-        """Records a finished step of an optimizer, while its gradients still exist."""
+        """Records an optimizer step that just ended, before its gradients are cleared."""
         seen = self._record_of(optimizer)
         self.steps += 1
         seen.steps += 1
@@ -149,7 +153,7 @@ class LoopRecorder:
             self._sample(seen, optimizer)
 
     def count_step(self, optimizer: Optimizer) -> None:
-        """Counts a step while the recorder pauses."""
+        """Counts an optimizer step while recording pauses."""
         self.steps += 1
         seen = self._record_of(optimizer)
         seen.steps += 1
@@ -162,7 +166,7 @@ class LoopRecorder:
         return seen.steps * SAMPLES_PER_STEP >= seen.sampled - FIRST_STEPS and seen.steps % 5 == 0
 
     def _sample(self, seen: OptimizerRecord, optimizer: Optimizer) -> None:
-        """Samples all gradients of an optimizer: how many are missing or zero, and their norm."""
+        """Inspects all gradients of an optimizer: how many are missing or zero, and their norm."""
         seen.sampled += 1
         if sum(len(group["params"]) for group in optimizer.param_groups) != len(seen.parameters):
             seen.grow(optimizer)
@@ -197,7 +201,7 @@ class LoopRecorder:
                 self.largest = (total, seen.parameters[places[worst]])
 
     def _look_for_missing(self) -> None:
-        """Finds parameters of the called models that require gradients but are in no optimizer."""
+        """Finds trainable parameters of the called models that are in no optimizer."""
         held = {id(p) for one in self.optimizers.values() for ref in one.parameters if (p := ref()) is not None}
         for model in self.models.roots():
             module = model.ref()
@@ -208,7 +212,7 @@ class LoopRecorder:
     # backward --------------------------------------------------------------------------------------------------------
 
     def before_backward(self, tensors: Any) -> None:
-        """Records the loss, and for each optimizer whether its gradients were cleared."""
+        """Records the loss, and whether each optimizer's gradients were cleared."""
         loss = tensors if isinstance(tensors, Tensor) else next(iter(tensors), None)
         self.backwards += 1
         self.observed_backwards += 1
@@ -228,13 +232,14 @@ class LoopRecorder:
         self.gradients_fresh = True
 
     def after_backward(self) -> None:
-        """Records which optimizers received gradients."""
+        """Records which optimizers' parameters received gradients."""
         for seen in self.optimizers.values():
             probe = seen.find_probe()
             gradient = None if probe is None else probe.grad
             mark = (0, 0) if gradient is None else (id(gradient), gradient._version)
             new = gradient is not None and (mark != seen.mark or seen.cleared is None)
-            if new and not self.inside_step:  # optimizer.step(closure) computes and uses gradients itself
+            # not inside optimizer.step(closure), which computes and uses gradients itself
+            if new and not self.inside_step:
                 seen.pending.append(self.backwards)
             seen.mark = mark
 
@@ -255,7 +260,7 @@ class LoopRecorder:
             seen.mark = (id(gradient), gradient._version)
 
     def gradients_zeroed(self, optimizer: Optimizer) -> None:
-        """Records that gradients were set to zero, so that other devices need not be asked for their values."""
+        """Records a call of zero_grad, so that gradients on other devices need not be read."""
         seen = self.optimizers.get(id(optimizer))
         if seen is not None:
             seen.zeroed = True
@@ -272,7 +277,7 @@ class LoopRecorder:
             self.not_finite = (self.steps + 1, value, *locate_first_not_finite(self.trail, self.models.name_of))
 
     def read_deferred(self) -> None:
-        """Reads losses that are stored on other devices."""
+        """Reads stored loss tensors on other devices, all at once."""
         if not self.deferred:
             return
         values = torch.stack([loss.reshape(()).float() for _, loss in self.deferred]).tolist()
@@ -283,7 +288,7 @@ class LoopRecorder:
         self.deferred.clear()
 
     def after_forward(self, module: nn.Module, inputs: Any, output: Any) -> None:
-        """Records a forward pass of any module; the outermost modules are the models of the script."""
+        """Records a forward pass of any module; outermost modules are the script's models."""
         graph = torch.is_grad_enabled()
         if graph:
             self.trail.add(module, output)
@@ -296,7 +301,7 @@ class LoopRecorder:
     # pauses ----------------------------------------------------------------------------------------------------------
 
     def look_at_clock(self) -> None:
-        """Pauses if recording takes more than its share of the time, and continues at half of that share."""
+        """Pauses recording if it takes more than its share of the time, and continues at half of that share."""
         elapsed = self.running_time
         if elapsed < MIN_SECONDS_TO_JUDGE_TIME:
             return
@@ -311,7 +316,7 @@ class LoopRecorder:
             self.pause_hooks(False)
 
     def _forget(self) -> None:
-        """Forgets what belongs to the steps before a pause."""
+        """Forgets unfinished steps when recording pauses."""
         for seen in self.optimizers.values():
             seen.cleared, seen.mark = None, (0, 0)
             seen.pending.clear()

@@ -1,4 +1,4 @@
-"""Builds the report of a watched run: an examination with one section for each group of mistakes."""
+"""Builds the report of `gnomon watch`: one section for each group of mistakes."""
 
 import platform
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def watch_report(
     processes: Sequence[Finding] = (),
     ranks: int = 1,
 ) -> Examination:
-    """Judges the facts of a watched run and arranges the findings in sections.
+    """Runs all checks on a recorded training run and returns the report.
 
     >>> watch_report("train.py", LoopFacts(), ending="the script finished", overhead=0.0, command="").verdict
     'train.py: no problem found.'
@@ -97,7 +97,7 @@ def _section(key: str, findings: Sequence[Finding], facts: LoopFacts) -> Section
 
 
 def _all_clear(key: str, facts: LoopFacts) -> str:
-    """Returns the answer of a section without findings."""
+    """Returns the answer of a section that has no findings."""
     validated = sum(model.validated for model in facts.models)
     answers = {
         "gradients": "Gradients are cleared, computed and used once in each step."
@@ -118,7 +118,7 @@ def _all_clear(key: str, facts: LoopFacts) -> str:
 
 
 def _evidence(key: str, facts: LoopFacts) -> tuple[tuple[Value, ...], tuple[Plot, ...]]:
-    """Returns the numbers and plots of a section."""
+    """Returns the numbers and plots that a section shows."""
     values: list[Value] = []
     plots: list[Plot] = []
     if key == "gradients":

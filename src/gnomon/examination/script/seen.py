@@ -1,4 +1,4 @@
-"""What is known about each optimizer, scheduler, model and loader while a script runs.
+"""Stores what is known about each optimizer, scheduler, model and loader while a script runs.
 
 >>> seen = OptimizerRecord.of(torch.optim.SGD(nn.Linear(2, 1).parameters(), 0.1), 0)
 >>> seen.name, seen.sizes
@@ -35,7 +35,9 @@ MODE_SENSITIVE = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm
 
 @dataclass(slots=True, eq=False)
 class OptimizerRecord:
-    """An optimizer of the script; ``probe`` is its smallest parameter with a gradient, which represents the others."""
+    """What was recorded about one optimizer; ``probe`` is its smallest parameter with a gradient, which represents the
+    others.
+    """
 
     ref: "weakref.ref[Optimizer]"
     name: str
@@ -75,16 +77,16 @@ class OptimizerRecord:
         return seen
 
     def grow(self, optimizer: Optimizer) -> None:
-        """Adds parameters of groups that were added after the optimizer was built."""
+        """Adds parameter groups that were added after the optimizer was built."""
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         for p in parameters[len(self.parameters) :]:
             self.parameters.append(weakref.ref(p))
             self.sizes.append(p.numel())
-            self.missing.append(self.sampled - 1)  # all samples before this one
+            self.missing.append(self.sampled - 1)  # a late parameter was missing in all earlier samples
             self.zero.append(0)
 
     def look_for_change(self) -> None:
-        """Records whether any of the sampled weights differs from its first value."""
+        """Records whether the sampled weights have changed since the start."""
         if self.changed is not False:
             return
         for i, before in self.weights:
@@ -94,7 +96,7 @@ class OptimizerRecord:
                 return
 
     def find_probe(self) -> Tensor | None:
-        """Returns the probe parameter; finds a new one if there is none, or if it lost its gradient for good."""
+        """Returns the probe parameter; chooses a new one if there is none, or if it no longer gets gradients."""
         if self.probe is not None:
             return self.probe()
         known = [p for ref in self.parameters if (p := ref()) is not None and p.grad is not None]
@@ -108,7 +110,7 @@ class OptimizerRecord:
 
 @dataclass(slots=True, eq=False)
 class SchedulerRecord:
-    """A learning rate scheduler of the script, with the number of its optimizer."""
+    """What was recorded about one learning rate scheduler, with the number of its optimizer."""
 
     name: str
     optimizer: OptimizerRecord | None
@@ -121,7 +123,7 @@ class SchedulerRecord:
 
 @dataclass(slots=True, eq=False)
 class ModelRecord:
-    """A module of the script; ``inner`` modules are parts of another module that the script calls."""
+    """What was recorded about one module; ``inner`` modules belong to another module that the script calls."""
 
     ref: "weakref.ref[nn.Module]"
     kind: str
@@ -152,7 +154,7 @@ class ModelRecord:
 
 @dataclass(slots=True, eq=False)
 class LoaderRecord:
-    """A ``DataLoader`` of the script, and what was seen of its batches."""
+    """What was recorded about one ``DataLoader`` and its batches."""
 
     length: int | None
     batches: int = 0
@@ -179,7 +181,7 @@ def some_weights(parameter: Tensor) -> list[float]:
 
 
 def is_zero(gradient: Tensor) -> bool:
-    """Returns whether a CPU gradient is zero everywhere; False on other devices, where reading would block.
+    """Returns whether a CPU gradient is zero everywhere; False on other devices, because reading it would block.
 
     >>> is_zero(torch.zeros(3)), is_zero(torch.ones(3))
     (True, False)
@@ -205,7 +207,7 @@ def first_tensor(value: Any) -> Tensor | None:
 
 
 def is_mode_sensitive(module: nn.Module) -> bool:
-    """Returns whether a layer itself behaves differently in training and in eval mode.
+    """Returns whether a layer behaves differently in train and eval mode, such as dropout.
 
     >>> is_mode_sensitive(nn.Dropout(0.5)), is_mode_sensitive(nn.Dropout(0.0)), is_mode_sensitive(nn.LayerNorm(3))
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Stores a series of numbers from a run of unknown length in bounded memory.
+"""Stores a series of numbers of unknown length in bounded memory.
 
 >>> series = ThinnedSeries(limit=4)
 >>> for step in range(9):
@@ -17,7 +17,9 @@ DEFAULT_LIMIT = 2000
 
 @dataclass(slots=True)
 class ThinnedSeries:
-    """Stores every number at first; at the limit drops every second one, and from then on stores half as many."""
+    """Stores a series of numbers in bounded memory: at the limit it drops every second number and doubles the
+    spacing.
+    """
 
     limit: int = DEFAULT_LIMIT
     stride: int = 1
@@ -25,7 +27,7 @@ class ThinnedSeries:
     kept: list[tuple[int, float]] = field(default_factory=list)
 
     def add(self, step: int, value: float) -> None:
-        """Adds a number, unless the current spacing skips it."""
+        """Adds a number, unless the current spacing skips this step."""
         if self.count % self.stride == 0:
             if len(self.kept) >= self.limit:
                 self.kept = self.kept[::2]

@@ -1,4 +1,4 @@
-"""Runs `gnomon watch` on a script: installs hooks, runs the script, and judges the record even if the script fails.
+"""Runs `gnomon watch`: installs hooks, runs the script, and reports what was recorded, even if the script fails.
 
 >>> WatchSession("json.tool", module=True).recorder.steps
 0
@@ -32,12 +32,12 @@ WAIT_AFTER_TERMINATION = 2.0
 
 
 class ScriptTerminated(BaseException):
-    """Raised in the script when the process is asked to terminate, so that the report is written first."""
+    """Exception raised in the script on a termination signal, so that the report is still written."""
 
 
 @dataclass(slots=True, eq=False)
 class WatchSession:
-    """A script with its arguments; ``module`` means that it is a module name, as for ``python -m``.
+    """Runs `gnomon watch` for one script with its arguments; ``module`` means a module name, like ``python -m``.
 
     ``overhead`` is the largest share of the running time that observing may take.
     """
@@ -55,14 +55,14 @@ class WatchSession:
         self.ranks = ProcessRanks.of_environment(os.environ)
 
     def run(self) -> ScriptEnding:
-        """Runs the script until it ends in any way."""
+        """Runs the script until it ends, fails or exits."""
         if self.ranks is not None:
             self.ranks.begin()
         with raising_on_termination(), record_training_loop(self.recorder):
             return run_script(self.script, self.arguments, module=self.module)
 
     def report(self, ending: ScriptEnding, command: str = "") -> "Examination | None":
-        """Returns the report of the run; None in processes that leave the report to process 0."""
+        """Returns the report of the run; None in all processes except the first."""
         from gnomon.examination.script.collect import loop_facts_of_recorder
         from gnomon.examination.script.report import watch_report
 
@@ -85,14 +85,16 @@ class WatchSession:
         return watch_report(name, facts, **made, processes=found, ranks=self.ranks.count)
 
     def _record(self, findings: list[list[Any]]) -> dict[str, Any]:
-        """Returns what processes exchange: the first inputs, a hash of some weights, the steps, the findings."""
+        """Returns what this process shares with the others: its first inputs, a hash of some weights, steps,
+        findings.
+        """
         inputs = [list(numbers) for numbers in self.recorder.batches.first_inputs]
         return {
             "inputs": inputs, "weights": self._weights(), "steps": self.recorder.steps, "findings": findings,
         }  # fmt: skip
 
     def _weights(self) -> str:
-        """Returns a hash of some weights; empty if each process holds only a part of them."""
+        """Returns a hash of some weights; empty if each process holds only a part of the model."""
         living = [p for one in self.recorder.optimizers.values() for ref in one.parameters if (p := ref()) is not None]
         sharded = any("Sharded" in model.kind for model in self.recorder.models.roots())
         if sharded or not living or any(type(p).__name__ == "DTensor" for p in living):
@@ -102,7 +104,7 @@ class WatchSession:
 
 @contextmanager
 def raising_on_termination() -> Iterator[None]:
-    """Raises `ScriptTerminated` when the process is asked to terminate, unless the script has its own handler."""
+    """Context manager: raises `ScriptTerminated` on a termination signal, unless the script has its own handler."""
     usual = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if not usual or threading.current_thread() is not threading.main_thread():
         yield
@@ -121,7 +123,7 @@ def raising_on_termination() -> Iterator[None]:
 
 
 def exit_like_script(ending: ScriptEnding) -> None:
-    """Ends this process as the script would have ended it: with the same exit code or the same signal.
+    """Exits with the same exit code or signal with which the script ended.
 
     The traceback has already been shown.
 

@@ -85,7 +85,7 @@ class ColumnsStep(AbstractStep):
     essential = True
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        if len(subject.train) < MIN_EXAMPLES:  # with few examples, small spreads and missing classes may be chance
+        if len(subject.train) < MIN_EXAMPLES:  # too few examples: small spreads and missing classes may be chance
             answer = f"{len(subject.train)} training examples are too few to judge columns, targets and labels."
             return StepResult(Content(answer), DataChecks(), "unsure")
         allowed = max(MAX_TIME_FACTOR * context.seconds, MIN_SECONDS)
@@ -183,7 +183,7 @@ def _copied_target_findings(subject: Subject, examples: Examples, y: Tensor) -> 
     reading, x = subject.task.reading, examples.x
     if reading is not None and reading.shift and takes_targets(original(subject.module)):
         return ()
-    if isinstance(x, Mapping):  # some modules take the targets as an input of their own
+    if isinstance(x, Mapping):  # some modules take the targets as one of their inputs
         x = {name: t for name, t in x.items() if name not in TARGET_ARGUMENT_NAMES}
     return copied_target_findings(x, y)
 
@@ -204,7 +204,7 @@ def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding,
 
 def _labels(subject: Subject) -> Tensor:
     y = subject.train.labels()
-    assert y is not None  # the subject was built from data with targets
+    assert y is not None  # always true, because an examination requires targets
     return y.long() if subject.task.classes else y
 
 

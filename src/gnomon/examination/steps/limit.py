@@ -186,7 +186,7 @@ def affordable_limit(subject: Subject, context: StepContext) -> tuple[Limit, int
 def _triable(limit: Limit, subject: Subject, context: StepContext) -> bool:
     """Returns whether there is time to compute the kernel of `TIMED_EXAMPLES` examples without compiled loops."""
     few = subject.probe.some(FIRST_TRIAL_EXAMPLES).x
-    assert isinstance(few, Tensor)  # modules with a known program have a single tensor as input
+    assert isinstance(few, Tensor)  # modules that can be converted to a program take a single tensor
     if limit.plan(few).pair_entries(tangent=True) * FIRST_TRIAL_EXAMPLES**2 > MOST_ENTRIES:
         return False
     seconds = min(_seconds(limit, subject, FIRST_TRIAL_EXAMPLES, context) for _ in range(2))
@@ -242,7 +242,7 @@ def _compile_seconds(limit: Limit, x: object) -> float:
 
 
 def _kernel(limit: Limit, x: object) -> Tensor:
-    assert isinstance(x, Tensor)  # modules with a known program have a single tensor as input
+    assert isinstance(x, Tensor)  # modules that can be converted to a program take a single tensor
     try:
         return limit.ntk(x)
     except GnomonError as error:

@@ -144,11 +144,11 @@ def _draw(source: AbstractSource, profile: Profile, context: StepContext) -> Ten
     n = len(source)
     affordable = (
         0.5 * context.seconds / max(profile.cost.each, 1e-9)
-    )  # a forward pass costs a third of a training pass, so two passes fit
+    )  # enough for two forward passes, each a third of a training pass
     if affordable >= n:
         return torch.arange(n)
     most = largest_size_up_to(SIZES, affordable)
-    if most > 6 * affordable:  # even a single pass would exceed the time
+    if most > 6 * affordable:  # too large even for a single pass
         raise out_of_time_error(f"A pass over {most} examples", most * profile.cost.each / 3, context)
     return stratified_sample(n, source.labels(), most, seed=context.seed)
 
@@ -204,7 +204,7 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
         "Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration"
     )
     tells = not short and len(y) >= MIN_EXAMPLES
-    findings = guesses or (judged.findings if tells else ())  # calibration is meaningless for a network that guesses
+    findings = guesses or (judged.findings if tells else ())  # a network that guesses has no meaningful calibration
     plots = margin.plots() + judged.plots()
     content = Content(answer, findings, values, plots, (definition,), data={"hardest": hardest}, stated=guesses)
     return _few(StepResult(content, Decisions(index, (p.argmax(1) != y).double(), margin, judged)), len(y))

@@ -80,13 +80,13 @@ class OptimizerStep(AbstractStep):
         lr = subject.optimizer.lr
         reached = (
             None if whole is None else start - float(whole.loss[-1])
-        )  # starts from the same weights as the short runs
+        )  # the same initial weights as in the short runs
         findings = learning_rate_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
         values = tuple(
             Value(f"decrease of the loss with lr={lr * c:.3g}", g, id=f"fall-at-{lr * c:.3g}")
             for c, g in sorted(falls.items())
         )
-        # a NaN loss fails the comparison, and so counts as a rise
+        # a NaN loss fails every comparison and therefore counts as a rise
         rose = not findings and not any(fall >= 0 for fall in falls.values())
         good = f"In {steps} steps no other learning rate does much better than {lr:.3g}."
         if rose:
@@ -106,7 +106,7 @@ class OptimizerStep(AbstractStep):
         content = Content(
             findings[0].message if findings else good, findings, values, (plot,), (definition,), stated=findings[:1]
         )
-        # only smaller rates were tried, so larger ones may still be better
+        # only smaller rates were tried, so a larger one may still be better
         one_side = factors == SMALLER_RATE_FACTORS and not findings
         unsure = one_side or rose
         runs, facts = ShortRuns(tuple(sorted(falls.items()))), {"learning_rates_tried": not findings and not unsure}

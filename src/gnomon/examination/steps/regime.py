@@ -71,7 +71,7 @@ class RegimeStep(AbstractStep):
             Value("change of the parameters", moved.parameters, id="parameter-change"),
             Value("change of the outputs", moved.outputs, id="output-change"),
         )
-        # parameter names have a prefix if the kernel uses a wrapper that combines outputs
+        # prefix of parameter names if the kernel uses a wrapper that combines outputs
         inside = "" if means.module is subject.module else "module."
         layers = {
             name.removeprefix(inside): c for name, c in moved.activations.items() if name and f"{name}." != inside

@@ -131,7 +131,7 @@ def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) ->
     steps = max(DEFAULT_MAX_STEPS, DEFAULT_MAX_EPOCHS * epoch) if recipe.epochs is None else recipe.epochs * epoch
     sample = largest_size_up_to(
         SAMPLE_SIZES, 0.02 * context.seconds / cost.each
-    )  # evaluating both sets costs a third of a step per example
+    )  # evaluating train and test takes about a third of a training step per example
     optimizer = recipe.optimizer or Adam()
     if recipe.schedule is not None:
         optimizer = ScheduledOptimizer(optimizer, recipe.schedule, epoch)
@@ -147,7 +147,7 @@ def _watchers(subject: Subject, cost: StepCost, context: StepContext) -> dict[st
     """Returns trackers of kernel and curvature on so few examples that one measurement takes 1/50 of the time."""
     each = (
         2 * max(1, subject.task.outputs) + 3 * HESSIAN_PRODUCTS
-    )  # passes per example: one per output of the kernel, three per Hessian product
+    )  # passes per example: one per output for the kernel, three per Hessian product
     affordable = (context.seconds / 50 - 3 * HESSIAN_PRODUCTS * cost.fixed) / (each * cost.each)
     if affordable < min(TRACKED_EXAMPLE_COUNTS):
         return {}
@@ -278,7 +278,7 @@ def _losses(run: Run, products: StepProducts) -> Plot:
     if run.test_loss is not None:
         marks.append(Scatter("measured, test", steps, run.test_loss[1:], 1))
     words = f"Measured while {run.optimizer.name} trained the network."
-    # for other optimizers, the section 'Theory against measurement' makes the comparison
+    # not for other optimizers, which the section 'Theory against measurement' covers
     same = as_gradient_descent(run.optimizer) is not None
     if same and predicted is not None and lr is not None and len(steps):
         there = predicted.times / lr
@@ -333,5 +333,5 @@ def _plot_tracked(run: Run) -> list[Plot]:
         words,
         id="curvature-during-training",
     )
-    changed = any(value == value for value in drift.y)  # drift is NaN for linear networks, whose features cannot change
+    changed = any(value == value for value in drift.y)  # NaN for linear networks, whose features cannot change
     return [kernel, fit, curvature] if changed else [fit, curvature]

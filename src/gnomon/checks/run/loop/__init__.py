@@ -1,1 +1,1 @@
-"""Judges a recorded training loop: functions that turn facts about the run into findings."""
+"""Turns a record of the user's training loop into findings."""

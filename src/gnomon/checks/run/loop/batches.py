@@ -1,4 +1,4 @@
-"""Finds problems of the batches: repeated, sorted by label, or not used.
+"""Finds problems of batches in the user's loop: repeated, sorted by label, or not used.
 
 Batches of n mixed examples of K equally frequent classes hold on average
 
@@ -34,7 +34,7 @@ MIN_SEEDS = 5
 
 
 def judge_batches(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about the order and the use of batches.
+    """Returns findings about batches that are repeated, sorted by label, or not used.
 
     >>> judge_batches(LoopFacts())
     []

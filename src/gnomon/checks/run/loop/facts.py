@@ -1,4 +1,4 @@
-"""Facts recorded while the user's own loop trained: counts and a few numbers, without tensors.
+"""Defines the record of a user's training loop: counts and a few numbers, without tensors.
 
 >>> LoopFacts(steps=3, backwards=3).steps
 3
@@ -20,7 +20,7 @@ Series = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class ParameterFacts(Record):
-    """One parameter of an optimizer, and in how many sampled steps its gradient was missing or exactly zero."""
+    """Record of one parameter in an optimizer: in how many sampled steps its gradient was missing or exactly zero."""
 
     name: str
     size: int
@@ -31,7 +31,7 @@ class ParameterFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class OptimizerFacts(Record):
-    """One optimizer; ``judged`` counts the steps for which it is known whether gradients were cleared before.
+    """Record of one optimizer; ``judged`` counts the steps for which it is known whether gradients were cleared before.
 
     ``stale`` of them began with gradients of earlier steps. ``sampled`` steps had all gradients looked at, ``empty`` of
     them had none. ``changed`` says whether any weight changed, None if unknown. ``rates`` are the learning rates.
@@ -50,13 +50,15 @@ class OptimizerFacts(Record):
 
     @property
     def rate(self) -> float:
-        """Returns the last learning rate; NaN if the optimizer never stepped."""
+        """Returns the last learning rate; NaN if the optimizer made no step."""
         return self.rates[-1][1] if self.rates else nan
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulerFacts(Record):
-    """One learning rate scheduler: its calls, the calls before the first optimizer step, its length, its rates."""
+    """Record of one learning rate scheduler: its calls, the calls before the first optimizer step, its length, its
+    rates.
+    """
 
     name: str
     calls: int
@@ -70,7 +72,8 @@ class SchedulerFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts(Record):
-    """A model that the script calls; ``layers`` names its layers that behave differently in training and eval mode.
+    """Record of a model that the script calls; ``layers`` names its layers that behave differently in train and eval
+    mode.
 
     ``trained`` and ``trained_in_eval`` count backward passes by the mode of the last forward pass; ``validated`` counts
     forward passes without gradients, ``in_training`` the ones in training mode, ``with_graph`` forward passes in
@@ -93,7 +96,7 @@ class ModelFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class LoaderFacts(Record):
-    """One ``DataLoader``: batches drawn, passes begun, and what was done with the batches.
+    """Record of one ``DataLoader``: the number of batches and epochs, and how the batches were used.
 
     ``single`` counts passes that were left after one batch. ``forwards`` counts forward passes with gradients in
     training mode. ``compared`` pairs of neighboring batches were compared, ``equal`` of them are equal. ``labels`` has
@@ -114,7 +117,7 @@ class LoaderFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class ClipFacts(Record):
-    """Calls of gradient clipping by norm; ``misplaced`` counts calls that came without new gradients."""
+    """Record of gradient clipping by norm; ``misplaced`` counts calls that were not preceded by new gradients."""
 
     calls: int = 0
     misplaced: int = 0
@@ -124,7 +127,9 @@ class ClipFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class FirstNotFinite(Record):
-    """The first loss that was NaN or infinite: its step, and the cause ("module", "weights", "inputs" or "loss")."""
+    """Record of the first loss that was NaN or infinite: its step, and the cause ("module", "weights", "inputs" or
+    "loss").
+    """
 
     step: int
     value: float
@@ -135,7 +140,7 @@ class FirstNotFinite(Record):
 
 @dataclass(frozen=True, slots=True)
 class LoopFacts(Record):
-    """All facts recorded during one run of a training script.
+    """Everything that was recorded during one run of the user's training script.
 
     ``leaf_losses`` counts backward passes that began at a tensor without a graph, from ``first_leaf`` on; ``graphless``
     is the step at which backward failed because the loss needs no gradient. ``discarded`` backward passes had their

@@ -1,4 +1,4 @@
-"""Finds problems in the order of zero_grad, backward and step.
+"""Finds mistakes in the order of zero_grad, backward and step in the user's loop.
 
 >>> from gnomon.checks.run.loop.facts import OptimizerFacts
 >>> forgotten = OptimizerFacts("SGD", steps=20, judged=19, stale=19, sampled=5)
@@ -27,7 +27,7 @@ CLIPS_TO_JUDGE = 3
 
 
 def judge_gradients(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about zero_grad, backward, step and clipping.
+    """Returns findings about missing or misplaced calls of zero_grad, backward, step and gradient clipping.
 
     >>> judge_gradients(LoopFacts())
     []

@@ -1,4 +1,4 @@
-"""Collects all judgments about a recorded training loop, by topic."""
+"""Runs all checks of a recorded training loop and collects their findings."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

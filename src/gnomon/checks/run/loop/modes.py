@@ -1,4 +1,4 @@
-"""Finds problems of training and eval mode, and validation that computes gradients.
+"""Finds models that run in the wrong mode (train or eval), and validation that computes gradients.
 
 >>> from gnomon.checks.run.loop.facts import ModelFacts
 >>> model = ModelFacts("Net", "Dropout", trained=90, validated=20, in_training=20)
@@ -19,7 +19,7 @@ MIN_BATCHES_WITH_GRAPH = 3
 
 
 def judge_modes(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about model.train(), model.eval() and torch.no_grad().
+    """Returns findings about missing or misplaced calls of model.train(), model.eval() and torch.no_grad().
 
     >>> judge_modes(LoopFacts())
     []
@@ -35,7 +35,9 @@ def judge_modes(facts: LoopFacts) -> list[Finding]:
 
 
 def _validates_in_training(one: LoaderFacts) -> bool:
-    """Returns whether batches of a loader went through a model in training mode without any training step."""
+    """Returns whether a loader's batches went through a model in training mode, but were never used for a training
+    step.
+    """
     return not one.backwards and one.forwards >= MIN_STEPS
 
 

@@ -30,7 +30,7 @@ MAX_NAMES = 3
 
 
 def judge_parameters(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about the parameters of models and optimizers.
+    """Returns findings about parameters that are in no optimizer, or never get a gradient.
 
     >>> judge_parameters(LoopFacts())
     []
@@ -63,12 +63,12 @@ def _rebuilt(facts: LoopFacts) -> list[Finding]:
 
 
 def _is_plain(one: OptimizerFacts) -> bool:
-    """Returns whether the optimizer is plain SGD, which has no moments to lose."""
+    """Returns whether the optimizer is SGD; re-creating it then loses no moment estimates."""
     return one.name == "SGD"
 
 
 def _orphans(one: OptimizerFacts) -> list[ParameterFacts]:
-    """Returns the parameters that never had a gradient."""
+    """Returns the optimizer's parameters that never had a gradient."""
     return [p for p in one.parameters if p.samples >= MIN_SAMPLES and p.missing == p.samples]
 
 

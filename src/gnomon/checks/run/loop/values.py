@@ -34,7 +34,7 @@ PLACES = {
 
 
 def judge_values(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about losses and gradients.
+    """Returns findings about losses and gradients that are NaN, explode, or do not fall.
 
     >>> judge_values(LoopFacts())
     []
@@ -62,7 +62,7 @@ def _exploding(facts: LoopFacts) -> list[Finding]:
 def _trend(facts: LoopFacts) -> list[Finding]:
     losses = [loss for _, loss in facts.losses if isfinite(loss)]
     if len(losses) < MIN_LOSSES or not facts.steps or len([o for o in facts.optimizers if o.steps]) > 1:
-        return []  # several optimizers, as in a GAN, have losses that need not fall
+        return []  # losses of several optimizers, as in a GAN, need not fall
     if min(losses) < 0 < max(losses):
         return []  # losses of both signs, as in reinforcement learning, need not fall
     tenth = len(losses) // 10
