@@ -19,7 +19,7 @@ help: ## list the targets
 demo: .venv/.base ## examine a small network on real digits; the report goes into build/demo
 	$(BIN)/gnomon examine --budget 45s --out build/demo/report.html
 
-test: .venv/.dev ## tests, doctests and house rules, without those marked full
+test: .venv/.dev ## tests and doctests, without those marked full; lint runs the rules on the text
 	$(PYTEST)
 
 test-full: .venv/.dev ## everything, those marked full as well
@@ -44,10 +44,11 @@ playground: .node/.done ## build src/gnomon/playground/playground.html from its 
 	.node/node_modules/.bin/tsc --project src/gnomon/playground/web/tsconfig.json
 	node src/gnomon/playground/web/build.mjs .node
 
-lint: .venv/.dev ## ruff and mypy
+lint: .venv/.dev ## ruff, mypy and the rules on the text of the project
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -m rules tests/house tests/findings
 
 # Not --quiet: it hides warnings before --strict can count them.
 docs: .venv/.dev ## the documentation, warnings as errors, into build/site

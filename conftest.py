@@ -90,7 +90,7 @@ def seeds(request):
     seed = request.config.option.torch_seed
     random.seed(seed)
     numpy.random.seed(seed)
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)  # torch.manual_seed formats stack traces, which takes milliseconds
     yield
     assert torch.get_default_dtype() is torch.float32, "the test, or the package, changed the default dtype"
     assert torch.is_grad_enabled(), "the test, or the package, left gradients turned off"

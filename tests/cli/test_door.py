@@ -54,6 +54,7 @@ def test_the_version_is_that_of_the_package():
     assert done.stdout.strip() == f"gnomon {gnomon.__version__}" and done.returncode == 0
 
 
+@pytest.mark.full
 def test_the_module_is_the_command():
     done = program("examine", "nothing.py:build")
     assert done.returncode == 2 and "File not found: nothing.py." in done.stderr and "Traceback" not in done.stderr

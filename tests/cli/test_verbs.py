@@ -142,6 +142,7 @@ def test_strict_tells_by_its_exit_code(here, monkeypatch):
     assert shortly(monkeypatch, "examine", "m.py:build", "--data", "large.npz", *QUICK) == 0
 
 
+@pytest.mark.full
 def test_a_checkpoint_is_loaded(here, monkeypatch, capsys):
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(4, 32), torch.nn.ReLU(), torch.nn.Linear(32, 3))
@@ -159,6 +160,7 @@ def test_tables_with_a_target(here, monkeypatch):
     assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "t.csv", "--target", "way", *QUICK) == 0
 
 
+@pytest.mark.full
 def test_a_parquet_table(here, monkeypatch):
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")

@@ -77,6 +77,7 @@ def test_the_global_generator_is_untouched():
     assert torch.equal(torch.get_rng_state(), before)
 
 
+@pytest.mark.full
 def test_importing_the_room_does_not_import_scikit_learn():
     code = "import sys, gnomon.data; sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}).returncode == 0

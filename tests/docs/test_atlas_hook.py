@@ -34,6 +34,7 @@ def test_the_hook_runs_after_the_index_is_written(hook):
     assert hook["on_post_build"].mkdocs_priority < -100
 
 
+@pytest.mark.full
 def test_functions_lead_to_the_reference(hook):
     shown = hook["with_links"]("<code>gnomon.checks.unit_activity(module, x)</code> <code>gnomon.nothing</code>")
     call = "<code>gnomon.checks.unit_activity(module, x)</code>"

@@ -22,6 +22,7 @@ def hook():
             del sys.modules[name]
 
 
+@pytest.mark.full
 def test_names_in_backticks_lead_to_the_reference(hook):
     linked = hook("links")["linked"]
     text = "Use `gnomon.ntk(net, x)`, `landscape.sharpness` or `suspect_labels`; not `x`, `mean` or `gnomon.nothing`."
@@ -50,6 +51,7 @@ def test_claims_and_lessons_lead_to_their_pages(hook, caplog):
     assert "no claim 'no-such-claim'" in caplog.text
 
 
+@pytest.mark.full
 def test_the_page_of_a_function_names_what_uses_it(hook):
     reference, names = hook("reference"), hook("names")
     name = next(n for n in names["names"]() if n.public == "gnomon.landscape.sharpness")

@@ -77,6 +77,7 @@ def test_brackets_in_the_prose_of_a_docstring_are_shown(hook):
     assert "<math" in shown and ">>> '<E>'\n'<E>'" in shown
 
 
+@pytest.mark.full
 def test_no_docstring_hides_text_as_html(hook):
     prose = hook["VERBATIM"]
     hidden = [

@@ -169,6 +169,7 @@ def test_a_reading_must_have_the_right_number_of_classes():
     assert not Read(Reading.NUMBERS, 0, "").agrees(case)
 
 
+@pytest.mark.full
 def test_a_case_is_examined_and_compared():
     result = run_case(linear_case(), budget=2.0)
     assert result["accepted"] and result["read_correctly"] and not result["false_problems"], result

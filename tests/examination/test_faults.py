@@ -47,6 +47,7 @@ def test_a_deep_tanh_network_with_small_weights(depth, gain):
     assert float(re.search(r"weights: ([0-9.]+) / fan_in", finding.message)[1]) == pytest.approx(gain**2, rel=0.1)
 
 
+@pytest.mark.full
 def test_theory_says_how_deep_signals_reach():
     result = tanh(30, 0.5).section("signal")
     assert result.value("phase").value == "ordered"
@@ -56,6 +57,7 @@ def test_theory_says_how_deep_signals_reach():
     ) == 3
 
 
+@pytest.mark.full
 def test_a_deep_relu_network_with_default_weights():
     torch.manual_seed(0)
     layers = [part for i in range(20) for part in (nn.Linear(64, 64), nn.ReLU())]
@@ -95,6 +97,7 @@ def test_a_step_with_momentum_that_is_too_large():
     assert key in ("stability", "optimizer") and "learning-rate" in finding.kind
 
 
+@pytest.mark.full
 def test_shuffled_labels():
     key, finding = first(look(cnn(), shuffled(TRAIN)))
     assert key == "kernel" and "shuffled" in finding.fix

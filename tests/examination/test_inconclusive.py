@@ -73,6 +73,7 @@ def test_an_untrained_regression_is_not_called_healthy():
     assert [f.kind for f in result.findings] == ["untrained"] and not result.healthy
 
 
+@pytest.mark.full
 def test_no_section_about_a_trained_network_at_chance_level_is_fine(tmp_path):
     """Labels drawn by a coin: the network learns them by heart, and is right on half of the test examples."""
     g = torch.Generator().manual_seed(0)

@@ -119,6 +119,7 @@ def ran(result):
 
 
 @pytest.mark.parametrize("name", in_full(CASES, except_for=[name for name in CASES if name != "resnet"]))
+@pytest.mark.full
 def test_models_of_other_kinds(name):
     make, train, reason = CASES[name]
     torch.manual_seed(0)

@@ -79,6 +79,7 @@ def test_loops_in_memory_are_preferred():
     assert arrays.LOOPS in sys.modules and not prefers_arrays(1)
 
 
+@pytest.mark.full
 def test_the_limit_of_a_tanh_network_needs_no_numba_and_agrees_with_compiled_loops():
     code = """
 import sys, torch, gnomon

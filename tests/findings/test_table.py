@@ -59,6 +59,7 @@ def test_the_list_has_every_row_once_and_no_two_rows_are_equal():
     assert [rank_in_table(row) for row in TABLE] == list(range(len(TABLE)))
 
 
+@pytest.mark.rules
 def test_every_finding_of_the_source_uses_a_row_and_every_row_is_used():
     files = [path for path in SOURCE.rglob("*.py") if path.parent.name != "findings"]
     restored = SOURCE / "report" / "load.py"  # findings of a saved report, whose sentences are in the file

@@ -246,6 +246,7 @@ def test_schedules():
     assert_allclose(SCHEDULE.kept_at(torch.arange(21, dtype=D) / 20), SCHEDULE.kept, atol=1e-12)
 
 
+@pytest.mark.full
 def test_the_best_discriminator_on_a_grid_is_the_formula_and_its_value_the_divergence():
     p, q = mixture([[-1.0]]), mixture([[1.0]], std=0.8)
     x = torch.linspace(-9, 9, 400, dtype=D)[:, None]

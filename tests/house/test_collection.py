@@ -23,6 +23,7 @@ print("EXIT", int(code), "TWICE", twice, "ONCE", sum("gnomon" in name for name i
 """
 
 
+@pytest.mark.full
 def test_a_source_file_is_executed_once_though_it_is_collected_before_the_package_is_imported():
     """A second copy has classes of its own, and what a test replaces in one copy the other does not see."""
     files = ["src/gnomon/robustness/certificates/smoothing.py", "tests/robustness/test_certificates.py"]

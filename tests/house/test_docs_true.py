@@ -24,6 +24,12 @@ SLOW_PAGES = [
     "docs/topics/scattering.md",
     "docs/index.md",
     "docs/start/five-minutes.md",
+    "docs/topics/estimators.md",
+    "docs/topics/examination.md",
+    "docs/topics/dynamics.md",
+    "docs/topics/bounds.md",
+    "docs/guides/ci.md",
+    "docs/guides/overfitting.md",
 ]
 """Pages that take seconds; their stored outputs show that their code ran as it is."""
 

@@ -16,10 +16,12 @@ def found_in_project():
     return breaches(ROOT)
 
 
+@pytest.mark.rules
 def test_every_count_has_a_limit():
     assert set(PLAIN_ENGLISH) == set(found_in_project())
 
 
+@pytest.mark.rules
 def test_counts_stay_below_their_limits():
     too_many = [
         line

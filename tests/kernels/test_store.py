@@ -73,6 +73,7 @@ def test_finished_tiles_are_not_computed_again(tmp_path):
     assert len(calls) == 7
 
 
+@pytest.mark.full
 def test_a_killed_computation_is_continued(tmp_path):
     path, script = tmp_path / "k", tmp_path / "program.py"
     script.write_text(PROGRAM)

@@ -12,6 +12,7 @@ from gnomon.core import InputError, NotFiniteError
 from gnomon.landscape import hessian
 from gnomon.training import CrossEntropy, Logistic
 from tests.oracles.hessian import hessian as differences
+from tests.shares import in_full
 
 ERROR = 2e-5  # of central differences with h = 1e-3, for fourth derivatives of about 20
 
@@ -66,7 +67,11 @@ def objective(name, x, y):
     return loss
 
 
-@pytest.mark.parametrize("name", list(cases()))
+SLOW = ("convolution, batch norm", "lstm", "attention")
+"""Networks whose second differences take seconds."""
+
+
+@pytest.mark.parametrize("name", in_full(cases(), except_for=[name for name in cases() if name not in SLOW]))
 def test_products_are_those_of_second_differences(name):
     module, x, y, loss = cases()[name]
     module, x = module.double(), x.double()

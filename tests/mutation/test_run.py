@@ -46,6 +46,7 @@ def mutate(toy, *options, package="part"):
     return done.stdout, [json.loads(line) for path in kept for line in path.read_text().splitlines()]
 
 
+@pytest.mark.full
 def test_an_error_is_caught_another_survives_and_finished_mutants_are_not_run_again(toy):
     table, records = mutate(toy)
     last = {record["line"]: record for record in records}
@@ -62,6 +63,7 @@ def test_an_error_is_caught_another_survives_and_finished_mutants_are_not_run_ag
     assert {record["line"]: record["outcome"] for record in records} == {7: "caught", 11: "caught"}
 
 
+@pytest.mark.full
 def test_a_change_that_changes_nothing_survives(toy):
     _, records = mutate(toy, "--no-op")
     assert {(record["line"], record["outcome"]) for record in records[-2:]} == {(7, "survived"), (11, "survived")}

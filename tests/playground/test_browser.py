@@ -144,6 +144,7 @@ def test_the_dial_says_nothing_before_the_first_step(browser):
 
 
 @MISSING
+@pytest.mark.full
 def test_a_question_mark_shows_the_formula_with_numbers(browser):
     resize(browser, 1400)
     visit(browser, "lesson=free")
@@ -167,6 +168,7 @@ def test_an_embedded_page_shows_one_lesson_without_controls_and_runs(browser):
 @pytest.mark.parametrize(
     ("atlas", "link"), [("../atlas/", "../atlas/claims/ntk-eigenmode-decay.html"), ("javascript:0", None)]
 )
+@pytest.mark.full
 def test_claims_are_linked_if_the_page_knows_where_the_atlas_is(browser, atlas, link):
     resize(browser, 1400)
     browser.get("about:blank")
@@ -178,6 +180,7 @@ def test_claims_are_linked_if_the_page_knows_where_the_atlas_is(browser, atlas, 
 
 
 @MISSING
+@pytest.mark.full
 def test_the_back_button_returns_to_the_lesson_before(browser):
     resize(browser, 1400)
     visit(browser, "lesson=momentum")

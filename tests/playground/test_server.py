@@ -76,6 +76,7 @@ def test_a_run_over_the_server_ends_where_training_ends(server):
     assert frame["loss"] == pytest.approx(setup["predicted"]["loss"][-1], rel=0.5)  # a network of 64 units
 
 
+@pytest.mark.full
 def test_classes_are_trained_with_cross_entropy_and_a_new_setup_ends_the_old_run():
     x = torch.randn(10, 3)
     session = Session(nn.Linear(3, 2), x, (x[:, 0] > 0).long())

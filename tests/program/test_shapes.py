@@ -60,6 +60,7 @@ def test_a_subclass_may_compute_something_else():
     assert output_like(Twice(2, 3), torch.zeros(1, 2)) is None
 
 
+@pytest.mark.full
 def test_reading_a_plain_network_does_not_import_the_compiler_of_torch():
     code = """
 import sys, torch, gnomon

@@ -17,7 +17,7 @@ from tests.shares import in_full
 
 pytest.importorskip("selenium", reason="selenium is not installed")
 
-FAST = ["regression", "faulty", "starved of time"]
+FAST = ["regression"]
 MAX_HEIGHT = 6500
 """Largest height of a report at 1400 pixels."""
 SCHEMES = ("light", "dark", "print")

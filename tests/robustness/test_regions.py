@@ -146,6 +146,7 @@ def test_bad_arguments_are_refused():
         maximal_regions(3, 2, 2)
 
 
+@pytest.mark.full
 def test_places_on_a_line_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
     torch.manual_seed(0)
     net = nn.Sequential(nn.Conv2d(1, 3, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(27, 9), nn.ReLU(),

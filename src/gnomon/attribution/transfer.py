@@ -16,6 +16,7 @@ from gnomon.attribution.probes import layer_probe
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_readable, check_seed
 from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import seed_generators
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["TransferProbe", "transfer_probe"]
@@ -98,7 +99,7 @@ def _initialized_again(module: nn.Module, seed: int) -> nn.Module:
         found = f"parameter {left[0]!r} has no initializer of its own"
         raise InputError(found, accepted="layers with reset_parameters()", fix="Pass fresh=, the untrained network")
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        seed_generators(seed)
         for part in parts:
             part.reset_parameters()
     return copy

@@ -30,6 +30,7 @@ from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
 from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import seed_generators
 from gnomon.core.modules.run import run
 from gnomon.core.results.record import Record
 from gnomon.kernels.inputs import points, second, takes_tokens
@@ -154,7 +155,7 @@ class SampledLimit(Record):
         devices = [first.device] if first.device.type == "cuda" else []
         with torch.random.fork_rng(devices=devices), torch.enable_grad():
             for i in range(self.draws):
-                torch.manual_seed(self.seed + i)
+                seed_generators(self.seed + i)
                 if prepared is None:
                     net, scales = self.module().to(real).eval(), {}
                 else:

@@ -21,6 +21,7 @@ import torch
 from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.machine.clock import Clock
+from gnomon.core.modules.preserve import seed_generators
 from gnomon.core.results import Finding, Hypothesis, Plot, Result
 from gnomon.core.results.plain import HIDDEN, to_json_value
 from gnomon.findings import theory as kinds
@@ -140,7 +141,7 @@ def run(
 
 
 def _call(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
-    torch.manual_seed(parameters["seed"])
+    seed_generators(parameters["seed"])
     return function(**parameters_of(function, parameters))
 
 

@@ -124,6 +124,7 @@ def test_an_error_ends_all_threads(monkeypatch):
     assert threading.active_count() == before
 
 
+@pytest.mark.full
 def test_an_interrupt_is_obeyed_and_leaves_no_threads():
     with subprocess.Popen(
         [sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True, env=environment()
@@ -140,6 +141,7 @@ def test_an_interrupt_is_obeyed_and_leaves_no_threads():
     assert process.returncode == 0
 
 
+@pytest.mark.full
 def test_the_second_process_does_not_compile():
     command = [sys.executable, "-c", SECOND_PROCESS]
     subprocess.run(command, env=environment(), check=True, capture_output=True)

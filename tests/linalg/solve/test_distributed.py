@@ -97,6 +97,7 @@ def killer(client, kernel, *, victims=1):
 @pytest.mark.parametrize(
     "name", ["nystrom", *(pytest.param(m, marks=pytest.mark.full) for m in METHODS if m != "nystrom")]
 )
+@pytest.mark.full
 def test_the_answer_is_that_of_one_machine_to_the_last_bit_after_a_death(client, tmp_path, name):
     kernel, y = problem(tmp_path)
     method = METHODS[name]

@@ -56,6 +56,7 @@ print(bytes_of("VmHWM") - before)
         ),
     ],
 )
+@pytest.mark.full
 def test_the_process_grows_by_the_memory_that_was_given(tmp_path, solver, form, n, size):
     if "Tiles" in solver:
         pytest.importorskip("zarr")

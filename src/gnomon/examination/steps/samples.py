@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.modules.copies import copy_module
+from gnomon.core.modules.preserve import seed_generators
 from gnomon.core.results import Hypothesis, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.step import (
@@ -77,7 +78,7 @@ class SamplesStep(AbstractStep):
             raise StepSkipped("Skipped: the network has no random code, so it cannot draw new examples.")
         layer, size = where
         with torch.random.fork_rng(devices=[]), _random_code(model, layer):
-            torch.manual_seed(context.seed)
+            seed_generators(context.seed)
             made = subject.outputs(x, model).reshape(x.shape)  # (1)
         seen = subject.examples(subject.train.probe(MAX_COMPARED_EXAMPLES, seed=context.seed)).x
         assert isinstance(seen, Tensor)
@@ -150,7 +151,7 @@ def code_layer(model: nn.Module, x: Tensor, seed: int) -> tuple[str, int] | None
     for i in range(2):
         inputs: dict[str, Tensor] = {}
         with torch.random.fork_rng(devices=[]), _as_in_training(model), torch.no_grad(), _kept_inputs(model, inputs):
-            torch.manual_seed(seed + i)
+            seed_generators(seed + i)
             model(x)
         passes.append(inputs)
     first, second = passes
