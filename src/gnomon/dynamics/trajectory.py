@@ -86,7 +86,7 @@ class Trajectory(WithCurves):
         return (self.beside({}),)
 
     def beside(self, measured: Measured) -> Plot:
-        """Returns one plot with the predicted losses as lines and measured losses as points."""
+        """Returns one plot that shows the predicted losses as lines and measured losses as points."""
         plot = self.curves.plot("Predicted training", self.verdict)
         points = (
             tuple(Scatter(name, times, losses, i) for i, (name, (times, losses)) in enumerate(measured.items()))

@@ -1,4 +1,4 @@
-"""The subject of an examination: the network, its data, a sample of the data, and the task.
+"""Defines what is examined: the network, its data, a sample of the data, and the task.
 
 >>> import torch
 >>> x = torch.randn(30, 2)
@@ -49,7 +49,7 @@ MAX_PROBE_EXAMPLES = 800
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples(Record):
-    """Inputs and targets of some examples: classes (n,) as integers, or numbers (n, k)."""
+    """Inputs and targets of some examples; targets are integer classes (n,) or real numbers (n, k)."""
 
     x: Inputs
     y: Tensor
@@ -58,7 +58,7 @@ class Examples(Record):
         return len(self.y)
 
     def some(self, n: int) -> "Examples":
-        """Returns a stratified sample of at most n examples, the same at every call."""
+        """Returns at most n of the examples, stratified by class; always the same ones."""
         if n >= len(self):
             return self
         chosen = stratified_sample(len(self), self.y, n).to(self.y.device)
@@ -67,7 +67,7 @@ class Examples(Record):
 
 @dataclass(frozen=True, slots=True)
 class Task(Record):
-    """The task of the network: the loss, the number of classes (0 for regression) and of outputs.
+    """What the network learns: the loss, the number of classes (0 for regression) and the number of outputs.
 
     ``shape`` is the shape of one target as the user passed it; ``reading`` is the meaning of the outputs, or None if
     only the user's own loss knows it.
@@ -86,11 +86,15 @@ class Task(Record):
         return Examples(batch.x, y.long() if self.classes else y.reshape(len(y), -1))
 
     def loss_targets(self, y: Tensor) -> Tensor:
-        """Returns targets as the loss accepts them: signs for two classes with one output, else classes or numbers."""
+        """Converts targets to the form that the task's loss takes: signs for binary classification with one output,
+        else unchanged.
+        """
         return 2.0 * y - 1.0 if isinstance(self.loss, Logistic) else y
 
     def table(self, y: Tensor) -> Float[Tensor, "n k"]:
-        """Returns targets as a table of numbers: one-hot for classes, signs for two classes with one output."""
+        """Converts targets to real numbers (n, k): one-hot for classes, signs for binary classification with one
+        output.
+        """
         if not self.classes:
             return y.reshape(len(y), -1).double()
         return self.loss.targets(self.loss_targets(y), outputs=self.outputs).reshape(len(y), -1).double()
@@ -98,7 +102,7 @@ class Task(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject(Record):
-    """A network with its data and its task. The module is never changed.
+    """What is examined: a network with its data and its task. The network is never changed.
 
     ``probe`` is the sample of training examples that measurements share. ``recipe`` holds the training settings of
     the user; ``notes`` say what was done to the data before, and how inputs were changed so that the module takes them;
@@ -120,12 +124,14 @@ class Subject(Record):
     build: Callable[[], Any] | None = None
 
     def source_of(self, finding: Finding) -> str:
-        """Returns the line of the user's code that made the layer of a finding, such as "net.py:12", or nothing."""
+        """Returns the line of the user's code that created the layer in a finding, such as "net.py:12"; empty if
+        unknown.
+        """
         line = find_source_line(self.module, finding.where, self.build) if finding.where else None
         return "" if line is None else str(line)
 
     def class_name(self, c: int) -> str:
-        """Returns the name of a class, or its index if it has no name."""
+        """Returns the name of a class; its index as text if classes have no names."""
         return self.class_names[c] if 0 <= c < len(self.class_names) else str(c)
 
     def examples(self, batch: Batch) -> Examples:
@@ -133,11 +139,11 @@ class Subject(Record):
         return self.task.examples(batch)
 
     def outputs(self, x: Inputs, module: nn.Module | None = None) -> Float[Tensor, "n k"]:
-        """Returns the outputs in eval mode, without gradients."""
+        """Runs the network on inputs in eval mode without gradients; returns the outputs."""
         return outputs(self.module if module is None else module, x)
 
     def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
-        """Returns the mean loss of the module's return value, by the user's loss or by the loss of the task."""
+        """Returns the mean loss of what the module returned, by the user's loss or the default loss of the task."""
         loss = self.recipe.own_loss
         if loss is None or isinstance(loss, AbstractLoss):
             f = output_rows(outputs, len(y))
@@ -147,7 +153,7 @@ class Subject(Record):
         return call_user_loss(loss, outputs, self.loss_targets(y))
 
     def targets(self, y: Tensor) -> Float[Tensor, "n k"]:
-        """Returns targets as a table of numbers; see `Task.table`."""
+        """Converts targets to real numbers (n, k); see `Task.table`."""
         return self.task.table(y)
 
     @property
@@ -157,23 +163,25 @@ class Subject(Record):
 
     @property
     def loss(self) -> Loss:
-        """Returns the loss that training minimizes: the user's own loss, or the loss of the task."""
+        """Returns the loss that training minimizes: the user's own, or the default loss of the task."""
         return self.task.loss if self.recipe.own_loss is None else self.recipe.own_loss
 
     def loss_targets(self, y: Tensor) -> Tensor:
-        """Returns the targets of examples in the form that `loss` accepts."""
+        """Converts targets of examples to the form that `loss` takes."""
         if self.recipe.own_loss is None:
             return self.task.loss_targets(y)
         return y if self.task.classes else y.reshape(len(y), *self.task.shape)
 
     @property
     def reads_targets(self) -> bool:
-        """Returns whether targets are classes or real numbers; only the loss understands other integers."""
+        """Returns whether gnomon understands the targets (classes or real numbers); other integers only the user's loss
+        does.
+        """
         return self.task.classes > 0 or self.probe.y.is_floating_point()
 
     @property
     def asks_for_targets(self) -> bool:
-        """Returns whether the loss compares outputs with targets directly, so that their difference is an error."""
+        """Returns whether the loss is smallest if outputs equal targets, so that their difference is an error."""
         if self.task.classes or self.probe.y.shape[1] != self.task.outputs:
             return False
         loss = self.recipe.own_loss
@@ -257,7 +265,7 @@ def subject(
 
 
 def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
-    """Reads the data as a source with targets that the module accepts."""
+    """Returns the data as a data source with targets; raises an error if the module does not accept them."""
     examples = source(data, module=module)
     if examples.first(1).y is None:
         kind = f"{which} is a {type(data).__name__} without targets"
@@ -267,7 +275,7 @@ def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
 
 
 def _check_test(module: nn.Module, train: AbstractSource, test: AbstractSource) -> None:
-    """Checks that the module accepts test examples; sequences may have another length if the module allows it."""
+    """Raises an error if the module does not accept the test examples; sequences may have another length."""
     x = test.first(2).x
     shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (train.first(2).x, x)]
     try:
@@ -288,7 +296,9 @@ def _are_numbers(data: AbstractSource) -> bool:
 def _task(
     train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None
 ) -> Task:  # fmt: skip
-    """Builds the task: integer targets are classes, real targets are regression or, if the loss says so, labels."""
+    """Determines the task: classification for integer targets, regression or binary labels for real ones, depending on
+    the loss.
+    """
     y = labels_of_all_examples(train)
     shape, wanted = tuple(y.shape[1:]), equivalent_theory_loss(loss)
     if y.is_floating_point():
@@ -312,7 +322,9 @@ def _task(
 
 
 def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
-    """The task of real targets: binary labels if the loss says so, one-hot rows of classes, or regression."""
+    """Determines the task for real-valued targets: binary labels (if the loss says so), one-hot classes, or
+    regression.
+    """
     shape, wanted = tuple(y.shape[1:]), equivalent_theory_loss(loss)
     logistic, whole = isinstance(wanted, Logistic), bool(((y == 0) | (y == 1)).all())
     if logistic and outputs == 1 and whole:
@@ -335,7 +347,7 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
 
 
 def _check_numbers(y: Tensor, outputs: int, loss: Loss | None) -> None:
-    """Checks that targets have one column per output, unless the user's own loss accepts another shape."""
+    """Raises an error unless targets have one column per output, or the user's own loss accepts another shape."""
     columns = 1 if y.dim() == 1 else y.reshape(len(y), -1).shape[1]
     if columns != outputs and (loss is None or equivalent_theory_loss(loss) is not None):
         whole = y.dim() == 1 and bool((y == y.round()).all())

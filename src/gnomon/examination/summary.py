@@ -1,4 +1,4 @@
-"""Builds the first lines of a report: the verdict, the facts, and what the answer does not cover.
+"""Builds the top of a report: the verdict, the facts, and what was not checked.
 
 >>> headline((), partial=False)
 'No problem found.'
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def headline(sections: Sequence[Section], *, partial: bool) -> str:
-    """Returns the verdict in one sentence, for a page that lists the findings below it.
+    """Returns the verdict in one sentence, for the top of a page that lists the findings below.
 
     >>> from gnomon.core.results import Finding
     >>> from gnomon.findings.network import FROZEN
@@ -51,7 +51,7 @@ def headline(sections: Sequence[Section], *, partial: bool) -> str:
 
 
 def what_is_not_covered(sections: Sequence[Section]) -> list[str]:
-    """Returns what the answer does not cover: training that was too short, skipped questions, failed measurements.
+    """Returns sentences on what was not checked: training that was too short, skipped questions, failed measurements.
 
     >>> what_is_not_covered(())
     []
@@ -63,7 +63,7 @@ def what_is_not_covered(sections: Sequence[Section]) -> list[str]:
 
 
 def short_of_time(sections: Sequence[Section]) -> list[Section]:
-    """Returns sections that needed more time and without which the network cannot be judged.
+    """Returns the sections that lacked time and without which the network cannot be judged.
 
     >>> short_of_time(())
     []
@@ -73,7 +73,7 @@ def short_of_time(sections: Sequence[Section]) -> list[Section]:
 
 
 def round_up_seconds(seconds: float) -> float:
-    """Rounds seconds up to one digit, or to two digits that end in a five, such as 15 or 250.
+    """Rounds seconds up to a simple number, such as 2, 15, 80 or 250.
 
     >>> round_up_seconds(12.0), round_up_seconds(231.0), round_up_seconds(3.0)
     (15.0, 250.0, 3.0)
@@ -87,7 +87,8 @@ SCORES = ("accuracy", "explained-variance", "perplexity-on-test", "accuracy-on-t
 
 
 def headline_numbers(sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:
-    """Returns at most three numbers: the score, the loss after training, and the gap of theory or the stable rate.
+    """Returns at most three main numbers: the score, the loss after training, and the error of theory or the stable
+    learning rate.
 
     >>> headline_numbers(())
     ()
@@ -104,7 +105,7 @@ def headline_numbers(sections: Sequence[Section]) -> tuple[tuple[str, str], ...]
 
 
 def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns short facts: class and size of the network, size of the data, training steps, score, time.
+    """Returns short facts as text: class and size of the network, size of the data, training steps, score, time.
 
     >>> summary_facts((), {"network": "CNN", "wall time": "41.2 s, with imports", "budget": "60 s, used 40 s"})
     ('CNN', 'took 41.2 s (budget 60 s)')
@@ -132,7 +133,7 @@ def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> t
 
 
 def count_with_noun(n: int, word: str) -> str:
-    """Returns a number with a noun, in the plural if needed.
+    """Returns a number with a noun as text, in the plural if needed, such as "2 problems".
 
     >>> count_with_noun(1, "problem"), count_with_noun(2, "problem")
     ('1 problem', '2 problems')

@@ -1,4 +1,4 @@
-"""Stops long computations at their deadline, with an estimate of the time they would need.
+"""Stops long computations at their deadline, and estimates the time that they would need.
 
 >>> from gnomon.core.machine.clock import Ticking
 >>> context = StepContext(0, deadline=1.0, fit=False, clock=Ticking(0.6))
@@ -40,7 +40,7 @@ def stop_at_deadline(context: StepContext, what: str) -> Callable[[int, int], No
 
 
 def out_of_time_error(what: str, seconds: float, context: StepContext) -> OutOfTime:
-    """Returns an `OutOfTime` error that states the needed and the remaining time.
+    """Returns (does not raise) an `OutOfTime` error that names the needed and the remaining time.
 
     >>> print(out_of_time_error("A kernel", 20.0, StepContext(0, deadline=3.0, fit=False, clock=lambda: 1.0)))
     A kernel would take about 20 s, but only 2 s are left.
@@ -52,19 +52,19 @@ def out_of_time_error(what: str, seconds: float, context: StepContext) -> OutOfT
 
 @dataclass(slots=True)
 class TimedOperator(AbstractOperator):
-    """A linear operator that checks the deadline before each product."""
+    """A linear operator (matrix-vector product) that raises `OutOfTime` if a product would begin after the deadline."""
 
     operator: AbstractOperator
     look: Callable[[int, int], None]
 
     @property
     def size(self) -> int:
-        """Returns the size of the wrapped operator."""
+        """Returns the number of rows of the operator."""
         return self.operator.size
 
     @property
     def like(self) -> Tensor:
-        """Returns a tensor with the dtype and device of the wrapped operator."""
+        """Returns a tensor with the dtype and device of the operator's vectors."""
         return self.operator.like
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
@@ -73,7 +73,7 @@ class TimedOperator(AbstractOperator):
         return self.operator.matvec(v)
 
     def seconds(self, clock: Clock) -> float:
-        """Returns the seconds of one product."""
+        """Measures the seconds of one product with the operator."""
         v = torch.ones(self.size).to(self.like) / self.size**0.5
         start = clock()
         self.operator.matvec(v)

@@ -1,4 +1,4 @@
-"""Tracks loss, kernel and curvature on a few examples while a model is trained.
+"""Tracks loss, kernel and curvature of a model on a few examples while it is trained.
 
     drift = |Theta_t - Theta_0| / |Theta_0|,    rotation = 1 - cos(Theta_t, Theta_0),    alignment = cos(Theta_t, y y^T)
 
@@ -57,7 +57,7 @@ MAX_KERNEL_OUTPUTS = 32
 
 @dataclass(slots=True)
 class TimeSpent:
-    """Counts the time of measurements and keeps it below a fraction of the running time.
+    """Counts the time of measurements, and keeps it below a fraction of the running time.
 
     Kernel and sharpness have half of the limit each, so that the cheaper one, taken often, leaves time for the other.
     One more is taken to cost what those before did on average. The limit is a share of the time without measurements.
@@ -75,14 +75,16 @@ class TimeSpent:
     started: float | None = None
 
     def start(self) -> float:
-        """Returns the current time; the first call sets the start."""
+        """Returns the time at which counting started; the first call starts it."""
         now = self.clock()
         self.started = now if self.started is None else self.started
         return now
 
     @contextmanager
     def on(self, kind: str) -> Iterator[None]:
-        """Counts the time inside the block for one kind of measurement, excluding inner blocks."""
+        """Context manager: counts the time of its block for one kind of measurement, without the time of inner
+        blocks.
+        """
         began, before = self.start(), self.total
         try:
             yield
@@ -98,7 +100,7 @@ class TimeSpent:
 
     @property
     def share(self) -> float:
-        """Returns the fraction of the time since the start that measurements took."""
+        """Returns the fraction of the running time that measurements have taken."""
         elapsed = 0.0 if self.started is None else self.clock() - self.started
         return self.total / elapsed if elapsed > 0 else 0.0
 
@@ -113,7 +115,7 @@ class TimeSpent:
 
 
 class ModelTracker:
-    """Measures a changing model on fixed examples; ``products`` is the number of Hessian products for the sharpness.
+    """Measures loss, kernel and curvature of a model on fixed examples during training, within a time limit.
 
     What it costs is counted in ``time``. The kernel of more than 32 outputs is that of one random combination of them.
     """
@@ -123,7 +125,7 @@ class ModelTracker:
         self.first: Tensor | None = None
 
     def measure(self, model: nn.Module, attempt: SafeCall, *, limited: bool = False) -> dict[str, float]:
-        """Returns all measurements of the model's current state by name; skips measurements that fail.
+        """Returns all measurements of the model as it is now, by name; leaves out measurements that fail.
 
         ``limited`` skips the sharpness if the time limit does not allow it.
         """
@@ -136,7 +138,7 @@ class ModelTracker:
         return row
 
     def _kernel(self, model: nn.Module, attempt: SafeCall) -> dict[str, float]:
-        """Returns the loss, and drift, rotation and alignment of the kernel."""
+        """Returns the loss, and how far the kernel has changed: drift, rotation and alignment."""
         row: dict[str, float] = {}
 
         def take(name: str, function: Callable[[], float]) -> None:
@@ -158,7 +160,7 @@ class ModelTracker:
         return row
 
     def watchers(self) -> dict[str, Callable[[int, nn.Module, float], float]]:
-        """Returns the measurements as functions for `gnomon.train`; they return NaN if a measurement fails."""
+        """Returns the measurements as functions to pass to `gnomon.train`; they return NaN if a measurement fails."""
         latest: dict[int, dict[str, float]] = {}
 
         def reading(name: str) -> Callable[[int, nn.Module, float], float]:
@@ -173,7 +175,7 @@ class ModelTracker:
         return {name: reading(name) for name in MEASUREMENT_NAMES}
 
     def _measure_if_affordable(self, model: nn.Module) -> dict[str, float]:
-        """Measures the model if the time limit allows."""
+        """Measures the model if the time limit allows; otherwise returns an empty dict."""
         self.time.start()
         if self.time.affordable(KERNEL_TIMER_NAME):
             return self.measure(model, _or_none, limited=True)
@@ -192,7 +194,7 @@ class ModelTracker:
 
 
 def _or_none(name: str, function: Callable[[], T]) -> T | None:
-    """Returns None if the measurement fails, for example because weights are infinite."""
+    """Returns the result of a function; None if it raises one of gnomon's errors, for example for infinite weights."""
     try:
         return function()
     except GnomonError:

@@ -1,4 +1,4 @@
-"""Takes model, data, loss, optimizer and schedule from a Lightning module or trainer, or a Hugging Face trainer.
+"""Extracts model, data, loss, optimizer and schedule from a Lightning module or trainer, or a Hugging Face trainer.
 
 The loss is the user's own step: ``training_step`` in Lightning, ``compute_loss`` in Hugging Face. If a usual loss of
 the outputs has the same value on the first batch, also for changed weights, that loss is used: then accuracies have a
@@ -60,7 +60,8 @@ Step = Callable[[nn.Module, Any], Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSetup(Record):
-    """What `gnomon.examine` takes: a module or a function that builds one, data, and the training that was set up.
+    """What the user passed to `gnomon.examine`: a module or function that builds one, data, optimizer, loss and
+    schedule.
 
     ``fit`` says whether to train a copy: by default if ``module`` is a function that builds the network, or a trainer
     that has not trained yet. ``name`` is a name for the report, empty if the network has its own.
@@ -83,7 +84,7 @@ class TrainingSetup(Record):
         schedule: Schedule | None,
         notes: Sequence[str],
     ) -> "TrainingSetup":
-        """The setup with what the user passed in addition, in place of the trainer's."""
+        """Returns the setup with the options that the user passed in place of the trainer's."""
         return replace(
             self,
             optimizer=self.optimizer if optimizer is None else optimizer,
@@ -94,19 +95,20 @@ class TrainingSetup(Record):
 
 
 class StepView(ModuleView):
-    """A view of a model that returns the loss of a batch, as the user's own step computes it."""
+    """A wrapper of a model that returns the loss of a batch, computed by the user's ``training_step``."""
 
     def __init__(self, module: nn.Module, step: Step) -> None:
         super().__init__(module)
         self.step = step
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The loss of the batch."""
+        """Returns the loss of the batch."""
         return _step_loss(self.step, self.module_of_view, kwargs or (args[0] if len(args) == 1 else args))
 
 
 def training_setup(network: Any, train: Any, test: Any) -> TrainingSetup:
-    """The model, data and training of a trainer; other networks and their data are returned as they are.
+    """Extracts model, data, loss and optimizer from a Lightning or Hugging Face trainer; other networks are returned
+    with their data.
 
     Cost: for trainers, a few forward passes on the first batch; if only the user's step knows the loss, a copy of the
     data in memory.
@@ -172,7 +174,9 @@ def _training_step(model: Any, batch: Any) -> Any:
 
 
 def _lightning_data(module: Any, train: Any, test: Any) -> tuple[Any, Any]:
-    """The loaders that were passed, or the loaders of a data module, or the module's own."""
+    """Returns the training and test loaders: the ones passed, or from a data module, or from the Lightning module
+    itself.
+    """
     given = module if train is None else train
     if train is None or hasattr(given, "train_dataloader"):
         try:
@@ -188,7 +192,7 @@ def _lightning_data(module: Any, train: Any, test: Any) -> tuple[Any, Any]:
 
 
 def _lightning_optimizer(module: Any) -> tuple[OptimizerChoice | None, Schedule | None, tuple[str, ...]]:
-    """The first optimizer of ``configure_optimizers``, and its schedule if it moves once per epoch."""
+    """Returns the first optimizer of ``configure_optimizers``, and its scheduler if it moves once per epoch."""
     made = module.configure_optimizers()
     if isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], list | tuple):
         optimizers, schedulers = list(made[0]), list(made[1])
@@ -212,7 +216,7 @@ def _lightning_optimizer(module: Any) -> tuple[OptimizerChoice | None, Schedule 
 
 
 def schedule_like(scheduler: LRScheduler) -> Schedule:
-    """A function that builds a copy of a scheduler for another optimizer.
+    """Returns a function that builds a copy of a learning rate scheduler for another optimizer.
 
     >>> sgd = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=0.5)
     >>> schedule_like(torch.optim.lr_scheduler.StepLR(sgd, 3))(sgd).step_size
@@ -229,7 +233,9 @@ def schedule_like(scheduler: LRScheduler) -> Schedule:
 
 
 def _with_loss(setup: TrainingSetup, step: Step) -> TrainingSetup:
-    """The setup with a usual loss if it equals the user's step on the first batch, otherwise with the step itself."""
+    """Returns the setup with a standard loss if it equals the user's ``training_step`` on the first batch, else with
+    the step itself.
+    """
     batch = next(_batches(setup.train))
     models = [setup.module, *(_perturb(setup.module, seed) for seed in PERTURBATION_SEEDS)]
     wanted = []
@@ -249,7 +255,7 @@ def _with_loss(setup: TrainingSetup, step: Step) -> TrainingSetup:
 
 
 def _perturb(module: nn.Module, seed: int) -> nn.Module:
-    """A copy with noise on its parameters: at initialization outputs may be so small that many losses are equal."""
+    """Returns a copy with noise added to its parameters, because different losses may be equal at initialization."""
     made = copy_module(module)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -261,7 +267,7 @@ def _perturb(module: nn.Module, seed: int) -> nn.Module:
 
 
 def _usual_loss(module: nn.Module, batch: Any, loss: Loss | None) -> float:
-    """The loss of a batch, as gnomon reads its outputs and targets."""
+    """Returns the default loss of a batch for the outputs and targets that gnomon finds in it."""
     network = subject(module, [batch], None, seed=0, plan=partial(recipe, loss=loss))
     examples = network.examples(network.train.whole())
     with preserve(network.module, grad=False, seed=0):
@@ -278,14 +284,16 @@ def _step_loss(step: Step, module: nn.Module, batch: Any) -> Tensor:
 
 
 def _batches(data: Any) -> Iterator[Any]:
-    """The batches of a loader; a pair or a dict of tensors is one batch."""
+    """Returns an iterator over the batches in data; a pair or a dict of tensors is one batch."""
     if isinstance(data, Mapping) or (isinstance(data, tuple | list) and all(isinstance(t, Tensor) for t in data)):
         return iter([data])
     return iter(data)
 
 
 def _join(data: Any) -> tuple[Any, Tensor]:
-    """All batches as one batch, and zeros as targets, because only the step knows what it compares."""
+    """Returns all batches joined into one, with zeros as targets, because only ``training_step`` knows the real
+    ones.
+    """
     batches = list(_batches(data))
     first = batches[0]
     try:
@@ -305,16 +313,18 @@ def _join(data: Any) -> tuple[Any, Tensor]:
 
 
 def _inherits(value: Any, packages: tuple[str, ...], name: str) -> bool:
-    """Whether a class of this name in one of these packages is among the classes of a value; imports nothing."""
+    """Returns whether a value's class is derived from a class of this name in one of these packages, without importing
+    them.
+    """
     kinds = type(value).__mro__
     return any(kind.__name__ == name and kind.__module__.partition(".")[0] in packages for kind in kinds)
 
 
 def _overrides(value: Any, name: str) -> bool:
-    """Whether the user's class defines a method that Lightning's own classes leave empty."""
+    """Returns whether the user's class defines a method that is empty in Lightning's own classes."""
     owner = next(kind for kind in type(value).__mro__ if name in vars(kind))
     return owner.__module__.partition(".")[0] not in LIGHTNING
 
 
 def _do_nothing(*args: Any, **kwargs: Any) -> None:
-    """Stands for methods that log, which need a running trainer."""
+    """Replaces methods that log, because they need a running trainer."""

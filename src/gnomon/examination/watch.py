@@ -58,7 +58,8 @@ def watch(
     log: Any = None,
     clock: Clock = perf_counter,
 ) -> "Watch":
-    """Watches a model while your own loop trains it: call ``w.step(loss)`` once per training step.
+    """Creates an object that measures a model during your own training loop: call ``w.step(loss)`` once per training
+    step.
 
         drift = |Theta_t - Theta_0| / |Theta_0|                                                              (1)
 
@@ -104,7 +105,7 @@ def watch(
 
 @dataclass(slots=True, eq=False)
 class Watch(Result):
-    """Result of `watch`: ``rows`` holds the measurements, ``missing`` the failed ones as (step, what, why).
+    """Result of `watch`: ``rows`` holds the measurements, ``missing`` the failed ones as (step, name, reason).
 
     In a row, ``loss`` is the loss that the loop passed, ``probe loss`` the loss of the probe examples in eval mode, and
     ``overhead`` the share of the time since the first step that was spent on watching. ``time.skipped`` counts
@@ -119,7 +120,9 @@ class Watch(Result):
     count: int = 0
 
     def step(self, loss: float | Tensor | None = None) -> None:
-        """Counts a training step, and measures the model if it is due; raises nothing except KeyboardInterrupt."""
+        """Counts one training step, and measures the model if it is time to; raises nothing except
+        KeyboardInterrupt.
+        """
         self.time.start()
         if self.count % self.every == 0:
             if self.time.affordable(KERNEL_TIMER_NAME):
@@ -129,12 +132,14 @@ class Watch(Result):
         self.count += 1
 
     def measure(self, loss: float | Tensor | None = None) -> dict[str, float]:
-        """Measures now, regardless of cost; leaves the model unchanged and raises nothing except KeyboardInterrupt."""
+        """Measures the model now, whatever the cost; leaves it unchanged and raises nothing except
+        KeyboardInterrupt.
+        """
         return self._look(loss, limited=False)
 
     @property
     def time(self) -> TimeSpent:
-        """Returns the time spent on watching so far, and its limit."""
+        """Returns the counter of the time spent on measurements, with its limit."""
         return self.tracker.time
 
     @property
@@ -226,7 +231,7 @@ class Watch(Result):
         return Line(name, [step for step, _ in known], [value for _, value in known])
 
     def _attempt(self, name: str, function: Callable[[], Any]) -> Any:
-        """Calls the function; on failure records the reason and returns None, so that training continues."""
+        """Calls a measurement function; if it fails, stores the reason and returns None, so that training continues."""
         try:
             return function()
         except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Shows the examples with the largest loss over positions: sequences of tokens, or images with their masks."""
+"""Shows the examples with the largest loss over their positions: sequences of tokens, or images with masks."""
 
 import torch
 from torch import Tensor
@@ -66,7 +66,7 @@ def _show(subject: Subject, examples: Examples, decided: PositionDecisions, i: i
 
 
 def _mistakes(subject: Subject, decided: PositionDecisions, i: int) -> str:
-    """Describes the wrong tokens with the largest loss: position, correct token, and the network's token."""
+    """Returns text on the wrong tokens with the largest loss: position, correct token, predicted token."""
     wrong = ((decided.answers[i] != decided.labels[i]) & decided.counted[i]).nonzero().flatten()
     if not len(wrong):
         return ""

@@ -24,7 +24,7 @@ COLUMNS = ("step", "loss", "probe loss", "kernel drift", "kernel rotation", "ali
 
 
 def writer(log: Any) -> Log | None:
-    """Converts a path, an object with ``add_scalar`` or ``log``, or a function to a function (values, step)."""
+    """Returns a function that writes values at a step to a CSV file, TensorBoard, W&B, or the user's function."""
     if log is None:
         return None
     if isinstance(log, str | Path):

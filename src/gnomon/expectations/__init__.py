@@ -1,4 +1,4 @@
-"""Computes Gaussian expectations E[f(u)] and E[f(u) g(v)] of elementwise functions.
+"""Computes expectations E[f(u)] and E[f(u) g(v)] for Gaussian u, v and elementwise functions such as activations.
 
 Contains: E[f(u)] and E[f(u) g(v)] for one or two Gaussian variables with a certified error, and their gradients.
 Does not contain: closed forms of single activations (`gnomon.kernels`).

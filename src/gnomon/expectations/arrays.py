@@ -1,5 +1,4 @@
-"""Computes Hermite coefficients and Mehler's series with numpy, which for few pairs is faster than loading compiled
-loops.
+"""Hermite coefficients and Mehler's series in numpy, which for few pairs is faster than loading compiled loops.
 
 The compiled versions are in loops.py. They are ten times faster, but importing numba and loading them takes longer than
 the sums of some ten thousand pairs.
@@ -23,7 +22,8 @@ ENTRIES_AT_ONCE = 2**20
 
 
 def prefers_arrays(pairs: int) -> bool:
-    """Whether numpy is faster for this number of pairs, because compiled loops are not in memory, or are missing.
+    """Returns whether to use numpy for this number of pairs: compiled loops are not loaded yet and there are few pairs,
+    or numba is missing.
 
     >>> prefers_arrays(10) or LOOPS in sys.modules
     True
@@ -38,8 +38,8 @@ def series_sums(
     alpha: tuple[np.ndarray, np.ndarray], tail: tuple[np.ndarray, np.ndarray], tolerance: float, aligned: float,
     rho: np.ndarray, out: np.ndarray,
 ) -> int:  # fmt: skip
-    """Computes the series sum_k alpha_k beta_k rho^k for many pairs; NaN if its error is not certified, and counts
-    them.
+    """Sums the series alpha_k beta_k rho^k for many pairs; NaN for pairs whose error is not certified; returns the
+    number of NaN.
 
     The arguments are the same as for `loops.sums`: indices of the two functions' rows, covariances, inverse standard
     deviations, Hermite coefficients, square roots of relative tails. Every pair uses all terms.
@@ -73,7 +73,7 @@ def series_sums(
 
 
 def hermite_sums(z: np.ndarray, weighted: np.ndarray, alpha: np.ndarray) -> None:
-    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k], with the Hermite polynomials he_k.
+    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k], for normalized Hermite polynomials he_k.
 
     >>> alpha = np.zeros((1, 2))
     >>> hermite_sums(np.ones((1, 1)), np.ones((1, 1)), alpha)

@@ -32,7 +32,7 @@ from gnomon.expectations.polar import norm_and_angle, sqrt_with_zero_gradient
 
 MAX_DEVIATIONS = 8.0
 """Standard deviations up to which conditional expectations are integrated."""
-AT_ONCE = 2**12  # number of conditional expectations that are computed together
+AT_ONCE = 2**12  # number of conditional expectations computed at once
 
 
 @names_call
@@ -90,7 +90,7 @@ class _Single(Function):
         ctx.save_for_backward(a)
         ctx.function = f
         values, index = a.clamp(min=0).unique(return_inverse=True)
-        # the same method as in ``expectation`` for u = v, so that both results are identical
+        # the same method as `expectation` uses for u = v, so that both results are identical
         if isinstance(f, SquaredFunction):
             found = second_moment(_with_remembered_cuts(f.function), values.sqrt().cpu())
         else:
@@ -107,12 +107,14 @@ class _Single(Function):
 
 
 def _with_remembered_cuts(f: Elementwise) -> Sampler:
-    """Returns the function with a cache of the points at which it is not smooth."""
+    """Wraps a function so that the points at which it is not smooth are found only once."""
     return f if isinstance(f, Sampler) else Sampler(f)
 
 
 def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns the derivative of E[f(u) g(v)] in the covariance c, equation (1), including jumps (4) of f and g."""
+    """Returns the derivative of E[f(u) g(v)] with respect to the covariance c, equation (1), including jumps (4) of f
+    and g.
+    """
     f_prime = Derivative(f)
     g_prime = f_prime if f is g else Derivative(g)
     total = expectation_of_product(f_prime, g_prime, a, b, c)
@@ -127,7 +129,7 @@ def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> T
 
 
 def _spread(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor, slope: Tensor) -> Tensor:
-    """Returns the derivative of E[f(u) g(v)] in the variance a; equation (2)."""
+    """Returns the derivative of E[f(u) g(v)] with respect to the variance a; equation (2)."""
     moved = expectation_of_product(InputTimesDerivative(f), g, a, b, c) - c * slope
     for k, jump in _jumps(f, a):
         moved = moved + k * jump * _density(k, a) * _conditional(g, k, a, b, c)
@@ -136,7 +138,7 @@ def _spread(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor, slo
 
 
 def _jumps(f: Elementwise, a: Tensor) -> list[tuple[float, float]]:
-    """Returns the positions and heights of the jumps of f that variables with these variances can reach."""
+    """Returns positions and heights of the jumps of f in the range of Gaussians with these variances."""
     reach = RADII[0] * float(a.detach().max().clamp(min=0)) ** 0.5
     if reach == 0:
         return []
@@ -151,7 +153,7 @@ def _curvature(f: Elementwise, a: Tensor) -> Tensor:
 
 
 def _density(k: float, a: Tensor) -> Tensor:
-    """Returns the normal density at k for variance a; zero for zero variance."""
+    """Returns the density at k of a Gaussian with variance a; zero for zero variance."""
     safe = torch.where(a > 0, a, 1)
     return torch.where(a > 0, torch.exp(-(k * k) / (2 * safe)) / (2 * pi * safe).sqrt(), 0)
 
@@ -169,7 +171,7 @@ def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tenso
 
 
 def _conditional(g: Elementwise, k: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns E[g(v) | u = k], integrated between the corners of g, so that gradients include moving jumps."""
+    """Returns E[g(v) | u = k], integrated between the corners of g, so that gradients stay correct if corners move."""
     p = norm_and_angle(a, b, c)
     middle = (
         (p.cosine * sqrt_with_zero_gradient(b) * k / torch.where(a > 0, a, 1).sqrt())

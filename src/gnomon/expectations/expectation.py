@@ -52,7 +52,7 @@ INTEGRALS_PER_TASK = 2**10
 
 
 def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns E[f(u) g(v)] for Gaussian (u, v) with variances a, b and covariance c, without gradients.
+    """Returns E[f(u) g(v)] for Gaussian (u, v) with variances a, b and covariance c; not differentiable.
 
     Hypotheses: f and g piecewise analytic, with finite second moments; float64; c^2 <= a b up to rounding.
     Cost: see the module.
@@ -72,7 +72,7 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One expectation to compute: the functions, the pairs of variables, the method for most pairs, and E[f(u)^2]."""
+    """One computation: the functions f and g, the pairs of variances, the method for most pairs, and E[f(u)^2]."""
 
     f: Sampler
     g: Sampler
@@ -82,7 +82,9 @@ class _Work:
 
     @classmethod
     def of(cls, f: Sampler, g: Sampler, pairs: CovariancePairs) -> "_Work":
-        """Chooses the series, or for piecewise linear functions the closed form if the series would be long."""
+        """Chooses the method: Mehler's series, or the closed form for piecewise linear functions whose series would be
+        long.
+        """
         if lines(f, pairs.root_a) is None or lines(g, pairs.root_b) is None:
             found, second = _series(f, g, pairs, LEVELS)
             return cls(f, g, pairs, found, second[0])
@@ -97,7 +99,9 @@ class _Work:
         return cls(f, g, pairs, _one_after_the_other(series, closed) if short else closed, second[0])
 
     def values(self) -> np.ndarray:
-        """Returns the expectations by the chosen method, and by double integrals if this method gives no value."""
+        """Returns the expectations of all pairs by the chosen method; by double integrals for pairs that the method
+        cannot do.
+        """
         blocks, result = self.pairs.blocks(symmetric=self.f is self.g), np.empty(self.pairs.covariance.shape)
 
         def summed(k: int, room: None) -> int:
@@ -116,7 +120,7 @@ class _Work:
         return result
 
     def _complete(self, blocks: list[PairBlock], result: np.ndarray) -> None:
-        """Computes double integrals for all pairs without a value, for many blocks of pairs together."""
+        """Computes double integrals for all pairs that have no value yet."""
         held: list[tuple[np.ndarray, ...]] = []
         for k, block in enumerate(blocks):
             held.append(block.missing(result))
@@ -131,7 +135,7 @@ class _Work:
                     result.T[places] = values
 
     def _integrals(self, i: np.ndarray, j: np.ndarray, rho: np.ndarray) -> np.ndarray:
-        """Returns double integrals for pairs of variables; single integrals if u = v."""
+        """Returns E[f(u) g(v)] by double integrals; by single integrals if u = v."""
         out = np.empty(rho.shape)
         a, b = self.pairs.root_a.numpy()[i], self.pairs.root_b.numpy()[j]
         same = (rho == 1) & (a == b) & (self.f is self.g)
@@ -141,7 +145,7 @@ class _Work:
             return out
         a, b, rho = a[rest], b[rest], rho[rest]
         if self.f is self.g:
-            a, b = np.minimum(a, b), np.maximum(a, b)  # sorted, so that (u, v) and (v, u) give exactly the same result
+            a, b = np.minimum(a, b), np.maximum(a, b)  # ordered, so that (u, v) and (v, u) give exactly the same result
         polynomial, table, radius, even = _tables(self.f, self.g, a, b, rho)
         found = np.empty(len(rest))
 
@@ -154,7 +158,7 @@ class _Work:
 
 
 def _short_is_enough(f: Sampler, g: Sampler, pairs: CovariancePairs) -> bool:
-    """Whether the shortest series is accurate for enough pairs, estimated from a few variances."""
+    """Returns whether the shortest series is accurate for enough pairs, estimated from a few variances."""
     tails = []
     for function, root in ((f, pairs.root_a), (g, pairs.root_b)):
         some = root[torch.linspace(0, len(root) - 1, min(TRIED_VARIANCES, len(root))).long()]
@@ -166,7 +170,7 @@ def _short_is_enough(f: Sampler, g: Sampler, pairs: CovariancePairs) -> bool:
 
 
 def _certain(closed: Road, pairs: CovariancePairs) -> bool:
-    """Whether a closed form is accurate for nearly all pairs."""
+    """Returns whether the closed form is accurate enough for nearly all pairs."""
     i, j, rho = pairs.some(SAMPLED_PAIRS)
     covariance = rho * pairs.root_a.numpy()[i] * pairs.root_b.numpy()[j]
     left = closed(i, j, covariance, np.empty(len(i)), np.empty(len(i)))
@@ -174,7 +178,7 @@ def _certain(closed: Road, pairs: CovariancePairs) -> bool:
 
 
 def _one_after_the_other(first: Road, second: Road) -> Road:
-    """Returns a method that tries a first method, and a second one for the pairs that the first cannot compute."""
+    """Combines two methods: the second one computes the pairs for which the first gives NaN."""
 
     def found(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
         if not first(i, j, c, rho, out):
@@ -191,7 +195,7 @@ def _one_after_the_other(first: Road, second: Road) -> Road:
 def _series(
     f: Sampler, g: Sampler, pairs: CovariancePairs, levels: tuple[int, ...]
 ) -> tuple[Road, tuple[np.ndarray, np.ndarray]]:
-    """Returns Mehler's series with the number of terms that costs least in total, with E[f^2] and E[g^2]."""
+    """Returns Mehler's series with the number of terms for which the total cost is least, with E[f^2] and E[g^2]."""
     i, j, rho = pairs.some(SAMPLED_PAIRS)
     shared = f is g and torch.equal(pairs.root_a, pairs.root_b)
     count = len(pairs.root_a) + (0 if shared else len(pairs.root_b))
@@ -223,7 +227,7 @@ def _series(
             sums(i, j, c, a, b, of_f.alpha, of_g.alpha, of_f.tail, of_g.tail, SERIES_TOLERANCE, ALIGNED_FROM, rho, out)
         )
 
-    # the same intervals as in ``second_moment``, so that both results are identical
+    # the same intervals as in `second_moment`, so that both results are identical
     return summed, (few[0].second, few[1].second)
 
 
@@ -234,11 +238,13 @@ def _tasks(count: int, size: int) -> list[slice]:
 def _tables(
     f: Sampler, g: Sampler, a: np.ndarray, b: np.ndarray, rho: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], Tables, int, bool]:
-    """Returns what double integrals need: polynomials of f, smoothings of g, ranges of the variables, parity."""
+    """Returns the precomputed tables for double integrals: f and smoothed versions of g as polynomials, ranges,
+    parity.
+    """
     tops = [[2.0**k for k in np.unique(np.frexp(root)[1]).tolist()] for root in (a, b)]
     radius = max(s.radius(top) for s, side in zip((f, g), tops, strict=True) for top in side)
     of_f, of_g = (s.pieces(side[0], radius * side[-1]) for s, side in zip((f, g), tops, strict=True))
-    if f is g:  # the second call may have extended the cached result of the first
+    if f is g:  # the second call may extend the cached result of the first one
         of_f = of_g
     variance = b * b * ((1 - rho) * (1 + rho))
     even = parity(f, of_f) * parity(g, of_g) == 1

@@ -21,12 +21,12 @@ Elementwise = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivative:
-    """The derivative f' of a function by torch's autograd, which can be differentiated again."""
+    """The derivative f' of an elementwise function by autograd; can be differentiated again."""
 
     function: Elementwise
 
     def __call__(self, u: Tensor) -> Tensor:
-        """Returns the derivative at u; zero if the function does not depend on u."""
+        """Returns the derivative f'(u); zero if f does not depend on u."""
         with torch.inference_mode(False), torch.enable_grad():
             deeper = u.requires_grad
             x = u if deeper else u.detach().clone().requires_grad_()
@@ -86,7 +86,7 @@ def check_elementwise(function: Elementwise) -> None:
             raise _refusal("two calls with the same x gave different results", "Remove randomness and internal state")
         order = (5 * torch.arange(len(x)) + 3) % len(x)
         moved, folded = _call(function, x[order]), _call(function, x.view(3, 4))
-        tolerance = 1e-12 * (1 + y.abs())  # vectorized and scalar code of a function may round differently
+        tolerance = 1e-12 * (1 + y.abs())  # vectorized and scalar code may round differently
         if moved.shape != x.shape or bool(((moved - y[order]).abs() > tolerance[order]).any()):
             raise _refusal("f(x) changes when x is reordered", "Pass an elementwise function")
         if folded.shape != (3, 4) or bool(((folded.flatten() - y).abs() > tolerance).any()):

@@ -48,13 +48,13 @@ SAMPLE = _gauss(SAMPLE_NODES)
 TRANSFORM = _transform()
 POWERS = _powers()
 
-# Slightly inside [-1, 1], because a function that jumps at an end has the other value there.
+# Slightly inside [-1, 1], because a function that jumps at an end may have its value from beyond the jump there.
 ENDS = torch.tensor([2.0**-29 - 1, 1 - 2.0**-29], dtype=torch.float64)
 AT_ENDS = torch.from_numpy(np.polynomial.legendre.legvander(ENDS.numpy(), SAMPLE_NODES - 1).T.copy())
 
 
 def panels(edges: Float[Tensor, "*batch edges"], rule: tuple[Tensor, Tensor] = GAUSS) -> tuple[Tensor, Tensor]:
-    """Returns nodes and weights of a quadrature rule on every interval between edges, flattened over the intervals.
+    """Returns nodes and weights of a quadrature rule on every interval between edges, for all intervals in one vector.
 
     Hypotheses: edges ascend along the last axis; intervals of width zero get weight zero.
     Cost: one node per interval and node of the rule.
@@ -70,7 +70,7 @@ def panels(edges: Float[Tensor, "*batch edges"], rule: tuple[Tensor, Tensor] = G
 
 
 def misfit(function: Elementwise, left: Tensor, right: Tensor) -> Float[Tensor, " n"]:
-    """Returns, per interval, how far a function is from the degree-15 polynomial through its Gauss points.
+    """Returns for each interval an error estimate of the degree-15 polynomial that interpolates a function there.
 
     The largest of its three highest Legendre coefficients and of its errors at the ends, which no Gauss point sees.
     Cost: 18 evaluations per interval.
@@ -83,7 +83,7 @@ def misfit(function: Elementwise, left: Tensor, right: Tensor) -> Float[Tensor, 
 
 
 def misfit_of_union(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor) -> Float[Tensor, " n"]:
-    """Returns how badly one polynomial fits a function on [left, right], also checked at points of both parts around
+    """Returns an error estimate of one polynomial fitted to a function on [left, right], checked on both sides of
     ``cut``.
 
     A wide interval whose samples all miss a narrow feature fits well; the samples of its parts do not miss it.
@@ -100,7 +100,7 @@ def misfit_of_union(function: Elementwise, left: Tensor, cut: Tensor, right: Ten
 
 
 def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
-    """Returns the 16 Gauss points of each interval from left to right.
+    """Returns the 16 Gauss points in each interval from left to right.
 
     >>> samples(torch.zeros(3), torch.ones(3)).shape
     torch.Size([3, 16])
@@ -109,7 +109,7 @@ def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
 
 
 def powers(values: Float[Tensor, "*n samples"], degree: int = SAMPLE_NODES - 1) -> Float[Tensor, "*n samples"]:
-    """Returns the coefficients of 1, x, x^2, ... of the polynomial on [-1, 1] through values at the 16 Gauss points.
+    """Converts values at the 16 Gauss points to the polynomial's coefficients of 1, x, x^2, ... on [-1, 1].
 
     Of a lower ``degree``, the polynomial nearest in mean square. Cost: none.
 
@@ -121,7 +121,7 @@ def powers(values: Float[Tensor, "*n samples"], degree: int = SAMPLE_NODES - 1) 
 
 
 def _expansion(function: Elementwise, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the Legendre coefficients of a function on each interval, and how badly they fit it."""
+    """Returns the Legendre coefficients of a function on each interval, and the error of this polynomial fit."""
     middle, half = (left + right)[:, None] / 2, (right - left)[:, None] / 2
     values = function(middle + half * torch.cat([SAMPLE[0], ENDS]).to(left))
     coefficients = values[:, :SAMPLE_NODES] @ TRANSFORM.to(left)

@@ -1,4 +1,4 @@
-"""Samples functions of one Gaussian variable so that integrals become sums, for many variances together.
+"""Integrates functions of one Gaussian variable by quadrature, for many variances together.
 
 A rule has one grid of panels in z for all variances, so that what depends on z alone is a table and an integral is a
 matrix product. Panels that hold a cut of f are taken out and replaced by panels between the cuts, which move with a:
@@ -35,8 +35,9 @@ MAX_VALUES_HELD = 2**18
 
 @dataclass(frozen=True, slots=True)
 class QuadratureLine:
-    """Quadrature nodes and weights for n standard deviations: a common grid, and nodes around each corner of the
-    function."""
+    """Quadrature nodes and weights for n Gaussians: a common grid, with extra nodes around each corner of the
+    function.
+    """
 
     z: Float[Tensor, " grid"]
     weight: Float[Tensor, "#n grid"]
@@ -46,7 +47,7 @@ class QuadratureLine:
 
 @dataclass(frozen=True, slots=True)
 class LineSamples:
-    """Values of sqrt(N) f at quadrature nodes for several variances, with N the normal density, and E[f^2]."""
+    """Values of sqrt(N) f at quadrature nodes for several variances, for the normal density N; and E[f^2]."""
 
     rows: Tensor
     line: QuadratureLine
@@ -58,7 +59,7 @@ class LineSamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """An elementwise function with a cache of the points at which it is not smooth."""
+    """Wraps an elementwise function; finds the points at which it is not smooth only once."""
 
     function: Elementwise
     _pieces: list[Pieces] = field(default_factory=list)
@@ -69,14 +70,15 @@ class Sampler:
         return self.function(u)
 
     def pieces(self, least: float, reach: float) -> Pieces:
-        """Returns the smooth pieces of the function on [-reach, reach], for standard deviations of ``least`` or
-        more."""
+        """Splits the function into smooth pieces on [-reach, reach], fine enough for standard deviations of ``least``
+        or more.
+        """
         if self._pieces:
             known = self._pieces[0]
             if known.least <= least and reach <= known.reach:
                 return known
             least, reach = min(least, known.least), max(reach, known.reach)
-        try:  # searches a wider range first, because the next layer may need it
+        try:  # tries a wider range first, because the next layer may need it
             found = find(self.function, least / RANGE_MARGIN, reach * RANGE_MARGIN)
         except (InputError, NotFiniteError):
             found = find(self.function, least, reach)
@@ -84,7 +86,7 @@ class Sampler:
         return found
 
     def corners(self, root: Float[Tensor, " n"]) -> bool:
-        """Whether f has corners that variables with these standard deviations can reach.
+        """Returns whether f has corners within the range of Gaussians with these standard deviations.
 
         >>> root = torch.ones(1, dtype=torch.float64)
         >>> Sampler(torch.relu).corners(root), Sampler(torch.tanh).corners(root)
@@ -94,14 +96,17 @@ class Sampler:
         return bool((self.pieces(float(root.min()), reach).hard.abs() < reach).any())
 
     def radius(self, top: float) -> int:
-        """Returns the radius, in standard deviations, outside which f^2 times the normal density is negligible."""
+        """Returns how many standard deviations to integrate over, so that the rest of f^2 times the normal density is
+        negligible.
+        """
         if top not in self._radius:
             row = torch.zeros(1, dtype=torch.int64)
             self._octave(row, torch.full((1,), 0.99 * top, dtype=torch.float64), top, 1.0)
         return self._radius[top]
 
     def samples(self, root: Float[Tensor, " n"], panel: float) -> Iterator[LineSamples]:
-        """Yields samples of the function for standard deviations ``root``, for all within a factor of two together.
+        """Yields values of the function for standard deviations ``root``, in groups that differ by at most a factor of
+        two.
 
         Cost: see the module.
 
@@ -139,7 +144,7 @@ class Sampler:
 
 
 def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns E[f(sqrt(a) z)^2] for standard deviations ``root`` = sqrt(a); equation (1).
+    """Returns E[f(sqrt(a) z)^2] for standard normal z and each standard deviation ``root`` = sqrt(a); equation (1).
 
     Cost: 400 evaluations per variance.
 
@@ -153,7 +158,7 @@ def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, 
 
 
 def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns E[f(sqrt(a) z)] for standard deviations ``root`` = sqrt(a); equation (1).
+    """Returns E[f(sqrt(a) z)] for standard normal z and each standard deviation ``root`` = sqrt(a); equation (1).
 
     Cost: 400 evaluations per variance.
 
@@ -187,7 +192,7 @@ def half_density(z: Tensor) -> Tensor:
 
 
 def positions(cuts: Float[Tensor, " cuts"], root: Float[Tensor, " n"], radius: float) -> Float[Tensor, "n cuts"]:
-    """Returns positions of corners in units of each standard deviation, clipped to the range of integration.
+    """Returns the corners' positions divided by each standard deviation, clipped to the range of integration.
 
     >>> positions(torch.tensor([0.0, 1.0]), torch.tensor([0.0, 0.5]), 10)
     tensor([[ 0., 10.],
@@ -197,7 +202,7 @@ def positions(cuts: Float[Tensor, " cuts"], root: Float[Tensor, " n"], radius: f
 
 
 def grid(radius: int, panel: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns nodes, weights and edges of intervals of one width, from -radius to radius.
+    """Returns nodes, weights and edges of equal intervals from -radius to radius.
 
     >>> round(float(grid(10, 1.0)[1].sum()), 9)
     20.0
@@ -209,7 +214,7 @@ def grid(radius: int, panel: float) -> tuple[Tensor, Tensor, Tensor]:
 def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -> QuadratureLine:
     z, weight, edges = grid(radius, panel)
     cuts = pieces.within(radius * top, panel * top)
-    cuts = cuts[cuts != 0]  # zero is always an edge between two intervals
+    cuts = cuts[cuts != 0]  # zero is an edge between two intervals in any case
     if not len(cuts):
         empty = root.new_zeros(len(root), 0)
         return QuadratureLine(z, weight[None], empty, empty)
@@ -221,8 +226,7 @@ def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -
 
 
 def _between(scaled: Tensor, place: Tensor, edges: Tensor) -> Float[Tensor, "n 2 cuts two"]:
-    """Returns the intervals that replace each interval with corners: up to each corner, and from the last one to the
-    end."""
+    """Splits each interval that contains corners at its corners; returns the new intervals."""
     same = place[:, 1:] == place[:, :-1]
     start, end = edges[place], edges[place + 1]
     start[:, 1:] = torch.where(same, scaled[:, :-1], start[:, 1:])

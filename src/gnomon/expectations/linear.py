@@ -33,13 +33,13 @@ INTERIOR_SHARE = 2.0**-20
 """Position inside a piece, as a share of its length, at which the piece is evaluated near its ends."""
 EQUAL_SLOPE_TOLERANCE = 2.0**-36
 """Relative difference of slopes that counts as zero."""
-ONE_PLACE = 2.0**-46  # relative distance below which corners on both sides of zero count as symmetric
+ONE_PLACE = 2.0**-46  # largest relative difference of corners that count as symmetric about zero
 MIN_CORNER_DISTANCE = 1e-100
 """Distance in standard deviations that represents a corner at zero, where the angle matters."""
 MIN_CORNER_EFFECT = 1e-13
 """Effect relative to sqrt(E[f^2]) below which a corner is ignored."""
-SLIPS = (2e-15, 1e-13)  # error factors of (2), for probabilities taken as one and for their square roots
-LINES = (0, 2)  # cache key of the lines of a function
+SLIPS = (2e-15, 1e-13)  # rounding error of (2), relative to probabilities and to their square roots
+LINES = (0, 2)  # key under which a function's lines are cached
 
 Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 """Computes pairs given by two indices and covariances; writes NaN if it has no value, and counts those."""
@@ -47,7 +47,7 @@ Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], in
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The terms of a piecewise linear function (1): the line at zero, and what each corner adds beyond it."""
+    """A piecewise linear function as a sum (1): the line at zero, and the jump and change of slope at each corner."""
 
     level: float
     slope: float
@@ -57,7 +57,7 @@ class Lines:
 
 
 def lines(f: Sampler, root: Float[Tensor, " n"]) -> Lines | None:
-    """Returns the straight lines and corners of a function; None if it is not piecewise linear.
+    """Returns the lines and corners of a function; None if it is not piecewise linear.
 
     Cost: finding the pieces, once.
 
@@ -80,7 +80,7 @@ def road(
     f: Sampler, g: Sampler, root_a: Float[Tensor, " n"], root_b: Float[Tensor, " m"],
     second: tuple[np.ndarray, np.ndarray], *, certified: float, aligned: float,
 ) -> Road:  # fmt: skip
-    """Returns the closed-form method for pairs of two piecewise linear functions.
+    """Returns a function that computes E[f(u) g(v)] in closed form for two piecewise linear functions.
 
     Pairs whose error (2) is not below ``certified`` get no value; correlations from ``aligned`` on are taken for 1.
     Hypotheses: both have ``lines``. Cost: see the module.
@@ -92,7 +92,7 @@ def road(
     (0, 0.3044988905)
     """
     first, other = lines(f, root_a), lines(g, root_b)
-    assert first is not None and other is not None  # the caller has checked that both functions are piecewise linear
+    assert first is not None and other is not None  # both functions are piecewise linear, as the caller has checked
     left = _side(f, first, root_a, second[0], certified)
     shared = f is g and torch.equal(root_a, root_b)
     right = left if shared else _side(g, other, root_b, second[1], certified)
@@ -107,7 +107,7 @@ def road(
 
 
 def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
-    """Returns the slopes of all pieces of a function and its values next to the corners."""
+    """Returns the slope of each piece of a function and its values at both sides of each corner."""
     edges = torch.cat([pieces.cuts.new_tensor([-pieces.reach]), pieces.cuts, pieces.cuts.new_tensor([pieces.reach])])
     inside = INTERIOR_SHARE * edges.diff()
     low, high = edges[:-1] + inside, edges[1:] - inside
@@ -120,7 +120,7 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
     )
     gap = start[1:] - end[:-1]
     jump = torch.where(pieces.jump != 0, gap, 0)
-    # two lines that meet next to the corner that was found, by rounding
+    # edges at which two lines meet, slightly moved by rounding
     meeting = (pieces.jump == 0) & (bend != 0) & (pieces.cuts != 0)
     cuts = pieces.cuts - torch.where(meeting, gap / torch.where(bend != 0, bend, 1), 0)
     center = int((pieces.cuts < 0).sum())  # index of the piece that contains zero or ends there
@@ -140,7 +140,7 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
 def _side(
     f: Sampler, made: Lines, root: Tensor, own: np.ndarray, certified: float
 ) -> tuple[Float[np.ndarray, "7 n"], Float[np.ndarray, "corners 4 n"]]:
-    """Returns the numbers of single points that the compiled loops of wedges.py need.
+    """Returns the quantities of one variable (not of pairs) that the compiled loops in wedges.py need.
 
     Rows: root, level, slope times root, what corners add to E[f(u)] and to E[X f(u)], and m of (2) in both ways, scaled
     so that their product may be one. Rows of corners: distance in deviations, Q and N there, and whether it is felt.
@@ -166,7 +166,9 @@ def _side(
 
 
 def _weights(f: Lines, g: Lines) -> Float[np.ndarray, "first second 2 4"]:
-    """Returns the factors of M00, M10, M01, M11 for two corners on one side of zero (correlation r) and on two (-r)."""
+    """Returns the weights of the moments M00, M10, M01, M11 for each pair of corners, on the same side (r) and on
+    opposite sides (-r) of zero.
+    """
     other = g.jump[:, ::-1], g.bend[:, ::-1]
     parts = [[x @ y.T for x in (f.jump, f.bend) for y in pair] for pair in ((g.jump, g.bend), other)]
     return np.ascontiguousarray(np.array([[p[0], p[2], p[1], p[3]] for p in parts]).transpose(2, 3, 0, 1))

@@ -1,4 +1,4 @@
-"""Computes Gaussian integrals of piecewise polynomials, and sums of Mehler's series, with compiled loops.
+"""Compiled loops for Gaussian integrals of piecewise polynomials and for Mehler's series.
 
 A function is a row of edges and, between two of them, sixteen coefficients of a polynomial on [-1, 1]; so is the normal
 density, on panels of one width. For f, h and numbers s, t, m
@@ -15,7 +15,7 @@ from gnomon.core.machine.loops import INNER, borrow, compile_on_first_use, use_w
 
 NODES_PER_INTERVAL = 8
 """Number of nodes of the Gauss rule between two edges."""
-# short sums may be reordered, so that the compiler can vectorize them
+# allows the compiler to reorder short sums and so to vectorize them
 SUMMING = {**INNER, "fastmath": {*INNER["fastmath"], "reassoc"}}
 TERMS_PER_BLOCK = 16
 """Number of coefficients of a polynomial, and of terms in a block of a series."""
@@ -43,7 +43,7 @@ def smooth_expectations(place, deviation, edges, coefficients, one, density, sta
 def ridges(
     root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, density, start, width, panel, rule, room, out
 ):
-    """Computes E[f(u) g(v)] for many pairs as integrals over u of f(u) E[g(v) | u]; equation (1).
+    """Computes E[f(u) g(v)] for many pairs, as the integral over u of f(u) E[g(v) | u]; equation (1).
 
     ``level`` is the row of ``at`` (first edge, first piece, pieces) that holds the variance of v given u; the last is g
     itself. ``panel`` is the first panel: 0, or the one that begins at x = 0 if f and g are both even or both odd.
@@ -79,7 +79,7 @@ def ridges(
 
 @compile_on_first_use
 def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, tolerance, aligned, rho, out):
-    """Computes Mehler's series for many pairs; NaN if its error is not certified, and returns the number of NaN.
+    """Sums Mehler's series for many pairs; NaN for pairs whose error is not certified; returns the number of NaN.
 
     Standard deviations come as their inverses (0 for 0); correlations beyond ``aligned`` are taken for +-1. Tails are
     square roots, relative to the whole, after each block of terms.
@@ -169,7 +169,7 @@ def _join(a, b, c, d, r, square):
 
 @njit(**INNER)
 def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, start, width, panel, rule):
-    """Computes the integral (1) of a product of two piecewise polynomials and the normal density, from a panel on."""
+    """Returns the integral (1) of two piecewise polynomials times the normal density, starting at a given panel."""
     end = start + width * len(density)
     forward, per_s, per_t = t > 0.0, 1.0 / s, 1.0 / t
     x, total = start + width * panel, 0.0
@@ -201,7 +201,7 @@ def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, sta
 
 @njit(**SUMMING)
 def _panel(f, i, degree, f0, f1, s, h, j, h0, h1, t, m, density, d, d0, width, left, right, rule):
-    """Applies Gauss's quadrature rule on [left, right], which is inside one piece of each function."""
+    """Integrates over [left, right] by Gauss's quadrature; the interval is within one piece of each function."""
     half, middle = 0.5 * (right - left), 0.5 * (right + left)
     f_unit, h_unit, d_unit = 2.0 / (f1 - f0), 2.0 / (h1 - h0), 2.0 / width
     f_at, f_by = (s * middle - f0) * f_unit - 1.0, s * half * f_unit
@@ -225,7 +225,7 @@ def _panel(f, i, degree, f0, f1, s, h, j, h0, h1, t, m, density, d, d0, width, l
 
 @njit(**INNER)
 def _degrees(c):
-    """Returns the degree of each polynomial, -1 for the zero polynomial."""
+    """Returns the degree of each polynomial; -1 for the zero polynomial."""
     found = np.empty(len(c), np.int64)
     for p in range(len(c)):
         k = TERMS_PER_BLOCK - 1
@@ -237,7 +237,7 @@ def _degrees(c):
 
 @njit(**INNER)
 def _horner(c, p, x):
-    """Evaluates polynomial number p at x, in even and odd powers separately."""
+    """Returns the value of the p-th polynomial at x, by Horner's scheme for even and odd powers separately."""
     y = x * x
     odd = ((((c[p, 15] * y + c[p, 13]) * y + c[p, 11]) * y + c[p, 9]) * y + c[p, 7]) * y
     even = ((((c[p, 14] * y + c[p, 12]) * y + c[p, 10]) * y + c[p, 8]) * y + c[p, 6]) * y
@@ -247,7 +247,7 @@ def _horner(c, p, x):
 
 @njit(**INNER)
 def _piece(edges, first, last, x):
-    """Returns the index of the piece among edges[first .. last] that contains x, or the nearest one."""
+    """Returns the index of the interval among edges[first .. last] that contains x, or of the nearest one."""
     low, high = first, last
     while high - low > 1:
         middle = (low + high) // 2
@@ -268,7 +268,7 @@ def _chebyshev(powers, x):
 
 @njit(**INNER)
 def _contract(h, first, count, powers, room):
-    """Computes the polynomials in position for one variance, from polynomials in position and variance."""
+    """Evaluates polynomials in position and variance at one variance; returns polynomials in position."""
     for p in range(count):
         for k in range(TERMS_PER_BLOCK):
             room[p, k] = 0.0

@@ -1,4 +1,4 @@
-"""Computes Hermite coefficients, from which Mehler's series gives Gaussian expectations of two variables.
+"""Computes the Hermite coefficients that Mehler's series needs for Gaussian expectations E[f(u) g(v)].
 
 With he_k the Hermite polynomials orthonormal under N(0, 1), z ~ N(0, 1) and rho = c / sqrt(a b):
 
@@ -27,7 +27,7 @@ from gnomon.expectations.line import Sampler, at_zero, grid, half_density
 LEVELS = (64, 256, 1024)
 """Numbers of terms to try."""
 
-# he_k oscillates with sqrt(k) per unit, so long series need narrow intervals: at most 16 oscillations per 20 nodes
+# interval widths by number of terms: he_k oscillates about sqrt(k) times per unit, at most 16 times per 20 nodes
 PANELS = {64: 1.0, 256: 1.0, 1024: 0.5}
 TERMS_PER_BLOCK = 16
 """Number of terms after which the tail is known."""
@@ -37,8 +37,9 @@ MIN_TAIL = 1e-15
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """The Hermite coefficients alpha_k for n variances, the error of truncating the series after each block, and
-    E[f^2]."""
+    """Hermite coefficients alpha_k of a function for n variances, the truncation error after each block of terms, and
+    E[f^2].
+    """
 
     alpha: Float[np.ndarray, "n terms"]
     tail: Float[np.ndarray, "n blocks"]
@@ -46,7 +47,7 @@ class Coefficients:
 
 
 def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coefficients:
-    """Returns the first Hermite coefficients for standard deviations ``root``, and truncation errors; equations (1) and
+    """Returns the first Hermite coefficients for each standard deviation in ``root``, and truncation errors; (1) and
     (4).
 
     Cost: see the module.
@@ -83,7 +84,7 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
 
 @cache
 def _hermite(radius: int, panel: float, terms: int) -> Float[Tensor, "grid terms"]:
-    """Returns sqrt(N) he_k at the quadrature nodes, with N the normal density and he_k the Hermite polynomials."""
+    """Returns sqrt(N) he_k at quadrature nodes, for the normal density N and normalized Hermite polynomials he_k."""
     z = grid(radius, panel)[0]
     table = z.new_empty(terms, len(z))
     table[0] = half_density(z)

@@ -1,4 +1,4 @@
-"""Computes all Gaussian moments of one elementwise function, and caches intermediate results.
+"""Computes Gaussian expectations of one elementwise function, and caches intermediate results.
 
 For (u, v) ~ N(0, [[a, c], [c, b]]):
 
@@ -33,7 +33,9 @@ __all__ = ["Moments"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """All Gaussian moments of one elementwise torch function: tanh, SiLU, a lambda, an nn.Module."""
+    """Computes Gaussian expectations of one elementwise function (an activation, a lambda, an nn.Module) and of its
+    derivative.
+    """
 
     function: Elementwise
     _value: Sampler = field(init=False, repr=False)
@@ -43,7 +45,7 @@ class Moments:
     def __post_init__(self) -> None:
         for name, part in (("_value", self.function), ("_derivative", Derivative(self.function)),
                            ("_gain", InputTimesDerivative(self.function))):  # fmt: skip
-            # stored here, so that cached results live as long as this object
+            # stored here, so that its cache lives as long as this object
             object.__setattr__(self, name, Sampler(part))
 
     def product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
@@ -71,18 +73,18 @@ class Moments:
         return expectation_of_one(SquaredFunction(self._derivative), a.double()).to(a.dtype)
 
     def square_slope(self, a: Variance) -> Variance:
-        """Returns the derivative of E[f(u)^2] in the variance a of u, without a second derivative of f."""
+        """Returns the derivative of E[f(u)^2] with respect to the variance a of u, without a second derivative of f."""
         positive = torch.where(a > 0, a, torch.nan).double()
         # (2)
         return (expectation_of_product(self._value, self._gain, positive, positive, positive) / positive).to(a.dtype)
 
     def corners(self, a: Tensor) -> bool:
-        """Whether f has a corner within ten standard deviations of a variable with one of these variances."""
+        """Returns whether f has a corner within ten standard deviations, for any of these variances."""
         return self._value.corners(a.detach().double().reshape(-1).sqrt())
 
 
 def _to_float64(a: Variance, b: Variance, c: Covariance) -> tuple[Variance, Variance, Covariance]:
-    """Converts the arguments to float64; correlations that equal +-1 within their rounding become exactly +-1."""
+    """Converts the arguments to float64; correlations of nearly +-1 become exactly +-1."""
     if c.dtype == torch.float64:
         return a.double(), b.double(), c
     norm = sqrt_with_zero_gradient(a.double()) * sqrt_with_zero_gradient(b.double())

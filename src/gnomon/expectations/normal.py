@@ -1,4 +1,4 @@
-"""Computes the exponential function and the normal tail probability in arithmetic that compiled loops vectorize.
+"""The exponential function and the normal tail probability, in arithmetic that compilers can vectorize.
 
 For x <= 0, with n the integer next to x / log 2,
 
@@ -37,12 +37,12 @@ LOG2_LOW = 1.9082149292705877e-10
 """Remaining digits of log 2."""
 ROUND_TO_INTEGER = 1.5 * 2.0**52
 """Adding it to a number puts the nearest integer into the last bits."""
-_intrinsic: Any = intrinsic  # typed as Any because numba passes the first argument itself, which mypy cannot see
+_intrinsic: Any = intrinsic  # Any, because numba passes the first argument itself, which mypy cannot see
 
 
 @_intrinsic
 def _times_power_of_two(typing_context, p, rounded):
-    """Returns p 2^n, for the integer n in the last bits of ``rounded``, by adding n to the exponent of p."""
+    """Returns p * 2^n by adding n to the exponent bits of p; ``rounded`` holds n in its last bits."""
 
     def generate(context, builder, signature, arguments):
         whole = ir.IntType(64)
@@ -68,7 +68,7 @@ def exponential(x):
 
 @njit(**INNER)
 def tails(x, polynomial, place, out):
-    """Computes the normal tail probabilities Q(|x|) for all x; ``place`` holds intermediate values."""
+    """Computes the normal tail probabilities Q(|x|) for all x; ``place`` is working memory."""
     use_wide_vectors()
     for q in range(len(x)):
         size = abs(x[q])
@@ -93,7 +93,7 @@ def tail_polynomial() -> np.ndarray:
     y = torch.from_numpy(np.cos(odd * (np.pi / (2 * count))))
     x = MAP_CENTER * (1 + y) / (1 - y)
     values = ((x + MAP_CENTER) * torch.special.erfcx(x * 0.5**0.5)).numpy() / 2
-    turns = np.arange(count)[:, None] * odd % (4 * count)  # reduced as whole numbers, so that angles are not rounded
+    turns = np.arange(count)[:, None] * odd % (4 * count)  # reduced as integers, so that the angles are exact
     series = np.cos(turns * (np.pi / (2 * count))) @ values * (2 / count)
     series[0] /= 2
     return np.ascontiguousarray(np.polynomial.chebyshev.cheb2poly(series)[::-1])

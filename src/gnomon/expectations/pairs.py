@@ -1,4 +1,4 @@
-"""Describes pairs of Gaussian variables by distinct standard deviations, indices and covariances, in blocks.
+"""Stores pairs of Gaussian variables compactly: distinct standard deviations, indices and covariances, in blocks.
 
 A block of a matrix has few columns, so that what belongs to them stays in a cache; of the pairs of points among
 themselves, blocks hold one half, and the other is its mirror image, exactly.
@@ -31,16 +31,16 @@ COLUMNS_PER_BLOCK = 64
 
 @dataclass(frozen=True, slots=True)
 class PairBlock:
-    """The position of some pairs in the arrays; ``mirror`` says that pair (j, i) has the value of pair (i, j)."""
+    """A block of a matrix of pairs; ``mirror`` means that its transpose holds the same values."""
 
     where: tuple[slice, ...]
     mirror: bool
 
     def write(self, values: np.ndarray, out: np.ndarray) -> None:
-        """Writes the values of the pairs in this block, and their mirror images."""
+        """Writes the values of this block into the matrix, and also into its transpose if it is symmetric."""
         found = values.reshape(out[self.where].shape)
         if self.mirror:
-            # a square block on the diagonal, of which only one half counts
+            # on the diagonal, only the lower triangle of the block is valid
             if self.where[0].start == self.where[1].start:
                 square = found[: len(found.T)]
                 square[:] = np.tril(square) + np.tril(square, -1).T
@@ -48,7 +48,7 @@ class PairBlock:
         out[self.where] = found
 
     def missing(self, out: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Returns the indices of pairs without a value (NaN); of two mirror images, the one below the diagonal."""
+        """Returns the positions in this block whose value is NaN; of a symmetric pair, the one below the diagonal."""
         found = np.nonzero(np.isnan(out[self.where]))
         offsets = [s.start for s in self.where] + [0] * (out.ndim - len(self.where))
         places = tuple(f + o for f, o in zip(found, offsets, strict=True))
@@ -60,7 +60,9 @@ class PairBlock:
 
 @dataclass(frozen=True, slots=True)
 class CovariancePairs:
-    """Pairs of Gaussian variables: distinct standard deviations, the index of each a and b, and all covariances."""
+    """Pairs of Gaussian variables, stored as distinct standard deviations, an index for each variable, and all
+    covariances.
+    """
 
     root_a: Float[Tensor, " n"]
     index_a: np.ndarray
@@ -70,7 +72,7 @@ class CovariancePairs:
 
     @classmethod
     def of(cls, a: Tensor, b: Tensor, c: Tensor) -> "CovariancePairs":
-        """Makes pairs from variances and covariances that broadcast, with at least one dimension.
+        """Creates the pairs from variances and covariances, which may broadcast.
 
         >>> one = torch.ones(2, dtype=torch.float64)
         >>> CovariancePairs.of(one[:, None], one, one / 2).root_a
@@ -80,25 +82,25 @@ class CovariancePairs:
         return cls(*_distinct(a, len(shape)), *_distinct(b, len(shape)), c.expand(shape).numpy())
 
     def at(self, where: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns the indices and covariances of the pairs at some positions."""
+        """Returns the standard deviations' indices and the covariances of the pairs at some positions."""
         i, j = (np.broadcast_to(t, self.covariance.shape)[where] for t in (self.index_a, self.index_b))
         return i.flatten(), j.flatten(), self.covariance[where].flatten()
 
     def some(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns the indices and absolute correlations of at most ``most`` pairs, evenly chosen."""
+        """Returns the indices and absolute correlations of at most ``most`` pairs, evenly spaced."""
         count = self.covariance.size
         place = np.linspace(0, count - 1, min(most, count)).astype(np.int64)
         i, j, c = self.at(np.unravel_index(place, self.covariance.shape))
         return i, j, np.minimum(np.abs(c * inverse_or_zero(self.root_a)[i] * inverse_or_zero(self.root_b)[j]), 1.0)
 
     def missing(self, places: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns the indices and correlations of the pairs at some positions; rounds correlations near +-1."""
+        """Returns the standard deviations' indices and the correlations of the pairs at some positions."""
         i, j, c = self.at(places)
         rho = c * inverse_or_zero(self.root_a)[i] * inverse_or_zero(self.root_b)[j]
         return i, j, np.where(np.abs(rho) >= ALIGNED_FROM, np.sign(rho), rho)
 
     def blocks(self, *, symmetric: bool) -> list[PairBlock]:
-        """Returns blocks of all pairs; only one half if the pairs are mirrored and their values are symmetric."""
+        """Returns blocks that cover all pairs; only one triangle if the matrix is symmetric."""
         shape = self.covariance.shape
         if len(shape) != 2:
             many = max(1, AT_ONCE * shape[0] // self.covariance.size)
@@ -111,7 +113,7 @@ class CovariancePairs:
         ]
 
     def _is_mirrored(self) -> bool:
-        """Whether the pairs are all pairs of one set of points with itself."""
+        """Returns whether the pairs are all pairs of one set of points with itself (a symmetric matrix)."""
         n = len(self.covariance)
         if self.index_a.shape != (n, 1) or self.index_b.shape != (1, n):
             return False
@@ -126,7 +128,7 @@ class CovariancePairs:
 
 
 def inverse_or_zero(root: Tensor) -> np.ndarray:
-    """Returns 1 / root, and 0 for 0.
+    """Returns 1 / root elementwise, and 0 for 0.
 
     >>> inverse_or_zero(torch.tensor([0.0, 2.0])).tolist()
     [0.0, 0.5]
@@ -135,7 +137,7 @@ def inverse_or_zero(root: Tensor) -> np.ndarray:
 
 
 def _distinct(variance: Tensor, dimensions: int) -> tuple[Tensor, np.ndarray]:
-    """Returns distinct standard deviations, and the index of each variance among them."""
+    """Returns the distinct standard deviations, and for each variance its index among them."""
     values, index = variance.clamp(min=0).unique(return_inverse=True)
     shape = (1,) * (dimensions - variance.dim()) + tuple(variance.shape)
     return values.sqrt(), index.view(shape).to(torch.int32).numpy()

@@ -1,4 +1,4 @@
-"""Cuts a function into smooth pieces, each of which is a polynomial to nine digits.
+"""Splits a function into smooth pieces, each of which a polynomial fits to nine digits.
 
 Intervals are halved until 16 Legendre coefficients have decayed, which drives a corner or a jump into an interval of a
 few roundings; neighbors that one polynomial still fits are then joined again. What is left are hard cuts, at which phi
@@ -46,7 +46,7 @@ MAX_END_RATIO = 16.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The running maximum of |f| away from the origin, as a reference size for errors."""
+    """The maximum of |f| up to each distance from the origin, to which errors are compared."""
 
     distance: Tensor
     largest: Tensor
@@ -55,7 +55,7 @@ class Size:
     @staticmethod
     @names_call("Quadrature(function)")
     def of(function: Elementwise, edges: Tensor, least: float) -> "Size":
-        """Measures |f| at Gauss points between edges; raises an error if f is not finite."""
+        """Computes the maxima of |f| from its values at Gauss points; raises an error if f is not finite."""
         points = samples(edges[:-1], edges[1:]).flatten()
         values = function(points).abs()
         if not bool(torch.isfinite(values).all()):
@@ -69,7 +69,7 @@ class Size:
         return Size(distance, values[order].cummax(0).values, least)
 
     def at(self, left: Tensor, right: Tensor, least: float = 0.0) -> Tensor:
-        """Returns the reference size of f on [left, right], or within ``least`` of the origin if that is larger."""
+        """Returns the maximum of |f| near [left, right], or within ``least`` of the origin, as a scale for errors."""
         inner = torch.where(left * right > 0, torch.minimum(left.abs(), right.abs()), 0)
         outer = torch.maximum(left.abs(), right.abs())
         place = torch.searchsorted(
@@ -80,7 +80,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The smooth pieces of a function on [-reach, reach], for standard deviations of ``least`` or more.
+    """The smooth pieces of a function on [-reach, reach], fine enough for standard deviations of ``least`` or more.
 
     Their places (ascending), the narrower neighboring piece of each (0 if hard, infinite if cut for its length
     alone), the jump
@@ -96,7 +96,7 @@ class Pieces:
     memory: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def within(self, radius: float, panel: float) -> Tensor:
-        """Returns the edges that a quadrature rule with intervals of this width must respect on [-radius, radius].
+        """Returns the edges in [-radius, radius] at which quadrature intervals of this width must be split.
 
         >>> pieces = find(torch.abs, 1.0, 8.0)
         >>> pieces.within(1.0, 0.1)
@@ -106,11 +106,11 @@ class Pieces:
 
     @property
     def hard(self) -> Tensor:
-        """The points at which the function is not smooth."""
+        """Returns the corners: the points at which the function is not smooth."""
         return self.cuts[self.width == 0]
 
     def polynomials(self, function: Elementwise) -> tuple[Tensor, Tensor]:
-        """Returns the edges of all pieces, and the sixteen coefficients of the polynomial on each.
+        """Returns the edges of all pieces, and the sixteen coefficients of the polynomial that fits each piece.
 
         >>> find(torch.abs, 4.0, 8.0).polynomials(torch.abs)[1][:, :2].round().tolist()
         [[4.0, -4.0], [4.0, 4.0]]
@@ -119,13 +119,13 @@ class Pieces:
         edges = torch.cat([-end, self.cuts, end])
         values = function(samples(edges[:-1], edges[1:]))
         found, straight = powers(values), _straight(values)
-        # sets higher coefficients to zero, because rounding errors in them would cost as much as true coefficients
+        # higher coefficients are zero up to rounding; exact zeros make evaluation faster
         found[straight] = powers(values[straight], degree=1)
         return edges, found
 
 
 def find(function: Elementwise, least: float, reach: float) -> Pieces:
-    """Cuts a function into smooth pieces on [-reach, reach], for Gaussians with standard deviations of ``least`` or
+    """Splits a function into smooth pieces on [-reach, reach], fine enough for standard deviations of ``least`` or
     more.
 
     Hypotheses and cost: see the module.
@@ -152,7 +152,7 @@ def find(function: Elementwise, least: float, reach: float) -> Pieces:
 
 
 def _halve(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
-    """Halves intervals until a polynomial fits f on each; returns the edges, which accumulate at corners."""
+    """Halves intervals until a polynomial fits f on each; returns the edges, which become dense near corners."""
     left, right = edges[:-1], edges[1:]
     history = left.new_full((len(left), 3), torch.inf)
     kept = [edges]
@@ -179,7 +179,7 @@ def _halve(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
 
 
 def _mark_corners(function: Elementwise, edges: Tensor, size: Size) -> tuple[Tensor, Tensor]:
-    """Replaces each narrow interval with a bad fit by its middle, and marks this edge as a corner."""
+    """Replaces each tiny interval that no polynomial fits by its midpoint, and marks it as a corner."""
     left, right = edges[:-1], edges[1:]
     worst = misfit(function, left, right)
     wall = worst.new_zeros(1)
@@ -194,7 +194,7 @@ def _mark_corners(function: Elementwise, edges: Tensor, size: Size) -> tuple[Ten
 
 
 def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, center: float) -> tuple[Tensor, Tensor]:
-    """Removes edges, except corners, if one polynomial fits f on both neighboring intervals.
+    """Removes edges (except corners) if one polynomial fits f on both sides.
 
     But for those within ``center``, no interval spans more than a factor LONG: so it is measured by its own size.
     """
@@ -215,7 +215,7 @@ def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, cent
 
 
 def _apart(edges: Tensor, corner: Tensor) -> tuple[Tensor, Tensor]:
-    """Removes edges within a few roundings of a corner, because no polynomial can be evaluated in between."""
+    """Removes edges so close to a corner that only rounding separates them."""
     close = edges.diff() <= EQUAL_EDGE_SHARE * torch.maximum(edges[1:].abs(), edges[:-1].abs())
     first = close & corner[1:] & ~corner[:-1]
     keep = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
@@ -229,8 +229,9 @@ def _fits(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor, size:
 
 
 def _classify(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the edges between pieces, the width of the narrower neighbor of each (0 at corners), and the jumps of
-    f."""
+    """Returns the edges between pieces, the width of each edge's narrower neighbor (0 at corners), and the jumps of
+    f.
+    """
     cuts = edges[1:-1]
     width = torch.minimum(cuts - edges[:-2], edges[2:] - cuts)
     left, right = cuts - width / 2, cuts + width / 2
@@ -239,13 +240,13 @@ def _classify(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) 
     step = 8 * MIN_INTERVAL_SHARE * torch.maximum(cuts.abs(), size.distance[0])
     jump = function(cuts + step) - function(cuts - step)
     jump = torch.where(hard & (jump.abs() > 1e-8 * scale), jump, 0)
-    # edges that exist only because an interval was too long for one polynomial
+    # edges that exist only because the interval was too long, not because of the function
     idle = ~hard & _fits(function, edges[:-2], cuts, edges[2:], size)
     return cuts, torch.where(hard, 0, torch.where(idle, torch.inf, width)), jump
 
 
 def _straight(values: Tensor) -> Tensor:
-    """Whether values at Gauss points lie on a straight line."""
+    """Returns whether a function's values at Gauss points lie on a straight line."""
     line = powers(values, degree=1)
     bend = (values - line[:, :1] - line[:, 1:2] * SAMPLE[0].to(values)).abs().amax(1)
     return bend <= LINE_TOLERANCE * values.abs().amax(1)

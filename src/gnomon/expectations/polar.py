@@ -1,4 +1,4 @@
-"""Converts variances and a covariance to lengths and an angle.
+"""Converts variances and covariance of two Gaussian variables to norm and angle.
 
     norm = sqrt(a b),    cos t = c / sqrt(a b)                                                             (1)
 
@@ -28,7 +28,7 @@ ALIGNED_TOLERANCE_IN_EPS = 32
 
 
 class Polar(NamedTuple):
-    """A covariance of two Gaussian variables as a product of lengths and an angle."""
+    """The covariance of two Gaussian variables as norm times cosine: norm sqrt(a b), cosine, sine, angle."""
 
     norm: Covariance
     cosine: Covariance
@@ -37,7 +37,7 @@ class Polar(NamedTuple):
 
 
 def norm_and_angle(a: Variance, b: Variance, c: Covariance) -> Polar:
-    """Splits a covariance c into the norm sqrt(a b) and the angle t with cos t = c / sqrt(a b).
+    """Returns the norm sqrt(a b) and the angle t with c = sqrt(a b) cos t, for variances a, b and covariance c.
 
     At zero variance norm and cosine are 0.
     Hypotheses: a, b >= 0 and c^2 <= a b up to rounding.
@@ -72,7 +72,7 @@ def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
 
 
 def _snap_to_one(raw: Covariance, smallest_aligned: float) -> Covariance:
-    """Replaces cosines of at least ``smallest_aligned`` in size by +-1; most arrays have none, and stay as they are."""
+    """Sets cosines whose absolute value is at least ``smallest_aligned`` to +-1; returns other arrays unchanged."""
     if raw.numel() and not raw.is_meta:
         low, high = torch.aminmax(raw)
         if -smallest_aligned < low and high < smallest_aligned:
@@ -81,7 +81,7 @@ def _snap_to_one(raw: Covariance, smallest_aligned: float) -> Covariance:
 
 
 def where_both_positive(a: Variance, b: Variance, value: Covariance, otherwise: Covariance) -> Covariance:
-    """Returns ``value`` if both variances are positive, else ``otherwise``.
+    """Returns elementwise ``value`` if both variances are positive, otherwise ``otherwise``.
 
     Cost: elementwise; nothing but two passes over the variances if all of them are positive.
 
@@ -95,7 +95,7 @@ def where_both_positive(a: Variance, b: Variance, value: Covariance, otherwise: 
 
 
 def sine(cos: Covariance) -> Covariance:
-    """Returns sin t >= 0 for a cosine cos t; its infinite gradient at cos t = +-1 is set to zero.
+    """Returns sin t >= 0 for a cosine cos t; its infinite gradient at cos t = +-1 is replaced by zero.
 
     Forms in which infinite gradients of sine and angle cancel, as sin t - t cos t, so get their exact derivative.
     Cost: elementwise.
@@ -111,7 +111,7 @@ def sine(cos: Covariance) -> Covariance:
 
 
 def angle(cos: Covariance) -> Covariance:
-    """Returns the angle t in [0, pi] for a cosine cos t; its infinite gradient at cos t = +-1 is set to zero.
+    """Returns arccos of a cosine, in [0, pi]; its infinite gradient at +-1 is replaced by zero.
 
     Cost: elementwise.
 
@@ -126,7 +126,7 @@ def angle(cos: Covariance) -> Covariance:
 
 
 def sqrt_with_zero_gradient(a: Variance) -> Variance:
-    """Returns the square root of a variance a; its infinite gradient at zero is set to zero.
+    """Returns the square root of a variance; its infinite gradient at zero is replaced by zero.
 
     Cost: elementwise.
 

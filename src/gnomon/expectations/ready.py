@@ -1,4 +1,4 @@
-"""Estimates how long compiling the loops for expectations takes on first use.
+"""Estimates how long the first expectation takes to compile.
 
 Piecewise linear functions, as ReLU, have closed forms (wedges); others a series and double integrals (loops).
 """
@@ -14,7 +14,8 @@ __all__ = ["compile_seconds"]
 
 
 def compile_seconds(function: Elementwise, pairs: int | None = None) -> float:
-    """Returns the approximate seconds for compiling the loops that a function still needs; 0 after first use.
+    """Estimates how many seconds compiling the loops for a function's expectations will still take; 0 if already
+    compiled.
 
     Few ``pairs`` of a smooth function need none, because numpy computes their series (arrays.py).
     Cost: some 50 ms for a new function; numba is imported unless numpy is enough.

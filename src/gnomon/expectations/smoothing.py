@@ -1,4 +1,4 @@
-"""Computes Gaussian smoothings of a function as polynomials of position and variance, and double integrals from them.
+"""Represents Gaussian smoothings of a function by polynomials in position and variance, and integrates with them.
 
 Given u, the variable v is Gaussian of mean m = rho u sqrt(b / a) and variance w = b (1 - rho^2), so that with
 
@@ -35,7 +35,7 @@ MAX_DEVIATIONS = 8.0
 """Standard deviations up to which variables are integrated."""
 PANEL_WIDTH = 1.6
 """Width of a panel of the density, in standard deviations."""
-FINE_PANEL = 0.25  # narrower intervals, for functions that grow so fast that the tails of the density matter
+FINE_PANEL = 0.25  # interval width for functions that grow so fast that the density's tails matter
 LAYER = torch.tensor([-9.0, -6.0, -3.0, 3.0, 6.0, 9.0], dtype=torch.float64)
 MAX_POLYNOMIAL_SPAN = 3.0
 """Maximum span of one polynomial, in standard deviations of the smoothing."""
@@ -45,18 +45,17 @@ VARIANCE_TERMS = 12
 """Number of coefficients in the variance."""
 NODES_PER_INTERVAL = 8
 """Number of nodes of the Gauss rule between two edges, as in loops.py."""
-# P(|z| > k)^(1/2) relative to k = 2: the influence of values that are k deviations away
+# sqrt(P(|z| > k)) relative to k = 2: how much values k standard deviations away matter
 REACHED = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]
-OWN = (0, 0)  # cache key of the function without smoothing
-PARITY = (0, 1)  # cache key of the parity: 1 even, -1 odd, 0 neither
+OWN = (0, 0)  # key under which the unsmoothed function is cached
+PARITY = (0, 1)  # key under which the parity (1 even, -1 odd, 0 neither) is cached
 SYMMETRY_TOLERANCE = 2.0**-50
 """Allowed difference between f(-x) and f(x) or -f(x), relative to the largest |f|."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A function and its smoothings as arrays, the function last; rows of ``at``: first edge, first piece, number of
-    pieces."""
+    """A function and its smoothed versions as arrays of polynomials; the function itself is last."""
 
     octaves: np.ndarray
     at: np.ndarray
@@ -64,13 +63,15 @@ class Tables:
     coefficients: np.ndarray
 
     def level(self, variance: np.ndarray) -> np.ndarray:
-        """Returns for each variance its row in ``at``; the last row for a variance of zero."""
+        """Returns for each variance the index of its smoothed function in the tables; the last index for zero
+        variance.
+        """
         found = np.searchsorted(self.octaves, octaves(variance))
         return np.where(variance > 0, found, len(self.octaves))
 
 
 def octaves(variance: np.ndarray) -> np.ndarray:
-    """Returns the k with 2^k <= variance < 2^(k + 1); 0 for a variance of zero.
+    """Returns for each variance the integer k with 2^k <= variance < 2^(k + 1); 0 for zero variance.
 
     >>> octaves(np.array([1.0, 3.0, 0.3, 0.0]))
     array([ 0,  1, -2,  0])
@@ -79,7 +80,7 @@ def octaves(variance: np.ndarray) -> np.ndarray:
 
 
 def tables(g: Elementwise, pieces: Pieces, radius: int, wanted: np.ndarray) -> Tables:
-    """Returns the smoothings of a function g by variances in the octaves (factors of two) ``wanted``.
+    """Returns the smoothed versions of a function g, one for each octave (factor of two) of variances in ``wanted``.
 
     Cost: see the module; none for octaves that are known.
 
@@ -116,7 +117,7 @@ def polynomials(g: Elementwise, pieces: Pieces) -> tuple[np.ndarray, np.ndarray]
 
 
 def parity(g: Elementwise, pieces: Pieces) -> int:
-    """Returns 1 if the function is even, -1 if it is odd, else 0, checked at 16 points of each piece.
+    """Returns 1 if the function is even, -1 if odd, 0 if neither, checked at 16 points of each piece.
 
     >>> from gnomon.expectations.pieces import find
     >>> [parity(g, find(g, 1.0, 16.0)) for g in (torch.abs, torch.tanh, torch.relu)]
@@ -136,7 +137,7 @@ def double_integrals(
     f: tuple[np.ndarray, np.ndarray], g: Tables, radius: int, root_a: np.ndarray, root_b: np.ndarray, rho: np.ndarray,
     *, even: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """Returns E[f(u) g(v)] for pairs of standard deviations and correlations, from polynomials of f; equation (2).
+    """Returns E[f(u) g(v)] for pairs of standard deviations and correlations, by integrating polynomials; equation (2).
 
     ``even`` says that f and g are both even or both odd.
     Hypotheses and cost: see the module.
@@ -160,8 +161,9 @@ def double_integrals(
 
 
 def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the edges of a smoothed function for one octave of variances, and its coefficients (pieces, order,
-    power)."""
+    """Fits polynomials to the smoothed function for variances in one octave; returns edges and coefficients (pieces,
+    order, power).
+    """
     deviation = 2.0 ** (octave / 2)
     edges = _resolve(pieces, deviation, lambda m: _smooth(pieces, radius, m, deviation))
     places = samples(edges[:-1], edges[1:])
@@ -174,7 +176,9 @@ def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.nd
 
 
 def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
-    """Returns the function smoothed by a Gaussian with this deviation, at positions m; equation (1)."""
+    """Returns E[g(m + deviation z)] for standard normal z: the function smoothed by a Gaussian, at positions m;
+    equation (1).
+    """
     from gnomon.expectations.loops import smooth_expectations
 
     edges, coefficients = pieces.memory[OWN]
@@ -188,7 +192,7 @@ def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
 
 
 def _resolve(pieces: Pieces, deviation: float, function: Callable[[Tensor], Tensor]) -> Tensor:
-    """Returns edges between which the smoothed function is a polynomial."""
+    """Splits intervals until a polynomial fits the smoothed function on each; returns the edges."""
     edges = _edges(pieces, deviation)
     left, right = edges[:-1], edges[1:]
     kept = [edges]
@@ -205,7 +209,7 @@ def _resolve(pieces: Pieces, deviation: float, function: Callable[[Tensor], Tens
 
 
 def _size(pieces: Pieces, left: Tensor, right: Tensor, deviation: float) -> Tensor:
-    """Returns the reference size of a smoothed function on each interval, to which errors are compared.
+    """Returns the scale of a smoothed function on each interval, to which errors are compared.
 
     v varies by ``deviation`` at least, so that sqrt(E[g(v)^2]) feels what g is k deviations away by the square root of
     the probability of going there. Without it, where g is zero, so would be the errors that are allowed.
@@ -215,7 +219,7 @@ def _size(pieces: Pieces, left: Tensor, right: Tensor, deviation: float) -> Tens
 
 
 def _least(pieces: Pieces) -> float:
-    """Returns the smallest reference size: 1e-12 of |g| near the points where g is not zero."""
+    """Returns the smallest scale for errors: 1e-12 of |g| near the points at which g is not zero."""
     some = pieces.size.largest > 0
     if not bool(some.any()):
         return 0.0
@@ -224,7 +228,7 @@ def _least(pieces: Pieces) -> float:
 
 
 def _edges(pieces: Pieces, deviation: float) -> Tensor:
-    """Returns the initial edges for a smoothed function, not much closer to each other than polynomials require."""
+    """Returns the initial interval edges for a smoothed function, which later get refined."""
     step, end = MAX_POLYNOMIAL_SPAN * deviation, pieces.reach
     thin = pieces.cuts[pieces.width <= step]
     layers = (thin[:, None] + deviation * LAYER).flatten()
@@ -236,14 +240,14 @@ def _edges(pieces: Pieces, deviation: float) -> Tensor:
         crowded = place - kept[-1] < 0.999 * step
         if not crowded:
             kept.append(place)
-    if crowded and end - kept[-1] > step:  # continues the edges after the last corner, if the rest is too long
+    if crowded and end - kept[-1] > step:  # continues the edges beyond the last corner, if the rest is too long
         kept.append(kept[-1] + step)
     return torch.tensor([*kept, end], dtype=torch.float64)
 
 
 @cache
 def _density(radius: int) -> tuple[float, float, np.ndarray]:
-    """Returns start, width and polynomials of the intervals of the normal density, up to ``radius`` deviations."""
+    """Returns start, interval width and polynomials of the normal density, up to ``radius`` standard deviations."""
     end, width = (MAX_DEVIATIONS, PANEL_WIDTH) if radius <= RADII[0] else (float(radius), FINE_PANEL)
     edges = torch.arange(round(2 * end / width) + 1, dtype=torch.float64) * width - end
     values = torch.exp(samples(edges[:-1], edges[1:]).square() * -0.5) / (2 * pi) ** 0.5

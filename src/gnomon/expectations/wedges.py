@@ -1,4 +1,4 @@
-"""Computes expectations of products of two piecewise linear functions in closed form, with compiled loops.
+"""Compiled loops for the closed form of E[f(u) g(v)] with piecewise linear f and g.
 
 For X, Y standard normal of correlation r, corners h, k >= 0, s = sqrt(1 - r^2), N the normal density, Q its tail:
 
@@ -52,7 +52,7 @@ PER_ROOT = (2 * pi) ** -0.5
 
 @compile_on_first_use
 def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out):
-    """Computes E[f(u) g(v)] for many pairs of piecewise linear functions; NaN if not certified, and counts these.
+    """Computes E[f(u) g(v)] for many pairs and piecewise linear f, g; NaN if not certified; returns the number of NaN.
 
     ``left`` and ``right`` are (numbers, corners) of single points, see linear.py; ``weights[e, f, sign]`` the factors
     of M00, M10, M01 and M11 for two corners; ``rules`` Gauss, Laguerre and the polynomial of the tail; ``one`` whether
@@ -96,7 +96,7 @@ def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out
 
 @njit(**INNER)
 def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
-    """Computes correlations, and all terms of the expectations that need no pair of corners."""
+    """Computes correlations, and all terms of the expectations that do not involve a pair of corners."""
     for q in range(len(p)):
         a, b = p[q], m[q]
         wedge[0, q], wedge[1, q] = x[0, a], y[0, b]
@@ -111,8 +111,9 @@ def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
 
 @njit(**INNER)
 def _gather(p, m, first, second, wedge, n):
-    """Collects the distances and probabilities of two corners for many pairs; returns for how many pairs both
-    matter."""
+    """Copies the distances and probabilities of two corners for n pairs to arrays; returns for how many pairs both
+    matter.
+    """
     some = 0
     for q in range(n):
         a, b = p[q], m[q]
@@ -140,7 +141,9 @@ def _add(rho, sign, w, wedge, gauss, laguerre, polynomial, room, places, value):
 
 @njit(**INNER)
 def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
-    """Computes the two corner values of equation (1) from one difference, so that they describe the same wedge."""
+    """Computes the two corner values of equation (1) from one shared difference, so that rounding affects both
+    equally.
+    """
     use_wide_vectors()
     n = len(rho)
     for q in range(n):
@@ -160,7 +163,7 @@ def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
 
 @njit(**INNER)
 def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
-    """Computes equation (5), with one method for entries near the corner and another for distant ones."""
+    """Computes the integrals (5); entries near the corner and distant ones use different methods."""
     count, near = len(h), 0
     for q in range(count):
         if abs(x[q]) <= MIN_DISTANCE_OF_TAIL_FORM:
@@ -208,7 +211,7 @@ def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
 
 @njit(**INNER)
 def _laguerre(h, x, laguerre, square, whole, out):
-    """Computes equation (7) by Gauss-Laguerre quadrature."""
+    """Computes the integral (7) by Gauss-Laguerre quadrature."""
     use_wide_vectors()
     n = len(h)
     for q in range(n):
@@ -225,7 +228,7 @@ def _laguerre(h, x, laguerre, square, whole, out):
 
 @njit(**INNER)
 def _probability(slices, weight, active, value):
-    """Adds the weighted probability that both variables are beyond their corners; equation (2)."""
+    """Adds the weighted probability that both variables exceed their corners; equation (2)."""
     use_wide_vectors()
     n = len(value)
     for q in range(n):
@@ -234,7 +237,7 @@ def _probability(slices, weight, active, value):
 
 @njit(**INNER)
 def _moments(rho, sign, wedge, x, tail, slices, w, value):
-    """Adds the weighted moments (2) to (4) of two variables beyond their corners."""
+    """Adds the weighted moments (2) to (4) of two Gaussian variables beyond their corners."""
     use_wide_vectors()
     n = len(rho)
     for q in range(n):

@@ -1,4 +1,4 @@
-"""The steps of an examination. A new step is one new file and one line here."""
+"""The steps of an examination; each one answers one question in one section of the report."""
 
 from gnomon.examination.step import AbstractStep
 from gnomon.examination.steps.architecture import ArchitectureStep

@@ -1,4 +1,4 @@
-"""Reports parameters, memory, the time of a training step, and whether the infinite-width limit is known."""
+"""Step that reports parameters, memory, the time of a training step, and whether the infinite-width limit is known."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,9 @@ SHOWN_PARTS = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile(Record):
-    """The program read from the module, or the reason why there is none, and the cost of training steps."""
+    """The module converted to a `gnomon.program` (or the reason why it cannot be), and the time of its training
+    steps.
+    """
 
     program: Program | None
     reason: str
@@ -32,12 +34,12 @@ class Profile(Record):
 
     @property
     def seconds_per_example(self) -> float:
-        """Returns the seconds per example for a forward and backward pass in a batch of usual size."""
+        """Returns the seconds that a forward and backward pass takes per example, in a batch of usual size."""
         return self.cost.passes(TIMED_BATCH_SIZE) / TIMED_BATCH_SIZE
 
 
 class ArchitectureStep(AbstractStep):
-    """Reports the number of parameters, memory and cost."""
+    """Step that reports the number of parameters, the memory, and the time of training steps."""
 
     key, title, share = "architecture", "The network", 0.05
     question = "How many parameters does the network have, and how long does a training step take?"
@@ -81,7 +83,7 @@ class ArchitectureStep(AbstractStep):
 
 
 def _sizes(module: nn.Module) -> tuple[Plot, ...]:
-    """Plots the number of parameters of each part; only the largest parts if there are many."""
+    """Plots the number of parameters of each submodule; only the largest ones if there are many."""
     own = {name: sum(p.numel() for p in part.parameters(recurse=False)) for name, part in module.named_modules()}
     kinds = {name: layer_path_and_class(name, part) for name, part in module.named_modules()}
     largest = sorted((name for name in own if own[name]), key=lambda name: -own[name])[:SHOWN_PARTS]

@@ -1,4 +1,4 @@
-"""Reports what the network uses: single decisive features, image frequencies, and classes by layer."""
+"""Step that reports what the network uses: shortcuts, image frequencies, and how well layers separate classes."""
 
 from dataclasses import replace
 from typing import Any
@@ -44,7 +44,9 @@ MAP_PASSES = 800.0
 
 
 class AttributionStep(AbstractStep):
-    """Searches the trained network for shortcuts; if time allows, adds attributions, frequencies and probes."""
+    """Step that searches the trained network for shortcuts and, if time allows, computes attributions, frequencies and
+    probes.
+    """
 
     key, title, share = "attribution", "What the network looks at", 0.03
     question = "Does the network use the intended features or a shortcut?"
@@ -91,7 +93,7 @@ class AttributionStep(AbstractStep):
 
 
 def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> StepResult:
-    """Computes attributions of the decisions to single tokens."""
+    """Computes how much each token contributes to the network's predictions."""
     if x.dim() != 2 or data[1].dim() != 1:
         raise StepSkipped("Skipped: the inputs are integers, but not token sequences with one class per sequence.")
     if costly:
@@ -115,7 +117,7 @@ def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> 
 
 
 def _mark_as_unfinished(result: StepResult, run: Run | None) -> StepResult:
-    """Adds to the answer that the network had not finished training, unless there is a finding."""
+    """Adds to the section's answer that the network had not finished training, unless it has findings."""
     if run is None or not run.shortage or result.content.findings:
         return result
     answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {result.content.answer}"
@@ -123,7 +125,7 @@ def _mark_as_unfinished(result: StepResult, run: Run | None) -> StepResult:
 
 
 def _maps(sheet: ContactSheet) -> tuple[ShownExample, ...]:
-    """Returns images next to copies with the attribution in red (for the answer) and blue (against it)."""
+    """Returns images, each next to a copy in which attribution is red (for the prediction) or blue (against it)."""
     values, images = sheet.attribution.values, sheet.inputs
     if values.dim() != 4 or not isinstance(images, Tensor) or images.shape != values.shape:
         return ()
@@ -136,7 +138,8 @@ def _maps(sheet: ContactSheet) -> tuple[ShownExample, ...]:
 
 
 def overlay(image: Tensor, value: Tensor) -> Tensor:
-    """Returns an image (c, h, w) in gray, with positive values (h, w) in red and negative ones in blue.
+    """Returns an image (c, h, w) in gray with a map (h, w) drawn over it, positive values in red, negative ones in
+    blue.
 
     Cost: one pass over the pixels.
 

@@ -1,4 +1,4 @@
-"""Checks columns, targets and labels before training."""
+"""Step that checks columns, targets and labels before training."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,7 +58,8 @@ TRACED_EXAMPLES = 256
 
 @dataclass(frozen=True, slots=True)
 class DataChecks(Record):
-    """Accuracy of guessing the largest class, and of kernel regression on held-out examples; None if unknown.
+    """Accuracies of two baselines, guessing the largest class and kernel regression on held-out examples; None if
+    unknown.
 
     ``examples`` are those that the latter was measured on.
     """
@@ -69,14 +70,14 @@ class DataChecks(Record):
 
     @property
     def related(self) -> bool:
-        """Returns whether a simple model predicts held-out labels clearly better than guessing."""
+        """Returns whether a simple model predicts held-out labels significantly better than guessing."""
         if self.guess is None or self.simple is None or not self.examples:
             return False
         return self.simple > self.guess + RELATED_Z * (self.guess * (1 - self.guess) / self.examples) ** 0.5
 
 
 class ColumnsStep(AbstractStep):
-    """Checks the scale of columns and targets, class balance, contradictions and suspicious labels."""
+    """Step that checks input columns, targets, class balance, contradicting copies and suspicious labels."""
 
     key, title, share = "columns", "Columns and labels", 0.03
     question = "Are there columns, targets or labels that will cause problems in training?"
@@ -144,7 +145,7 @@ class ColumnsStep(AbstractStep):
 
 
 def _columns(subject: Subject, examples: Examples) -> list[Finding]:
-    """Returns findings about input columns; ignores scale if the network normalizes its inputs first."""
+    """Returns findings about input columns; without the ones on scale if the network normalizes its inputs itself."""
     found = [
         *column_statistics((examples.x, None), names=subject.columns).findings,
         *channel_findings(examples.x),
@@ -162,7 +163,7 @@ def _columns(subject: Subject, examples: Examples) -> list[Finding]:
 
 
 def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tuple[Finding, ...]:
-    """Returns findings about targets that do not fit the loss: class indices as quantities, unbounded losses."""
+    """Returns findings about targets that do not fit the loss, such as class indices used as quantities."""
     y = examples.y.reshape(len(examples), *subject.task.shape)
     if not y.is_floating_point():
         shifted = shifted_mask_findings(examples.x, y)
@@ -179,7 +180,7 @@ def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tupl
 
 
 def _copied_target_findings(subject: Subject, examples: Examples, y: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding about targets that equal the inputs, unless the module takes both and shifts them itself."""
+    """Returns a finding if targets equal the inputs, unless the module takes both and shifts the targets itself."""
     reading, x = subject.task.reading, examples.x
     if reading is not None and reading.shift and takes_targets(original(subject.module)):
         return ()
@@ -189,7 +190,7 @@ def _copied_target_findings(subject: Subject, examples: Examples, y: Tensor) -> 
 
 
 def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
-    """Returns a finding about a label such as 255 that the loss should ignore."""
+    """Returns a finding about a label for unknown positions, such as 255, that the loss should ignore."""
     loss = subject.recipe.own_loss
     y = subject.loss_targets(examples.y) if loss is not None else examples.y
     if loss is None or isinstance(loss, AbstractLoss) or (label := void_label(y)) is None:
@@ -209,7 +210,7 @@ def _labels(subject: Subject) -> Tensor:
 
 
 def _good(checks: DataChecks) -> str:
-    """Returns the answer if nothing is wrong; for classification with the scores that a network has to exceed."""
+    """Returns the section's answer if there are no findings; for classification it names the baselines to beat."""
     told = "No problem found in columns, targets or labels."
     if checks.guess is None:
         return told

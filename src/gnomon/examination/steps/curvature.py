@@ -1,4 +1,4 @@
-"""Measures the loss landscape at the end of training: sharpness, trace of the Hessian, gradient noise."""
+"""Step that measures the loss landscape after training: sharpness, trace of the Hessian, gradient noise."""
 
 from dataclasses import dataclass
 
@@ -33,14 +33,14 @@ EDGE_SHARE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class CurvatureSummary(Record):
-    """The largest curvature and the sum of all curvatures of the loss, after or without training."""
+    """The largest eigenvalue and the trace of the loss's Hessian, after or without training."""
 
     sharpness: float
     trace: float
 
 
 class CurvatureStep(AbstractStep):
-    """Measures the curvature of the loss after training, or of the untrained network."""
+    """Step that measures the curvature of the loss after training, or of the untrained network."""
 
     key, title, share = "curvature", "The loss landscape", 0.06
     question = "How sharply is the loss curved compared with the learning rate, and how noisy are its gradients?"
@@ -95,7 +95,9 @@ class CurvatureStep(AbstractStep):
 
 
 def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
-    """Returns a note if the sharpness is too large for the learning rate, which a longer run would leave again."""
+    """Returns a note if the sharpness is too large for the learning rate, so that longer training would leave this
+    minimum.
+    """
     if way is None or sharpness * way.lr <= 2 * (1 + way.momentum) / EDGE_SHARE:
         return ()
     limit = 2 * (1 + way.momentum) / sharpness
@@ -105,7 +107,7 @@ def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
 
 
 def _answer(sharpness: float, way: SGD | None, *, trained: bool) -> str:
-    """Describes the sharpness, compared with the limit of the learning rate if gradient descent was used."""
+    """Returns the section's answer: the sharpness, compared with the learning rate if gradient descent was used."""
     state = "At the end of training" if trained else "At the current weights"
     if sharpness <= 0:
         return f"{state} the loss has no positive curvature in any direction (sharpness {sharpness:.3g})."

@@ -1,4 +1,4 @@
-"""Shows the examples on which the network is most wrong, as images, rows or tokens."""
+"""Step that shows the examples on which the network is most wrong, as images, rows or tokens."""
 
 from dataclasses import dataclass, replace
 
@@ -43,14 +43,14 @@ EXAMPLES_PER_READ = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hardest(Record):
-    """Indices of the worst examples, worst first, and how wrong each one is."""
+    """Indices of the examples with the largest errors, the worst first, and their errors."""
 
     numbers: tuple[int, ...]
     errors: tuple[float, ...]
 
 
 class ExamplesStep(AbstractStep):
-    """Shows the examples with the smallest probability of their label; for regression, with the largest error."""
+    """Step that shows the examples whose label has the smallest probability; for regression, with the largest error."""
 
     key, title, share = "examples", "Worst examples", 0.03
     question = "On which examples is the network most wrong, and are their labels correct?"
@@ -108,14 +108,14 @@ class ExamplesStep(AbstractStep):
 
 
 def _position_loss(subject: Subject) -> PositionCrossEntropy | None:
-    """Returns the loss of a language model or of classes at positions; None for other tasks."""
+    """Returns the loss for tasks with one label per position, such as language models; None for other tasks."""
     reading = subject.task.reading
     loss = None if reading is None else reading.loss
     return loss if isinstance(loss, PositionCrossEntropy) and not loss.shared else None
 
 
 def _judge(f: Tensor, y: Tensor, subject: Subject) -> tuple[Tensor, list[str], list[str]]:
-    """Returns how wrong the network is on each example, its answers, and its confidence."""
+    """Returns for each example the network's error, its prediction as text, and its confidence."""
     if not subject.task.classes:
         error = (f - y.double()).square().mean(1).sqrt()
         return error, [_words(row) for row in f], [f"off by {e:.3g}" for e in error.tolist()]
@@ -130,7 +130,7 @@ def _words(y: Tensor) -> str:
 
 
 def _show(subject: Subject, x: object, f: Tensor, number: int, y: Tensor, answer: str, note: str) -> ShownExample:
-    """Builds the display of one example; draws outputs with the shape of an image input next to it."""
+    """Returns what the report shows of one example; outputs with the shape of an input image are drawn next to it."""
     first = map_tensors(lambda t: t[0], x)
     if subject.task.classes:
         label = subject.class_name(int(y))
@@ -145,7 +145,7 @@ def _show(subject: Subject, x: object, f: Tensor, number: int, y: Tensor, answer
 
 
 def _mistakes(f: Tensor, y: Tensor, which: str, subject: Subject) -> tuple[str, tuple[Plot, ...]]:
-    """Counts wrong answers and pairs of confused classes."""
+    """Counts wrong predictions and the pairs of classes that are confused."""
     answers = predicted_classes(f)
     wrong = answers != y
     count, n = int(wrong.sum()), len(y)

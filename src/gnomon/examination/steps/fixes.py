@@ -1,4 +1,4 @@
-"""Applies the fixes of all findings so far to copies, trains them equally long, and shows the gain."""
+"""Step that applies the fixes of all findings to copies, trains them equally long, and reports the gain."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ TIME_MARGIN = 0.9
 
 
 class FixesStep(AbstractStep):
-    """Trains copies with fixes; skipped if no finding has a fix that can be applied automatically."""
+    """Step that trains copies with fixes; skipped if no finding has an automatic fix."""
 
     key, title, share = "fixes", "Fixes, tried", 0.0
     question = "Which fixes help, in training of the same length?"
@@ -79,7 +79,7 @@ class FixesStep(AbstractStep):
 
 
 def _answer(found: Fixes) -> str:
-    """Returns the proven fixes, and the fixes that were tried without effect, as text."""
+    """Returns the section's answer: the fixes that helped, and the ones that were tried in vain."""
     said = [one.sentence for one in found.proven_fixes]
     others = [one.words for one in found.tried if not one.is_proven]
     if others:
@@ -94,14 +94,14 @@ def _value(one: TriedFix) -> Value:
 
 
 def _batch_size(subject: Subject, run: Run | None) -> int:
-    """Returns the batch size of the training run, from the number of examples that it saw."""
+    """Computes the batch size of the training run from the number of examples that it has seen."""
     if run is None or not int(run.steps[-1]) or run.epochs != run.epochs:
         return min(subject.recipe.batch or DEFAULT_BATCH_SIZE, len(subject.train))
     return max(1, round(run.epochs * len(subject.train) / int(run.steps[-1])))
 
 
 def _step_seconds(trial: TrialRun, run: Run | None, context: StepContext) -> float:
-    """Returns the seconds of a training step: measured in the run if it was long enough, else in a few steps."""
+    """Returns the seconds of one training step, from the training run if it was long enough, otherwise measured now."""
     if run is None or int(run.steps[-1]) < MIN_STEPS or run.stopped == "diverged":
         module = copy_module(trial.module).requires_grad_(True)
         short = replace(trial, module=module, optimizer=for_all_parameters(trial.optimizer), steps=TIMED_STEPS)
@@ -112,7 +112,7 @@ def _step_seconds(trial: TrialRun, run: Run | None, context: StepContext) -> flo
 def _base(
     subject: Subject, run: Run | None, budget: Budget, context: StepContext
 ) -> tuple[TrialRun, Run, Budget]:  # fmt: skip
-    """Returns the recipe without fixes and its run, which is repeated shorter if time is short."""
+    """Returns the training recipe without fixes and its run; repeats the run with fewer steps if time is short."""
     train, held, whole = held_out_split(subject, context.seed)
     size, recipe = min(_batch_size(subject, run), len(train)), subject.recipe
     optimizer = recipe.optimizer or Adam()
@@ -135,7 +135,7 @@ def _base(
 
 
 def _default_steps(subject: Subject, size: int) -> int:
-    """Returns the number of steps if training did not finish: the user's epochs, or `DEFAULT_STEPS`."""
+    """Returns the number of steps if training did not finish: by the user's epochs, or `DEFAULT_STEPS`."""
     epochs = subject.recipe.epochs
     return DEFAULT_STEPS if epochs is None else max(1, epochs * max(1, len(subject.train) // size))
 

@@ -1,4 +1,4 @@
-"""Predicts the loss during training, assuming that the tangent kernel stays constant."""
+"""Step that predicts the loss during training, assuming that the tangent kernel stays constant."""
 
 from math import inf, isfinite
 
@@ -25,7 +25,7 @@ TIME = Axis("time (learning rate × steps)", log=True)
 
 
 class ForecastStep(AbstractStep):
-    """Predicts the loss on training and test examples."""
+    """Step that predicts the loss on training and test examples during training."""
 
     key, title, share = "forecast", "Training, predicted", 0.06
     question = "How would the loss fall if the network used only its initial features?"
@@ -94,7 +94,7 @@ class ForecastStep(AbstractStep):
 
 
 def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
-    """Adds a bound of the rounding error of ``dtype``, n eps max K_ii, to the diagonal of a kernel.
+    """Returns the kernel with the largest possible rounding error of ``dtype``, n eps max K_ii, added to its diagonal.
 
     Eigenvalues of that size are undecided, also their sign; theory needs them positive.
     Cost: a copy.
@@ -108,7 +108,7 @@ def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> tuple[str, bool]:
-    """Predicts the loss in a sentence, at the known learning rate or at half of the largest stable rate.
+    """Returns a sentence on the predicted loss, at the user's learning rate or at half of the largest stable one.
 
     Also whether the prediction can hold: it cannot at a learning rate above the stable limit.
     """
@@ -132,7 +132,7 @@ def _findings(run: Trajectory) -> tuple[Finding, ...]:
 
 
 def _times(product: ProbeKernel, lr: float | None) -> Tensor:
-    """Returns the times of the prediction, up to ten thousand times the time of the fastest mode."""
+    """Returns the training times to predict, up to ten thousand times the learning time of the fastest mode."""
     fastest = len(product.kernel) / float(product.spectrum.values[0])
     times = torch.cat([torch.zeros(1, dtype=torch.float64), fastest * torch.logspace(-1, 4, 40, dtype=torch.float64)])
     return times if lr is None else (times / lr).ceil().clamp(max=3000).unique() * lr

@@ -1,4 +1,4 @@
-"""Checks whether the layers of a graph network keep node features distinguishable."""
+"""Step that checks whether the layers of a graph network keep nodes distinguishable."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ MIN_LAYERS_AFTER_COLLAPSE = 2
 
 
 class GraphsStep(AbstractStep):
-    """Measures by layer how much node features differ between nodes."""
+    """Step that measures, layer by layer, how much node features differ between nodes (oversmoothing)."""
 
     key, title, share = "graphs", "On the graph", 0.02
     question = "Can the network still distinguish the nodes after its layers?"
@@ -47,13 +47,15 @@ class GraphsStep(AbstractStep):
 
 
 def _deep(measured: Oversmoothing) -> tuple[Finding, ...]:
-    """Returns findings if more layers follow after node features have become indistinguishable."""
+    """Returns findings if node features are nearly equal although more layers follow."""
     behind = [len(measured.layers) - 1 - measured.layers.index(f.where) for f in measured.findings]
     return tuple(f for f, later in zip(measured.findings, behind, strict=True) if later >= MIN_LAYERS_AFTER_COLLAPSE)
 
 
 def _graphs(subject: Subject) -> tuple[Any, Any] | None:
-    """Returns features (n, nodes, channels) and adjacency matrices (n, nodes, nodes); None for other inputs."""
+    """Returns node features (n, nodes, channels) and adjacency matrices (n, nodes, nodes); None if inputs are not
+    graphs.
+    """
     x = subject.probe.some(MAX_GRAPHS).x
     parts = list(x.values()) if isinstance(x, dict) else list(x) if isinstance(x, tuple) else []
     if len(parts) != 2 or not all(isinstance(p, Tensor) and p.dim() == 3 for p in parts):

@@ -1,4 +1,4 @@
-"""Column importance: how much worse the network becomes if the values of one column are shuffled.
+"""Step that measures column importance: how much the error grows if one column is shuffled.
 
     importance of column j = error(x with column j shuffled) - error(x)                                       (1)
 
@@ -45,14 +45,14 @@ SHOWN_COLUMNS = 20
 
 @dataclass(frozen=True, slots=True)
 class ColumnImportance(Record):
-    """The importance (1) of each column by name, largest first, and the error without shuffling."""
+    """The importance (1) of each column by name, the largest first, and the error without shuffling."""
 
     importance: dict[str, float]
     error: float
 
 
 class ImportanceStep(AbstractStep):
-    """Shuffles one column after the other, and measures how much the error grows."""
+    """Step that shuffles one column at a time and measures how much the error grows."""
 
     key, title, share = "importance", "Importance of the columns", 0.03
     question = "Which columns of the table does the network use?"

@@ -1,4 +1,4 @@
-"""Measures how much shifts and mirroring of images change the outputs."""
+"""Step that measures how much shifts and mirroring of images change the predictions."""
 
 from torch import Tensor
 
@@ -36,7 +36,7 @@ SMALL_IMAGE_PIXELS = 20
 
 
 class InvarianceStep(AbstractStep):
-    """Measures the relative change of the outputs and the share of changed decisions for each shift or mirroring."""
+    """Step that measures how much shifts and mirroring of images change the outputs and the predicted classes."""
 
     key, title, share = "invariance", "Shifts and mirror images", 0.05
     question = "Does the network give the same answer for a shifted or mirrored image?"
@@ -79,7 +79,7 @@ class InvarianceStep(AbstractStep):
 
 
 def _answer(measured: Invariance) -> str:
-    """States how many decisions each shift or mirroring changes."""
+    """Returns the section's answer: the fraction of predictions that each shift or mirroring changes."""
     shifts = [m.decisions for m in measured.motions if m.id.startswith("pixel-")]
     others = [
         f"{m.name.replace('mirror,', 'mirroring')} {m.decisions:.0%}"
@@ -98,7 +98,7 @@ def _value(motion: ImageMotion, *, classes: bool) -> Value:
 
 
 def shift_findings(measured: Invariance, side: int) -> tuple[Finding, ...]:
-    """Returns a finding if a shift by one pixel changes significantly more decisions than `MAX_CHANGED_DECISIONS`.
+    """Returns a finding if a shift by one pixel changes significantly more predictions than `MAX_CHANGED_DECISIONS`.
 
     False alarms: 0.005 for all shifts together, by Bonferroni's inequality. ``side`` is the shorter side of the images.
 

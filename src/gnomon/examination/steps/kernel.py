@@ -1,4 +1,6 @@
-"""Computes the tangent kernel on probe examples: its modes, its conditioning, and how labels relate to them."""
+"""Step that computes the tangent kernel of some examples: its modes, its condition number, and how labels relate to
+them.
+"""
 
 from dataclasses import dataclass
 from math import nan, sqrt
@@ -46,7 +48,7 @@ FRESH = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeKernel(Record):
-    """The kernel of some probe examples, its modes, the tests of the labels, and how it was computed.
+    """The tangent kernel of a sample of examples, its eigenvalues, and tests of the labels with it.
 
     ``inputs`` is the same test of the labels by the inputs alone, None if it was not needed.
     """
@@ -61,7 +63,9 @@ class ProbeKernel(Record):
 
 
 class KernelStep(AbstractStep):
-    """Computes spectrum, rank and alignment of the tangent kernel, and tests the labels against shuffled labels."""
+    """Step that computes spectrum, rank and alignment of the tangent kernel, and tests labels against shuffled
+    labels.
+    """
 
     key, title, share = "kernel", "What it learns first", 0.12
     question = "Are the labels easy to learn for this network at initialization?"
@@ -136,7 +140,7 @@ class KernelStep(AbstractStep):
 
 
 def _ease(modes: int, n: int, labels: LabelTest, what: str) -> str:
-    """States how easy the labels are for the network, and whether they are related to the inputs at all."""
+    """Returns a sentence on how easy the labels are for the network, and whether they depend on the inputs at all."""
     easy = (
         f"The {what} are easy for this network"
         if modes <= n / 4
@@ -156,7 +160,7 @@ def accuracy_of_guessing(subject: Subject, y: Tensor) -> float | None:
 
 
 def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
-    """Returns whether held-out examples are predicted significantly better than by guessing."""
+    """Returns whether leave-one-out predictions of the kernel are significantly better than guessing."""
     n = len(prediction.targets)
     if guess is None or prediction.accuracy is None:
         return prediction.error < 1 - 2 / sqrt(n)
@@ -180,7 +184,7 @@ def _find_unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Fi
 
 
 def _wakes(subject: Subject, x: Inputs) -> bool:
-    """Returns whether outputs differ between examples in training mode, when batch norm uses batch statistics.
+    """Returns whether outputs differ between examples if batch norm uses batch statistics instead of running ones.
 
     In eval mode a norm that has seen no batch does nothing, and small weights may leave only biases.
     """
@@ -247,7 +251,7 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
 
 
 def _plot_learned_share(modes: KernelSpectrum) -> Plot:
-    """Plots the cumulative share of the labels and of the kernel in the modes that are learned first."""
+    """Plots which fraction of the labels and of the kernel the fastest modes contain, cumulatively."""
     places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
     marks = [] if modes.captured is None else [Line("labels", places, modes.captured)]
     marks.append(Line("kernel", places, share / share[-1].clamp(min=1e-300), "dashed"))
@@ -257,7 +261,7 @@ def _plot_learned_share(modes: KernelSpectrum) -> Plot:
 
 
 def _speeds(modes: KernelSpectrum) -> Plot:
-    """Plots the eigenvalues of the kernel, which are the learning speeds of its modes."""
+    """Plots the eigenvalues of the kernel, which are the learning rates of its modes."""
     rounding = float(modes.values[0]) * len(modes.values) * torch.finfo(torch.float32).eps
     positive = [float(v) if v > rounding else nan for v in modes.values]
     line = Line("eigenvalue", range(1, len(positive) + 1), positive)

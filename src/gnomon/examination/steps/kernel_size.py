@@ -1,4 +1,4 @@
-"""Chooses examples and outputs so that the tangent kernel can be computed in the available time."""
+"""Chooses the examples and outputs for which the tangent kernel can be computed in the available time."""
 
 from dataclasses import dataclass
 
@@ -23,18 +23,18 @@ outputs."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelMeans(Record):
-    """The module whose kernel is computed, with all outputs or one combination, and the time for 16 examples."""
+    """How the kernel is computed: the module with all outputs or one random combination, and the measured seconds."""
 
     module: nn.Module
     combined: bool
     seconds: float
 
     def estimate(self, n: int) -> float:
-        """Estimates the seconds for n examples; passes cost O(n), products of gradients O(n^2)."""
+        """Estimates the seconds for the kernel of n examples; passes cost O(n), products of gradients O(n^2)."""
         return self.seconds * (n / FIRST) ** 1.5
 
     def affordable(self, context: StepContext, part: float) -> int:
-        """Returns the largest affordable number of examples; raises `OutOfTime` if there is none."""
+        """Returns the largest number of examples for which there is time; raises `OutOfTime` if there is none."""
         left = part * context.seconds
         fits = [n for n in SIZES if self.estimate(n) <= left]
         if not fits:
@@ -42,7 +42,7 @@ class KernelMeans(Record):
         return largest_size_up_to(SIZES, max(fits))
 
     def kernel(self, x: Inputs, context: StepContext, y: Inputs | None = None) -> Tensor:
-        """Computes the kernel; raises `OutOfTime` at the deadline."""
+        """Computes the tangent kernel; raises `OutOfTime` at the deadline."""
         look = stop_at_deadline(context, "The tangent kernel")
         try:
             return ntk(self.module, x, y, progress=look).double()
@@ -51,12 +51,12 @@ class KernelMeans(Record):
             raise StepSkipped(f"Skipped: the tangent kernel cannot be computed. {error_sentence(error)}") from error
 
     def of(self, module: nn.Module) -> nn.Module:
-        """Returns another network with the same choice of outputs."""
+        """Returns another module with the same choice of outputs as this one."""
         return same_combination(self.module, module) if self.combined else module
 
 
 def kernel_means(subject: Subject, cost: StepCost, context: StepContext) -> KernelMeans:
-    """Chooses all outputs if there is time for `WANTED_EXAMPLES` examples, else one random combination of outputs."""
+    """Chooses whether to compute the kernel of all outputs, or of one random combination of them if time is short."""
     k = subject.task.outputs
     if _guess(1, cost) > 0.5 * context.seconds:
         raise out_of_time_error(f"A tangent kernel of {FIRST} examples", _guess(1, cost), context)
@@ -75,5 +75,7 @@ def _time(module: nn.Module, combined: bool, subject: Subject, context: StepCont
 
 
 def _guess(outputs: int, cost: StepCost) -> float:
-    """Estimates the cost before timing: a backward pass per output and example, doubled for the products."""
+    """Estimates the kernel's cost before any timing: a backward pass per output and example, doubled for matrix
+    products.
+    """
     return outputs * (cost.fixed + 2 * FIRST * cost.each)

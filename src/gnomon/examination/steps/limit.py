@@ -1,4 +1,4 @@
-"""Scores the infinite-width limit of the network, as a baseline without feature learning."""
+"""Step that scores the infinitely wide network, a baseline that does not learn features."""
 
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -57,14 +57,16 @@ WORDS = "The score that the initial features allow; training that learns better 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimitScore(Record):
-    """Leave-one-out prediction by the infinite-width kernel, and its accuracy on test examples if there are any."""
+    """Scores of the infinite-width kernel: leave-one-out on training examples, and accuracy on test examples if there
+    are any.
+    """
 
     prediction: LeaveOneOut
     test_accuracy: float | None
 
 
 class LimitStep(AbstractStep):
-    """Computes the leave-one-out score of the infinite-width kernel, and its score on test examples."""
+    """Step that scores the infinite-width kernel by leave-one-out and on test examples."""
 
     key, title, share = "limit", "A very wide version", 0.1
     question = "How well would this architecture score with its initial features alone?"
@@ -132,7 +134,7 @@ class LimitStep(AbstractStep):
 def _test(
     limit: Limit, subject: Subject, prediction: LeaveOneOut, x: object, test: Examples | None
 ) -> tuple[tuple[Value, ...], float | None]:
-    """Returns the score on test examples as a `Value`, and the accuracy."""
+    """Returns the kernel's score on test examples as a `Value`, and its accuracy."""
     if test is None:
         return (), None
     f, y = prediction.at(limit.ntk(test.x, x)), subject.targets(test.y)
@@ -155,7 +157,7 @@ def _test(
 
 
 def beside(fitted: int) -> int:
-    """Returns the number of test examples to score for this number of training examples.
+    """Returns the number of test examples to score, given the number of training examples.
 
     >>> beside(64), beside(800)
     (256, 800)
@@ -164,7 +166,7 @@ def beside(fitted: int) -> int:
 
 
 def affordable_limit(subject: Subject, context: StepContext) -> tuple[Limit, int]:
-    """Returns the limit and the affordable number of examples; uses torch loops if there is no time to compile.
+    """Returns the infinite-width limit and the affordable number of examples; avoids compiling if time is short.
 
     Raises `StepSkipped` if there is no time for either.
     """
@@ -184,7 +186,7 @@ def affordable_limit(subject: Subject, context: StepContext) -> tuple[Limit, int
 
 
 def _triable(limit: Limit, subject: Subject, context: StepContext) -> bool:
-    """Returns whether there is time to compute the kernel of `TIMED_EXAMPLES` examples without compiled loops."""
+    """Returns whether there is time to compute the kernel of `TIMED_EXAMPLES` examples without compiling."""
     few = subject.probe.some(FIRST_TRIAL_EXAMPLES).x
     assert isinstance(few, Tensor)  # modules that can be converted to a program take a single tensor
     if limit.plan(few).pair_entries(tangent=True) * FIRST_TRIAL_EXAMPLES**2 > MOST_ENTRIES:
@@ -194,7 +196,7 @@ def _triable(limit: Limit, subject: Subject, context: StepContext) -> bool:
 
 
 def affordable(limit: Limit, subject: Subject, context: StepContext) -> int:
-    """Returns the number of examples affordable in half of the time, from the timing of small kernels."""
+    """Returns the number of examples for which half of the time is enough, estimated by timing small kernels."""
     times = [_seconds(limit, subject, TIMED_EXAMPLES, context) for _ in range(2)]
     pair, fixed = times[1] / TIMED_EXAMPLES**2, 0.0
     if context.seconds > 9 * times[1]:

@@ -1,4 +1,4 @@
-"""Evaluates the decisions of the network: accuracy, margins, calibration, hardest examples."""
+"""Step that evaluates the predictions of the network: accuracy, margins, calibration, hardest examples."""
 
 from dataclasses import dataclass, replace
 
@@ -55,7 +55,7 @@ chance explains less than one percent of the variance of 200 examples."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions(Record):
-    """Margins and calibration of a classifier, or the explained fraction of the variance for regression.
+    """Margins and calibration of a classifier, or the explained variance of a regression.
 
     ``errors`` holds a number for each of the examples ``index``: 1 where its class is wrong and 0 if it is right, or
     its squared error.
@@ -69,7 +69,7 @@ class Decisions(Record):
 
 
 class MarginsStep(AbstractStep):
-    """Reports margins, expected calibration error and the hardest examples; for regression the largest errors."""
+    """Step that reports margins, calibration error and hardest examples; for regression, the largest errors."""
 
     key, title, share = "margins", "Accuracy and confidence", 0.05
     question = "How accurate is the network, and does its confidence match its accuracy?"
@@ -108,7 +108,7 @@ class MarginsStep(AbstractStep):
 
 
 def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which: str) -> Content:
-    """Adds confusion matrix and class scores, or predicted over true values, before the other plots."""
+    """Returns the section with a confusion matrix and class scores (or predicted over true values) in front."""
     if not subject.task.classes:
         return replace(content, plots=(*prediction_plots(f, y.double(), which), *content.plots))
     p, names = probabilities(f), [subject.class_name(c) for c in range(subject.task.classes)]
@@ -119,7 +119,8 @@ def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which:
 
 
 def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:
-    """Returns whether the network beats guessing on held-out examples, and whether it matches a simple model.
+    """Returns facts about the trained network: whether it beats guessing on held-out examples and matches a simple
+    model.
 
     "As good" means: within the interval of its accuracy.
     """
@@ -140,7 +141,9 @@ def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:
 
 
 def _draw(source: AbstractSource, profile: Profile, context: StepContext) -> Tensor:
-    """Returns indices of the examples to evaluate: all, or a stratified sample that takes half of the time."""
+    """Returns the indices of the examples to evaluate: all, or a stratified sample that needs at most half of the
+    time.
+    """
     n = len(source)
     affordable = (
         0.5 * context.seconds / max(profile.cost.each, 1e-9)
@@ -154,7 +157,7 @@ def _draw(source: AbstractSource, profile: Profile, context: StepContext) -> Ten
 
 
 def _mark_as_unfinished(result: StepResult, short: str) -> StepResult:
-    """Adds to the answer that the network had not finished training."""
+    """Adds to the section's answer that the network had not finished training, unless it has findings."""
     if not short:
         return result
     content = replace(
@@ -211,12 +214,12 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
 
 
 def _sure(judged: Calibration) -> str:
-    """States the mean confidence and how it compares with the accuracy."""
+    """Returns a sentence that compares the mean confidence with the accuracy."""
     return f"Its mean confidence is {judged.confidence:.1%}: {judged.judgment}."
 
 
 def _few(result: StepResult, n: int) -> StepResult:
-    """Marks the result as unsure if there are too few examples."""
+    """Marks the step's result as unsure if there are too few examples."""
     if n >= MIN_EXAMPLES or result.content.findings:
         return result
     answer = f"{result.content.answer} {count_with_noun(n, 'example')} are too few to measure how good it is."

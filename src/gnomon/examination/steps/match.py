@@ -1,4 +1,4 @@
-"""Trains a short copy by exactly the gradient descent that theory describes, and compares the losses step by step.
+"""Step that trains a copy by full-batch gradient descent and compares the loss with the prediction, step by step.
 
     gap = max over steps t of |measured loss(t) - predicted loss(t)| / measured loss(0)                       (1)
 
@@ -46,7 +46,7 @@ LOG_RATIO = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TheoryMatch(Record):
-    """The predicted and the measured run, their largest gap (1), and the steps that both have."""
+    """The predicted and the measured training run, the largest gap between their losses (1), and the compared steps."""
 
     predicted: Trajectory
     measured: Run
@@ -55,7 +55,7 @@ class TheoryMatch(Record):
 
 
 class MatchStep(AbstractStep):
-    """Compares a short run of full-batch gradient descent with its prediction by the tangent kernel."""
+    """Step that compares a short run of full-batch gradient descent with its prediction by the tangent kernel."""
 
     key, title, share = "match", "Theory against measurement", 0.06
     question = "Does gradient descent on this network do what theory predicts?"
@@ -96,7 +96,9 @@ class MatchStep(AbstractStep):
 
 
 def _rule(subject: Subject, measured: Sharpness) -> tuple[SGD, str]:
-    """Returns the gradient descent to compare: the user's own if it is stable, else at half the largest stable rate."""
+    """Returns the optimizer to compare: the user's gradient descent if it is stable, else one with half the largest
+    stable rate.
+    """
     own = as_gradient_descent(subject.optimizer)
     if own is not None and not own.decay and own.lr < measured.largest_lr * (1 + own.momentum):
         return own, "your learning rate"
@@ -106,7 +108,7 @@ def _rule(subject: Subject, measured: Sharpness) -> tuple[SGD, str]:
 
 
 def _source(subject: Subject, examples: Examples) -> InMemorySource:
-    """Returns examples as training uses them; real targets get their own shape back."""
+    """Returns some examples as a data source for training; real targets get their original shape."""
     y = examples.y if subject.task.classes else examples.y.reshape(len(examples), *subject.task.shape)
     return InMemorySource(Batch(examples.x, y), None)
 
@@ -118,7 +120,7 @@ def _test_examples(subject: Subject, product: ProbeKernel, context: StepContext)
 
 
 def _recorded(steps: int) -> list[int]:
-    """Returns the steps at which losses are measured, closer together at the beginning, where the loss falls fastest.
+    """Returns the steps at which the loss is measured, denser at the beginning, when it falls fastest.
 
     >>> _recorded(8)
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
@@ -147,7 +149,9 @@ def _predict(
 
 
 def _match(predicted: Trajectory, measured: Run, rule: SGD) -> TheoryMatch:
-    """Pairs predicted and measured losses by step, because a run stopped by time ends at an unpredicted step."""
+    """Pairs predicted and measured losses of equal steps; a run stopped by time may end at a step without
+    prediction.
+    """
     places = {round(float(time) / rule.lr): i for i, time in enumerate(predicted.times)}
     rows = [(i, places[int(step)]) for i, step in enumerate(measured.steps) if int(step) in places]
     gaps = [abs(float(measured.loss[i]) - float(predicted.loss[j])) for i, j in rows]

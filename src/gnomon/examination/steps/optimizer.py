@@ -1,4 +1,4 @@
-"""Tries the user's optimizer in short runs with smaller and larger learning rates."""
+"""Step that tries the user's optimizer in short runs with smaller and larger learning rates."""
 
 from dataclasses import dataclass
 
@@ -38,13 +38,15 @@ EVALUATION_PASSES = 4 / 3
 
 @dataclass(frozen=True, slots=True)
 class ShortRuns(Record):
-    """How far the loss falls in some steps, for each factor of the learning rate."""
+    """How far the loss falls in short runs, for each multiple of the learning rate."""
 
     falls: tuple[tuple[float, float], ...]
 
 
 class OptimizerStep(AbstractStep):
-    """Runs at most 40 steps with the given learning rate and with rates from 0.01 to 100 times as large."""
+    """Step that runs at most 40 training steps with the user's learning rate, and with rates from 0.01 to 100 times as
+    large.
+    """
 
     key, title, share = "optimizer", "Other learning rates, tried", 0.1
     question = "Does another learning rate do much better in the first steps?"
@@ -114,7 +116,9 @@ class OptimizerStep(AbstractStep):
 
 
 def _affordable(subject: Subject, batch: int, each: float, context: StepContext) -> tuple[Examples, int]:
-    """Returns the affordable examples for measuring the loss, and the number of steps per run."""
+    """Returns the examples on which the loss is measured, and the number of training steps per run, for the available
+    time.
+    """
     some = subject.probe.some(largest_size_up_to(EXAMPLES, 0.15 * context.seconds / each))
     looking = EVALUATION_PASSES * len(some)
     steps = int(min(MAX_SHORT_RUN_STEPS, (0.9 * context.seconds / each - looking) / batch))
@@ -127,7 +131,7 @@ def _affordable(subject: Subject, batch: int, each: float, context: StepContext)
 
 
 def _side(whole: Run) -> tuple[float, ...]:
-    """Chooses smaller learning rates if the loss rose, larger ones if it hardly fell; otherwise skips the step."""
+    """Chooses which other learning rates to try: smaller ones if the loss rose, larger ones if it hardly fell."""
     first, last = float(whole.loss[0]), float(whole.loss[-1])
     if not last < first:
         return SMALLER_RATE_FACTORS

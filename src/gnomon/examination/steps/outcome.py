@@ -1,4 +1,4 @@
-"""Compares trained accuracy with guessing and a simple model, on train and test, and locates explosions."""
+"""Step that compares the trained network with guessing and a simple model, on train and test."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -68,13 +68,15 @@ _Judged = tuple[AccuracyOutcome | None, tuple[Finding, ...], tuple[Value, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TrainedChecks(Record):
-    """The outcome of training; None for regression, or if training was too short or diverged."""
+    """The accuracies after training; None for regression, or if training was too short or diverged."""
 
     outcome: AccuracyOutcome | None = None
 
 
 class OutcomeStep(AbstractStep):
-    """Checks the trained network for overfitting, underfitting, dead units and stale statistics; locates explosions."""
+    """Step that checks the trained network for overfitting, underfitting, dead units, stale statistics and
+    explosions.
+    """
 
     key, title, share = "outcome", "Result of training", 0.04
     question = "Did training reach what is possible on this data, and does the result hold on test examples?"
@@ -130,7 +132,7 @@ class OutcomeStep(AbstractStep):
 
 
 def _good(values: tuple[Value, ...], unit: str) -> str:
-    """Returns the answer, with the scores, if training reached what could be expected."""
+    """Returns the section's answer, with the scores, if there are no findings."""
     told = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     train, test = (told.get(f"accuracy-on-{data}", told.get(f"explained-on-{data}")) for data in ("train", "test"))
     if train is None:
@@ -148,7 +150,9 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
 
 
 def _is_poor(values: tuple[Value, ...]) -> bool:
-    """Returns whether the network makes many errors on test examples, or on training examples without test examples."""
+    """Returns whether the network makes many errors on test examples, or on training examples if there are no test
+    examples.
+    """
     known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     own = [known[f"{kind}-on-{data}"] for data in ("test", "train") for kind in ("accuracy", "explained")
            if f"{kind}-on-{data}" in known]  # fmt: skip
@@ -156,7 +160,7 @@ def _is_poor(values: tuple[Value, ...]) -> bool:
 
 
 def _simple_model_leads(values: tuple[Value, ...]) -> bool:
-    """Returns whether a simple model scores higher than the network by more than `MIN_REPORTED_LEAD`."""
+    """Returns whether a simple model scores higher than the network by at least `MIN_REPORTED_LEAD`."""
     known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     train, test = (known.get(f"accuracy-on-{data}", known.get(f"explained-on-{data}")) for data in ("train", "test"))
     own = train if test is None else test
@@ -166,12 +170,12 @@ def _simple_model_leads(values: tuple[Value, ...]) -> bool:
 
 
 def _unit(subject: Subject) -> str:
-    """Returns what the accuracy counts: examples, tokens or pixels."""
+    """Returns the word for what the accuracy counts: "examples", "tokens" or "pixels"."""
     return "examples" if subject.task.reading is None else f"{subject.task.reading.unit}s"
 
 
 def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
-    """Plots the scores on train and test together with guessing and a simple model."""
+    """Plots the scores on train and test, next to guessing and a simple model."""
     told = {v.id: max(float(v.value), 0.0) for v in values if isinstance(v.value, int | float)}
     names = {
         "accuracy-on-train": "training examples", "accuracy-on-test": "test examples",
@@ -185,7 +189,7 @@ def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
 
 
 def _classes(subject: Subject, run: Run, checks: DataChecks | None, n: int, seed: int) -> _Judged:
-    """Returns the outcome for classification; if the network overfits, also what more data would gain."""
+    """Returns the outcome for classification; for an overfitted network, also how much more data would help."""
     if checks is None or checks.guess is None:
         return None, (), ()
     model = run.model
@@ -259,7 +263,7 @@ def _numbers(
 
 
 def _reading_scores(subject: Subject, model: nn.Module, reading: OutputMeaning, n: int, seed: int) -> tuple[Value, ...]:
-    """Returns accuracy, and for language models perplexity and bits per token, on train and test."""
+    """Returns accuracy on train and test, and for language models perplexity and bits per token, as report values."""
     values: list[Value] = []
     for name, data in (("train", subject.train), ("test", subject.test)):
         if data is None:
@@ -271,7 +275,7 @@ def _reading_scores(subject: Subject, model: nn.Module, reading: OutputMeaning, 
 
 
 def _at_positions(subject: Subject, model: nn.Module, n: int, seed: int) -> PositionDecisions | None:
-    """Returns the predictions at each position on held-out examples; None for tasks without positions."""
+    """Returns the predictions at each position of held-out examples; None for tasks with one label per example."""
     reading, data = subject.task.reading, subject.train if subject.test is None else subject.test
     if reading is None or not isinstance(reading.loss, PositionCrossEntropy) or reading.loss.shared:
         return None
@@ -285,7 +289,9 @@ def _simple(subject: Subject, seed: int) -> SimpleModelBaseline:
 
 
 def _predictions(subject: Subject, model: nn.Module) -> Callable[[Tensor], Tensor] | None:
-    """The function of the outputs that the loss compares with 0/1 targets, such as a sigmoid; None if unknown."""
+    """Returns the function from outputs to the probabilities that the loss compares with 0/1 targets; None if
+    unknown.
+    """
     loss, some = subject.recipe.own_loss, subject.probe.some(ACTIVITY_EXAMPLES)
     y = subject.loss_targets(some.y)
     if loss is None or isinstance(loss, AbstractLoss) or (f := subject.outputs(some.x, model)).numel() != y.numel():
@@ -296,20 +302,20 @@ def _predictions(subject: Subject, model: nn.Module) -> Callable[[Tensor], Tenso
 def _errors(
     subject: Subject, model: nn.Module, predict: Callable[[Tensor], Tensor], data: AbstractSource, n: int, seed: int
 ) -> Tensor:
-    """Squared errors divided by the variance of the targets; their mean is the unexplained share."""
+    """Returns squared errors divided by the variance of the targets; their mean is the unexplained fraction."""
     some = subject.examples(data.probe(n, seed=seed))
     spread = float(some.y.double().var(0, correction=0).sum())
     return (predict(subject.outputs(some.x, model)).double() - some.y.double()).square().sum(1) / max(spread, 1e-300)
 
 
 def _right(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Returns 1 for each correct example and 0 for each wrong one, together with the labels."""
+    """Returns 1 for each correctly classified example and 0 for each wrong one, and the labels."""
     some: Examples = subject.examples(data.probe(n, seed=seed))
     return (predicted_classes(subject.outputs(some.x, model)) == some.y).double(), some.y
 
 
 def _alike(right: Tensor, y: Tensor, train: Tensor | None) -> float | None:
-    """Returns the accuracy after reweighting examples to the class frequencies of the training set."""
+    """Returns the test accuracy with examples reweighted to the class frequencies of the training set."""
     if train is None:
         return None
     kinds = y.unique()

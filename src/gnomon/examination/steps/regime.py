@@ -1,4 +1,4 @@
-"""Distinguishes lazy training from feature learning by the change of kernel, parameters and activations."""
+"""Step that distinguishes lazy training from feature learning by the change of kernel, parameters and activations."""
 
 from math import ceil, log10
 
@@ -29,7 +29,9 @@ MAX_SHOWN_LAYERS = 80
 
 
 class RegimeStep(AbstractStep):
-    """Measures how much training changed the tangent kernel, and names the regime."""
+    """Step that measures how much training changed the tangent kernel, and names the regime (lazy or feature
+    learning).
+    """
 
     key, title, share = "regime", "Features: kept or learned", 0.06
     question = "Did training keep the initial features of the network, or learn new ones?"
@@ -93,7 +95,7 @@ class RegimeStep(AbstractStep):
 
 
 def _answer(moved: Laziness) -> str:
-    """States what the change of the kernel means for how the network learned."""
+    """Returns the section's answer: what the change of the kernel says about how the network learned."""
     weights = f"the weights moved by {_share(moved.parameters)}"
     if moved.kernel < MAX_LAZY_CHANGE:
         return f"The network kept its initial features and learned only how to combine them (lazy training): {weights}."
@@ -103,7 +105,7 @@ def _answer(moved: Laziness) -> str:
 
 
 def _share(change: float) -> str:
-    """Returns the change as a percentage, or as a factor if it is large."""
+    """Formats a relative change as a percentage, or as a factor if it is large."""
     return f"{change:.3g} times their size" if change > 3 else f"{change:.1%} of their size"
 
 

@@ -1,4 +1,5 @@
-"""Draws new examples from a model with a random code, such as a VAE, and shows each with its nearest training example.
+"""Step that draws samples from a model with a latent code, such as a VAE, and shows each next to its nearest training
+example.
 
 The code is the first input of a layer that differs between two passes over the same examples. It is replaced by
 
@@ -43,7 +44,9 @@ MAX_COMPARED_EXAMPLES = 2000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnSamples(Record):
-    """Samples in the shape of the examples, the size of their codes, and distances to the nearest training example."""
+    """Samples drawn from a model, the number of its latent dimensions, and distances to the nearest training
+    example.
+    """
 
     samples: Tensor
     code_size: int
@@ -51,7 +54,7 @@ class DrawnSamples(Record):
 
 
 class SamplesStep(AbstractStep):
-    """Shows samples of a model with a random code."""
+    """Step that shows samples of a model with a random latent code, such as a VAE."""
 
     key, title, share = "samples", "Samples of the model", 0.02
     question = "What does the model generate, and does it repeat training examples?"
@@ -130,7 +133,8 @@ def _exhibit(number: int, sample: Tensor, nearest: Tensor, distance: float) -> S
 
 
 def code_layer(model: nn.Module, x: Tensor, seed: int) -> tuple[str, int] | None:
-    """Returns the name of the layer that takes the random code, and the numbers in a code; None without random code.
+    """Returns the name of the layer that takes the random latent code, and its number of dimensions; None if there is
+    no such layer.
 
     Parts of the model that are not layers run as in training, because some models use the mean of the code otherwise;
     dropout and batch norm stay as in eval mode.
@@ -164,7 +168,9 @@ def code_layer(model: nn.Module, x: Tensor, seed: int) -> tuple[str, int] | None
 
 @contextmanager
 def _as_in_training(model: nn.Module) -> Iterator[None]:
-    """Sets the training flag of all parts that have parts themselves; their layers stay in eval mode."""
+    """Context manager: sets containers to train mode and layers to eval mode, so that a VAE samples but dropout is
+    off.
+    """
     before = {part: part.training for part in model.modules()}
     model.eval()
     for part in model.modules():
@@ -178,7 +184,7 @@ def _as_in_training(model: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def _kept_inputs(model: nn.Module, kept: dict[str, Tensor]) -> Iterator[None]:
-    """Stores the first input of each layer by its name, in the order of calls."""
+    """Context manager: stores the first input of each layer by name, in the order of calls."""
 
     def keep(name: str) -> Any:
         def hook(_: nn.Module, inputs: tuple[Any, ...]) -> None:
@@ -198,7 +204,7 @@ def _kept_inputs(model: nn.Module, kept: dict[str, Tensor]) -> Iterator[None]:
 
 @contextmanager
 def _random_code(model: nn.Module, layer: str) -> Iterator[None]:
-    """Replaces the input of a layer by a standard normal code."""
+    """Context manager: replaces the input of a layer by standard normal numbers."""
 
     def replace_code(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         return (torch.randn_like(inputs[0]), *inputs[1:])

@@ -1,4 +1,4 @@
-"""Checks sequence models: attention heads, length of the memory, and whether any output sees the future."""
+"""Step that checks sequence models: attention heads, memory length, and whether any output depends on later inputs."""
 
 from dataclasses import dataclass
 
@@ -45,14 +45,14 @@ MAX_ABLATED_HEADS = 64
 
 @dataclass(frozen=True, slots=True)
 class SequenceChecks(Record):
-    """The checks that were made, as text, and the lag of the task in steps, or None if it is unknown."""
+    """The sequence checks that were made, as text, and how many steps back the task looks (None if unknown)."""
 
     looked: tuple[str, ...]
     lag: int | None
 
 
 class SequencesStep(AbstractStep):
-    """Runs the measurements of gnomon.sequences that apply to the network.
+    """Step that runs the measurements of gnomon.sequences that apply to the network.
 
     All measurements are free of sampling error, except the lag of the memory, which is found by a test at level
     1e-4."""
@@ -113,7 +113,7 @@ class SequencesStep(AbstractStep):
 
 
 def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
-    """Plots the attention maps of the first heads of the first and last layer, on one example."""
+    """Plots the attention maps of the first heads in the first and last layer, for one example."""
     found: list[Plot] = []
     for place in sorted({0, len(maps.maps) - 1}):
         heads = maps.maps[place][0]
@@ -133,7 +133,7 @@ def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
 
 
 def _kinds(subject: Subject) -> tuple[str, ...]:
-    """Returns which checks apply: attention, recurrence, targets that are the next inputs."""
+    """Returns which sequence checks apply: "attention", "recurrence", "next" (targets are the next inputs)."""
     parts = list(subject.module.modules())
     found = {
         "attention": any(isinstance(m, nn.MultiheadAttention) for m in parts),

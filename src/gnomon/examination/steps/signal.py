@@ -1,4 +1,4 @@
-"""Measures signals and gradients at every layer, and compares them with theory."""
+"""Step that measures signals and gradients at every layer, and compares them with theory."""
 
 from collections.abc import Sequence
 from math import nan
@@ -36,7 +36,7 @@ FRESH = "batch norm has seen no batch yet, so gnomon uses the statistics of thes
 
 
 class SignalStep(AbstractStep):
-    """Measures mean squares, gradients, correlations and dead units by layer; names the faulty layer and a fix."""
+    """Step that measures activations, gradients, correlations and dead units by layer, and finds faulty layers."""
 
     key, title, share = "signal", "Signal through the layers", 0.06
     question = "Do the inputs reach every layer, and does the gradient reach every layer on the way back?"
@@ -82,7 +82,9 @@ class SignalStep(AbstractStep):
 
 
 def _examples(profile: Profile | None, context: StepContext) -> int:
-    """Returns the number of examples affordable in half of the time, at least eight; raises `OutOfTime` if too slow."""
+    """Returns the number of examples for which half of the time is enough, at least eight; raises `OutOfTime` if there
+    is less time.
+    """
     if profile is None:
         return max(AFFORDABLE_EXAMPLE_COUNTS)
     least = 2 * profile.cost.passes(min(AFFORDABLE_EXAMPLE_COUNTS))
@@ -96,14 +98,16 @@ def _examples(profile: Profile | None, context: StepContext) -> int:
 
 
 def _healthy(measured: Signal, weighted: int) -> str:
-    """Returns the answer if all layers pass the signal on, without the input scale, which another section reports."""
+    """Returns the section's answer if all layers pass the signal on."""
     if measured.worst is None:
         return measured.verdict
     return f"For inputs of any size, signals and gradients pass through all {weighted} layers with weights."
 
 
 def _theory(subject: Subject, x: Any, profile: Profile | None, context: StepContext) -> tuple[dict[str, float], str]:
-    """Predicts mean squares by layer name, from the variances of the current weights."""
+    """Predicts the mean square of each layer's outputs by mean-field theory, by layer name, from the current weights'
+    variances.
+    """
     if profile is None or profile.program is None:
         return {}, "" if profile is None else profile.reason
     if layers_compile_seconds(profile.program) > MAX_COMPILE_TIME_FACTOR * context.seconds:
@@ -200,7 +204,7 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
 
 
 def _course(what: str, values: Sequence[float | None]) -> str:
-    """Returns a caption that says how much the squares change over the layers, and which change is a problem.
+    """Returns a caption: by which factor the mean squares differ between layers, and how much would be a problem.
 
     >>> _course("outputs", [1.0, 0.5, 0.05])
     'Squared outputs differ by a factor of 20 between layers; more than 10,000 from layer to layer is a problem.'

@@ -1,4 +1,4 @@
-"""Computes the largest stable learning rate at the start from the curvature of the loss."""
+"""Step that computes the largest stable learning rate before training, from the curvature of the loss."""
 
 from math import inf
 
@@ -25,7 +25,7 @@ MAX_LANCZOS_BYTES = 2**30
 
 
 class StabilityStep(AbstractStep):
-    """Measures the sharpness before training and compares the learning rate with it."""
+    """Step that measures the sharpness before training and compares the learning rate with it."""
 
     key, title, share = "stability", "The learning rate", 0.06
     question = "What is the largest learning rate at which training is stable?"
@@ -78,7 +78,9 @@ class StabilityStep(AbstractStep):
 
 
 def affordable(cost: StepCost, context: StepContext) -> int:
-    """Returns the number of examples for which eight Hessian products fit in the time; raises `OutOfTime` if none."""
+    """Returns the number of examples for which there is time for eight Hessian products; raises `OutOfTime` if there is
+    none.
+    """
     each = 3 * min(PRODUCTS)
     fits = [n for n in EXAMPLES if each * cost.passes(n) <= 0.5 * context.seconds]
     if not fits:
@@ -87,12 +89,12 @@ def affordable(cost: StepCost, context: StepContext) -> int:
 
 
 def with_time_limit(operator: AbstractOperator, context: StepContext) -> TimedOperator:
-    """Wraps an operator so that it raises `OutOfTime` at the deadline."""
+    """Wraps a linear operator so that it raises `OutOfTime` at the deadline."""
     return TimedOperator(operator, stop_at_deadline(context, "The curvature"))
 
 
 def products_within(operator: TimedOperator, context: StepContext, part: float) -> int:
-    """Returns the affordable number of Hessian products, by time and memory; times one product."""
+    """Times one Hessian product; returns how many fit into the given part of the time and into memory."""
     seconds = max(operator.seconds(context.clock), 1e-9)
     if seconds * min(PRODUCTS) > max(part, 0.8) * context.seconds:
         raise out_of_time_error(f"{min(PRODUCTS)} Hessian products", seconds * min(PRODUCTS), context)

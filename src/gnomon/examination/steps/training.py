@@ -1,4 +1,4 @@
-"""Trains a copy, compares the losses with their prediction, and tracks kernel and curvature."""
+"""Step that trains a copy, compares its losses with predictions, and tracks kernel and curvature."""
 
 from math import isfinite, log, nan
 
@@ -68,7 +68,7 @@ MIN_STEPS_TO_JUDGE = 100
 
 
 class TrainingStep(AbstractStep):
-    """Trains a copy of the network in batches, for at most the step's share of the time."""
+    """Step that trains a copy of the network in batches, for at most its share of the time."""
 
     key, title, share = "training", "Training, measured", 0.6
     question = "How does the loss fall in training, compared with the prediction?"
@@ -120,7 +120,7 @@ class TrainingStep(AbstractStep):
 
 
 def _loss_fell(run: Run) -> bool:
-    """Returns whether a complete run reduced the (test) loss below `LEARNED_LOSS_SHARE` of its start."""
+    """Returns whether a complete run reduced the (test) loss below `LEARNED_LOSS_SHARE` of its initial value."""
     losses = run.loss if run.test_loss is None else run.test_loss
     return not run.diverges and not run.shortage and float(losses[-1]) < LEARNED_LOSS_SHARE * float(losses[0])
 
@@ -144,7 +144,9 @@ def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) ->
 
 
 def _watchers(subject: Subject, cost: StepCost, context: StepContext) -> dict[str, Watcher]:
-    """Returns trackers of kernel and curvature on so few examples that one measurement takes 1/50 of the time."""
+    """Returns functions that measure kernel and curvature during training, on so few examples that they cost 1/50 of
+    the time.
+    """
     each = (
         2 * max(1, subject.task.outputs) + 3 * HESSIAN_PRODUCTS
     )  # passes per example: one per output for the kernel, three per Hessian product
@@ -158,7 +160,7 @@ def _watchers(subject: Subject, cost: StepCost, context: StepContext) -> dict[st
 
 
 def batch_size(n: int, cost: StepCost, seconds: float, *, least: int = min(BATCH_SIZES)) -> int:
-    """Chooses the batch size, if the user gives none, by the number of examples and the cost of a step.
+    """Chooses the batch size if the user gives none, from the number of examples and the cost of a step.
 
     Reference: [mandt2017stochastic] for the noise of gradient descent, which scales with lr / batch.
 
@@ -172,7 +174,7 @@ def batch_size(n: int, cost: StepCost, seconds: float, *, least: int = min(BATCH
 
 
 def moments(steps: int) -> list[int]:
-    """Returns the steps to record, closer together at the beginning."""
+    """Returns the steps at which training is recorded, denser at the beginning."""
     recorded = torch.logspace(0, torch.log10(torch.tensor(float(steps))), RECORDED_STEPS).round().int().unique()
     return [0, *recorded.tolist()]
 
@@ -196,7 +198,7 @@ def _values(run: Run, size: int, *, own: bool) -> tuple[Value, ...]:
 
 
 def _below_kernel(run: Run, products: StepProducts) -> tuple[Finding, ...]:
-    """Returns a finding if the trained network scores below the initial tangent kernel on held-out examples."""
+    """Returns a finding if the trained network scores below its initial tangent kernel on held-out examples."""
     data, kernel = products.get(DataSummary), products.get(ProbeKernel)
     prediction = None if kernel is None else kernel.prediction
     known = prediction is not None and data is not None and data.largest_class is not None
@@ -221,7 +223,7 @@ def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
 
 
 def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ...]:
-    """Returns the loss that the constant tangent kernel predicts after the same number of steps.
+    """Returns the loss that a constant tangent kernel predicts after the same number of steps.
 
     For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
     gradient descent could do.
@@ -244,14 +246,16 @@ def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ..
 
 
 def _predicted_rate(run: Run, products: StepProducts) -> float | None:
-    """Returns the learning rate used in `compare_with_prediction`; None if unknown."""
+    """Returns the learning rate for which `compare_with_prediction` predicts the loss; None if unknown."""
     measured, way = products.get(Sharpness), as_gradient_descent(run.optimizer)
     lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
     return lr if lr is not None and isfinite(lr) and lr > 0 else None
 
 
 def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
-    """Returns a sentence if prediction and measurement differ by more than a factor of two."""
+    """Returns a sentence if predicted and measured loss differ by more than `REPORTED_LOSS_FACTOR`; otherwise an empty
+    string.
+    """
     if not predicted or run.diverges:
         return ""
     wanted, got = float(predicted[0].value), float(run.loss[-1])
@@ -294,7 +298,7 @@ def _losses(run: Run, products: StepProducts) -> Plot:
 
 
 def _plot_tracked(run: Run) -> list[Plot]:
-    """Plots kernel and curvature during training if they were measured more than twice."""
+    """Plots the kernel and the curvature during training, if they were measured more than twice."""
     rows = [i for i, value in enumerate(run.watched.get("sharpness", ())) if value == value]
     if len(rows) < 3:
         return []

@@ -1,4 +1,4 @@
-"""Checks how the network is connected: which inputs matter, which parameters get gradients, what is random."""
+"""Step that checks the network's connections: which inputs matter, which parameters get gradients, what is random."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,13 +53,13 @@ MAX_TIME_FACTOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Wiring(Record):
-    """Names of the parameters that receive a gradient from the loss."""
+    """The names of the parameters that get a gradient from the loss."""
 
     reached: tuple[str, ...]
 
 
 class WiringStep(AbstractStep):
-    """Runs one forward and backward pass, and some passes with changed inputs, modes or batches."""
+    """Step that checks inputs, modes and batches by one forward and backward pass and some changed forward passes."""
 
     key, title, share = "wiring", "Connections and loss", 0.05
     question = "Does every input affect the outputs, does every parameter get a gradient, and are results repeatable?"
@@ -115,14 +115,14 @@ class WiringStep(AbstractStep):
 
 
 def batch_of(subject: Subject) -> int | None:
-    """Returns the batch size that the user gave, or the loader's batch size; None if there is none."""
+    """Returns the batch size that the user passed, or the batch size of the loader; None if there is none."""
     if subject.recipe.batch is not None or subject.recipe.loader is None:
         return subject.recipe.batch
     return len(next(subject.recipe.loader.batches()))
 
 
 def statistics(subject: Subject, module: nn.Module, examples: int) -> tuple[Finding, ...]:
-    """Returns findings if the running statistics of batch norm in a module do not fit the training data."""
+    """Returns findings if the running statistics of a module's batch norm layers do not fit the training data."""
     some = subject.probe.some(examples)
     return normalization_findings(module, some.x, some.y, subject.loss_of)
 
@@ -141,7 +141,7 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
 
 
 def _loss_direction(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
-    """Findings about a loss of the user that does not depend on the outputs, or rewards errors."""
+    """Returns findings about a user's loss that does not depend on the outputs, or falls as errors grow."""
     loss = subject.recipe.own_loss
     if loss is None or isinstance(loss, AbstractLoss):
         return ()
