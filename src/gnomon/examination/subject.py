@@ -86,15 +86,11 @@ class Task(Record):
         return Examples(batch.x, y.long() if self.classes else y.reshape(len(y), -1))
 
     def loss_targets(self, y: Tensor) -> Tensor:
-        """Converts targets to the form that the task's loss takes: signs for binary classification with one output,
-        else unchanged.
-        """
+        """Converts targets to the form that the task's loss takes: signs for two classes with one output."""
         return 2.0 * y - 1.0 if isinstance(self.loss, Logistic) else y
 
     def table(self, y: Tensor) -> Float[Tensor, "n k"]:
-        """Converts targets to real numbers (n, k): one-hot for classes, signs for binary classification with one
-        output.
-        """
+        """Converts targets to real numbers (n, k): one-hot classes, or signs for two classes with one output."""
         if not self.classes:
             return y.reshape(len(y), -1).double()
         return self.loss.targets(self.loss_targets(y), outputs=self.outputs).reshape(len(y), -1).double()
@@ -124,9 +120,7 @@ class Subject(Record):
     build: Callable[[], Any] | None = None
 
     def source_of(self, finding: Finding) -> str:
-        """Returns the line of the user's code that created the layer in a finding, such as "net.py:12"; empty if
-        unknown.
-        """
+        """Returns the line of the user's code that created the layer in a finding, such as "net.py:12", or ""."""
         line = find_source_line(self.module, finding.where, self.build) if finding.where else None
         return "" if line is None else str(line)
 
@@ -174,9 +168,7 @@ class Subject(Record):
 
     @property
     def reads_targets(self) -> bool:
-        """Returns whether gnomon understands the targets (classes or real numbers); other integers only the user's loss
-        does.
-        """
+        """Returns whether targets are classes or real numbers; others only the user's loss understands."""
         return self.task.classes > 0 or self.probe.y.is_floating_point()
 
     @property
@@ -265,7 +257,7 @@ def subject(
 
 
 def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
-    """Returns the data as a data source with targets; raises an error if the module does not accept them."""
+    """Returns the data as a data source with targets that the module accepts; raises an error otherwise."""
     examples = source(data, module=module)
     if examples.first(1).y is None:
         kind = f"{which} is a {type(data).__name__} without targets"
@@ -296,9 +288,7 @@ def _are_numbers(data: AbstractSource) -> bool:
 def _task(
     train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None
 ) -> Task:  # fmt: skip
-    """Determines the task: classification for integer targets, regression or binary labels for real ones, depending on
-    the loss.
-    """
+    """Determines the task: classification for integer targets, otherwise regression or (by the loss) binary labels."""
     y = labels_of_all_examples(train)
     shape, wanted = tuple(y.shape[1:]), equivalent_theory_loss(loss)
     if y.is_floating_point():
@@ -322,9 +312,7 @@ def _task(
 
 
 def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
-    """Determines the task for real-valued targets: binary labels (if the loss says so), one-hot classes, or
-    regression.
-    """
+    """Determines the task of real-valued targets: binary labels, one-hot classes, or regression."""
     shape, wanted = tuple(y.shape[1:]), equivalent_theory_loss(loss)
     logistic, whole = isinstance(wanted, Logistic), bool(((y == 0) | (y == 1)).all())
     if logistic and outputs == 1 and whole:
@@ -347,7 +335,7 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
 
 
 def _check_numbers(y: Tensor, outputs: int, loss: Loss | None) -> None:
-    """Raises an error unless targets have one column per output, or the user's own loss accepts another shape."""
+    """Raises an error unless targets have one column per output or the user's loss accepts their shape."""
     columns = 1 if y.dim() == 1 else y.reshape(len(y), -1).shape[1]
     if columns != outputs and (loss is None or equivalent_theory_loss(loss) is not None):
         whole = y.dim() == 1 and bool((y == y.round()).all())

@@ -210,7 +210,7 @@ def _labels(subject: Subject) -> Tensor:
 
 
 def _good(checks: DataChecks) -> str:
-    """Returns the section's answer if there are no findings; for classification it names the baselines to beat."""
+    """Returns the answer of a section without findings; for classification it names the baselines to beat."""
     told = "No problem found in columns, targets or labels."
     if checks.guess is None:
         return told

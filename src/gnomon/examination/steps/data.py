@@ -101,7 +101,7 @@ def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Fin
 
 
 def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
-    """Returns the section's answer if there are no findings: number of examples, targets, scale."""
+    """Returns the answer of a section without findings: number of examples, targets, scale."""
     spread = f"the targets have a standard deviation of {float(y.double().std(correction=0)):.3g}"
     if not y.is_floating_point():
         spread = f"the targets have shape {tuple(y.shape[1:])}, whole numbers from {int(y.min())} to {int(y.max())}"

@@ -132,7 +132,7 @@ class OutcomeStep(AbstractStep):
 
 
 def _good(values: tuple[Value, ...], unit: str) -> str:
-    """Returns the section's answer, with the scores, if there are no findings."""
+    """Returns the answer of a section without findings, with the scores."""
     told = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     train, test = (told.get(f"accuracy-on-{data}", told.get(f"explained-on-{data}")) for data in ("train", "test"))
     if train is None:
@@ -150,9 +150,7 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
 
 
 def _is_poor(values: tuple[Value, ...]) -> bool:
-    """Returns whether the network makes many errors on test examples, or on training examples if there are no test
-    examples.
-    """
+    """Returns whether the network makes many errors on test examples (without test examples: on training examples)."""
     known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     own = [known[f"{kind}-on-{data}"] for data in ("test", "train") for kind in ("accuracy", "explained")
            if f"{kind}-on-{data}" in known]  # fmt: skip

@@ -113,7 +113,7 @@ class SequencesStep(AbstractStep):
 
 
 def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
-    """Plots the attention maps of the first heads in the first and last layer, for one example."""
+    """Plots the attention maps of one example, in the first heads of the first and last layer."""
     found: list[Plot] = []
     for place in sorted({0, len(maps.maps) - 1}):
         heads = maps.maps[place][0]
