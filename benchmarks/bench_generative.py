@@ -26,7 +26,7 @@ from gnomon.data import digits, moons
 from gnomon.generative import VAE, Diffusion, autoregressive_flow, mmd_test, spline_flow
 from gnomon.generative.continuous import TimeConditionedNetwork
 from gnomon.generative.diffusion.schedule import cosine_schedule
-from gnomon.generative.flows.ready import autoregressive_spline_flow
+from gnomon.generative.flows.standard_flows import autoregressive_spline_flow
 from gnomon.generative.model import dequantize
 from gnomon.generative.vae import GaussianObservation
 

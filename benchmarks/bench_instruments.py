@@ -21,7 +21,7 @@ from gnomon.bayes import Metropolis, sample
 from gnomon.bayes.draws import PosteriorDraws
 from gnomon.data import mixture, ring
 from gnomon.generative.flows.base import AbstractTransform
-from gnomon.generative.flows.ready import autoregressive_spline_flow
+from gnomon.generative.flows.standard_flows import autoregressive_spline_flow
 from gnomon.generative.instruments.density import flow_density_check
 from gnomon.generative.instruments.ratio import ratio_calibration
 from gnomon.generative.vae import GaussianObservation

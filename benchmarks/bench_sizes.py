@@ -117,7 +117,7 @@ def instruments(build, x, y):
         "minimal_distance, FGSM": lambda: robustness.minimal_distance(net, right(net, x), method=attacks[0]),
         "universal_perturbation": lambda: robustness.universal_perturbation(net, right(net, x), eps=0.01, iterations=3),
         "robust_radius": lambda: robustness.robust_radius(
-            net, tuple(t[:2] for t in right(net, x)), method=attacks[0], proofs=(CrownProof(most=64),)
+            net, tuple(t[:2] for t in right(net, x)), method=attacks[0], proofs=(CrownProof(max_linear_units=64),)
         ),
         "smoothed_radius": lambda: robustness.smoothed_radius(net, (x[:2], y[:2]), draws=60),
     }

@@ -32,7 +32,7 @@ from gnomon.generative import (
 )
 from gnomon.generative.continuous import TimeConditionedNetwork
 from gnomon.generative.diffusion.schedule import cosine_schedule
-from gnomon.generative.flows.ready import autoregressive_spline_flow
+from gnomon.generative.flows.standard_flows import autoregressive_spline_flow
 from gnomon.generative.gan import Wasserstein
 from gnomon.generative.model import dequantize
 from gnomon.generative.vae import GaussianObservation

@@ -13,7 +13,7 @@ from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bounds import certify, scaling_law
 from gnomon.bounds.capacity import RademacherComplexity
 from gnomon.bounds.memorization import network_rademacher
-from gnomon.bounds.replaced import replace_one_gap
+from gnomon.bounds.replace_one import replace_one_gap
 from gnomon.bounds.stability import ridge_stability
 from gnomon.generative import VAE
 from gnomon.generative.instruments import elbo_gap, flow_density_check

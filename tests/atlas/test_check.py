@@ -134,7 +134,7 @@ def test_a_frozen_network_and_a_single_example_are_answered():
     with pytest.raises(InputError, match=r"check_network\(network, data\): no parameter requires a gradient"):
         check(net().requires_grad_(False), data())
     told = check(net(), data(1), ["lipschitz-product-bound"], steps=1)
-    assert "Distances need at least two examples" in told.rows["lipschitz-product-bound"]["reason"]
+    assert "Distances between examples need at least two examples" in told.rows["lipschitz-product-bound"]["reason"]
 
 
 def test_the_command_tells_json_and_writes_a_page(tmp_path, capsys):

@@ -171,7 +171,7 @@ def test_cues_patches_and_analogies():
         patch_shuffle_accuracy(template, (SPLIT.x_test, SPLIT.y_test), patch=3)
     words = torch.tensor([[a, b, 1.0] for a in (0.0, 1.0) for b in (0.0, 1.0)])
     assert analogy_score(words, [(0, 1, 2, 3), (0, 2, 1, 3)]) == 1.0
-    with pytest.raises(InputError, match="do not match the rows"):
+    with pytest.raises(InputError, match="row numbers that the embedding does not have"):
         analogy_score(words, [(0, 1, 2, 9)])
 
 

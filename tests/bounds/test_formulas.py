@@ -30,7 +30,7 @@ from gnomon.bounds.capacity import (
 from gnomon.bounds.memorization import Memorization
 from gnomon.bounds.pacbayes.inequalities import bernstein_upper_bound, catoni_bound, mcallester_bound, quadratic_bound
 from gnomon.bounds.pacbayes.posterior import GaussianWeights
-from gnomon.bounds.replaced import replace_one_gap
+from gnomon.bounds.replace_one import replace_one_gap
 from gnomon.bounds.scaling import scaling_law
 from gnomon.bounds.stability import ridge_stability
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_seed, integer, number
+from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_integer, check_number, check_seed
 from gnomon.core.modules.copies import copy_module
 
 CALL = "f(x)"
@@ -54,24 +54,24 @@ def test_the_first_example_that_is_not_finite_is_named():
 
 @pytest.mark.parametrize("value", [3, 3.0, np.int32(3), np.float32(3), torch.tensor(3), np.array(3)])
 def test_whole_numbers(value):
-    found = integer("n", value)
+    found = check_integer("n", value)
     assert found == 3 and type(found) is int
 
 
 @pytest.mark.parametrize("value", [2.5, "3", None, True, float("nan"), float("inf"), 3j, [3], 0])
 def test_what_is_no_whole_number(value):
     with pytest.raises(InputError, match=r"n must be a whole number of at least 1, but it is .*"):
-        integer("n", value)
+        check_integer("n", value)
 
 
 def test_seeds_and_numbers():
     assert check_seed(-5) == -5 and check_seed(2**64 - 1) == 2**64 - 1
     with pytest.raises(InputError, match="64-bit"):
         check_seed(2**64)
-    assert number("t", 1, above=0) == 1.0
+    assert check_number("t", 1, above=0) == 1.0
     for bad in (0, -1, float("nan"), float("inf"), "1", None, True):
         with pytest.raises(InputError, match="a number above 0 and finite"):
-            number("t", bad, above=0)
+            check_number("t", bad, above=0)
 
 
 def test_targets():
@@ -101,23 +101,23 @@ def test_seeds_beyond_64_bits_are_refused(value):
 
 def test_numbers_lie_strictly_between_their_limits():
     for value in (-1e300, -2.5, 0, 1e300):
-        assert number("a", value) == value
-    assert number("a", 0.5, above=0, below=1) == 0.5
+        assert check_number("a", value) == value
+    assert check_number("a", 0.5, above=0, below=1) == 0.5
     for value in (0, 1, -0.1, 1.1, float("nan")):
         with pytest.raises(InputError, match="a must be a number above 0 and below 1"):
-            number("a", value, above=0, below=1)
+            check_number("a", value, above=0, below=1)
     for value in (float("inf"), float("-inf")):
         with pytest.raises(InputError, match="a must be a finite number"):
-            number("a", value)
+            check_number("a", value)
     with pytest.raises(InputError, match="a must be a number below 2,"):
-        number("a", 2, below=2)
+        check_number("a", 2, below=2)
 
 
 def test_whole_numbers_are_at_least_the_least():
-    assert integer("n", 3, least=3) == 3 and integer("n", -4, least=-4) == -4
+    assert check_integer("n", 3, least=3) == 3 and check_integer("n", -4, least=-4) == -4
     with pytest.raises(InputError, match="a whole number of at least 3"):
-        integer("n", 2, least=3)
+        check_integer("n", 2, least=3)
     with pytest.raises(InputError, match="n must be a whole number of at least 0"):
-        integer("n", -1, least=0)
+        check_integer("n", -1, least=0)
     with pytest.raises(InputError, match="n must be a whole number, but"):
-        integer("n", -5, least=-4)
+        check_integer("n", -5, least=-4)

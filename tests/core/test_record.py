@@ -29,14 +29,14 @@ from gnomon.core import results
 from gnomon.core.results.record import MAX_CHARACTERS, MAX_LINE_CHARACTERS, MAX_LINES, Record, screen, summary
 from gnomon.core.results.result import screen as result_screen
 from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
-from gnomon.examination.burst import ShortRun
 from gnomon.examination.compare import Comparison
 from gnomon.examination.rank import Candidate, Ranking
+from gnomon.examination.short_run import ShortRun
 from gnomon.landscape.edge import Edge
 from gnomon.linalg import solve
 from gnomon.linalg.lanczos import spectral_density
 from gnomon.linalg.operator import DenseOperator
-from gnomon.linalg.shortcut import ridge_modes
+from gnomon.linalg.ridge_modes import ridge_modes
 from gnomon.linalg.store import StoreLayout
 from gnomon.linalg.trace import hutchinson
 
@@ -88,7 +88,7 @@ def records():
         dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.equivalent_stopping_time(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
         dynamics.GradientFlow(), training.SGD(0.1), training.Adam(),
-        training.native.resolve_optimizer(torch.optim.AdamW, None),
+        training.torch_optimizers.resolve_optimizer(torch.optim.AdamW, None),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
         landscape.sharpness(net, (x, y), k=9), landscape.gradient_noise(net, (x, y)), Edge(run.steps, run.loss, 2.0),
         top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),

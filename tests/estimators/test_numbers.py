@@ -18,7 +18,7 @@ from gnomon.estimators.network import candidates
 from gnomon.estimators.problem import MAX_SELECTION_ROWS, examined_rows
 from gnomon.estimators.selection import GRID, MAX_DEPTH
 from gnomon.estimators.table import Scaling, TableRows, moments
-from gnomon.linalg.shortcut import MIN_RELATIVE_RIDGE
+from gnomon.linalg.ridge_modes import MIN_RELATIVE_RIDGE
 
 rng = np.random.default_rng(0)
 X, Y, NEW = rng.normal(size=(9, 3)) * [1, 2, 5], rng.normal(size=9) * 3 + 7, rng.normal(size=(4, 3))

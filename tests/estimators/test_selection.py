@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, PredefinedSplit
 from gnomon.estimators import NNGPRegressor, NTKClassifier, NTKRegressor
 from gnomon.estimators.problem import MAX_SELECTION_ROWS, examined_rows
 from gnomon.estimators.selection import GRID
-from gnomon.linalg.shortcut import ridge_modes
+from gnomon.linalg.ridge_modes import ridge_modes
 from tests.oracles import arccosine
 
 N = 14

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gnomon.examination.compare import Comparison
-from gnomon.report.worth import shows_something
+from gnomon.report.plot_selection import shows_something
 from tests.browser import MISSING, OVERFLOW, asked_for, resize
 from tests.examination.patients import cnn, data, examined
 from tests.shares import in_full

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from gnomon.checks.network.chain import mean_field_of_module
-from gnomon.expectations.ready import compile_seconds
-from gnomon.kernels.ready import layers_compile_seconds
+from gnomon.expectations.compile_time import compile_seconds
+from gnomon.kernels.layers_compile_time import layers_compile_seconds
 from gnomon.program import read
 
 

@@ -21,7 +21,7 @@ from gnomon.examination.decision_plots import (
 from gnomon.examination.positions import decide_at_positions
 from gnomon.examination.steps.importance import ColumnImportance
 from gnomon.examination.steps.match import TheoryMatch
-from gnomon.report.worth import shows_something
+from gnomon.report.plot_selection import shows_something
 
 
 def drawn(n=200, classes=4, seed=0):

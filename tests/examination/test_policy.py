@@ -182,7 +182,7 @@ def test_a_suppressed_finding_still_marks_its_section():
     cause, effect = Finding(data.COLUMN_SCALE, "inputs"), Finding(training.UNDERFIT, "", {"train": 0.5, "simple": 0.9})
     first, second = reconcile_sections((section(cause), section(effect)), ExaminationFacts())
     assert first.findings == (cause,) and second.findings == () and second.stated_elsewhere == (effect,)
-    assert second.status == "warning" and second.answer.endswith("Another section says what to do about it.")
+    assert second.status == "warning" and second.answer.endswith("Another finding of this report contains the fix.")
     unsaid = Section("key", "Title", "?", Content("Another answer.", (effect,)))
     assert reconcile_sections((section(cause), unsaid), ExaminationFacts())[1].answer == "Another answer."
 

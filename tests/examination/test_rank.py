@@ -10,8 +10,8 @@ import gnomon
 from gnomon.core.machine.clock import Ticking
 from gnomon.core.results import Interval
 from gnomon.examination import rank
-from gnomon.examination.burst import ShortRun, extrapolate_error, extrapolate_gap
 from gnomon.examination.rank import Candidate, Ranking
+from gnomon.examination.short_run import ShortRun, extrapolate_error, extrapolate_gap
 from gnomon.training import Adam
 from tests.examination.patients import cnn, data, perceptron
 

@@ -7,7 +7,7 @@ from torch import nn
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.machine.clock import Ticking
 from gnomon.examination import rank
-from gnomon.examination.burst import ShortRun, extrapolate_error, extrapolate_gap, short_run
+from gnomon.examination.short_run import ShortRun, extrapolate_error, extrapolate_gap, short_run
 from gnomon.examination.subject import subject
 from gnomon.training import SGD
 

@@ -19,7 +19,7 @@ from gnomon.examination import STEPS, AbstractStep, Examination, StepResult, com
 from gnomon.examination.compare import Comparison
 from gnomon.findings import most_serious_first
 from gnomon.report import Content, Section
-from gnomon.report.worth import shows_something
+from gnomon.report.plot_selection import shows_something
 from tests.examination.patients import cnn, data, examined
 
 TRAIN, TEST = data(120, 60)
@@ -60,7 +60,7 @@ def test_it_shows_and_compares_itself(result):
     assert Comparison(result, result).rows == [] and "score the same" in Comparison(result, result).verdict
     few = Comparison(replace(result, sections=result.sections[:4]), replace(other, sections=other.sections[1:4]))
     text = few.html()
-    assert "<b>net</b>" not in text and text.count("class=pair") >= 3 and "This page has no such section." in text
+    assert "<b>net</b>" not in text and text.count("class=pair") >= 3 and "This report has no such section." in text
     assert text.count("The same for both.") == 2  # the data, and columns and labels
     names = re.findall(r'\bid="([^"]+)"', text)
     assert len(names) == len(set(names)), "no two elements share an identifier"

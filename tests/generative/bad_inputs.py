@@ -15,8 +15,8 @@ from gnomon.generative.diffusion.schedule import cosine_schedule, linear_schedul
 from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
 from gnomon.generative.divergence import hutchinson_trace
 from gnomon.generative.flows.coupling import alternating_mask, coupling_network
-from gnomon.generative.flows.ready import autoregressive_spline_flow
 from gnomon.generative.flows.spline import rational_spline, rational_spline_inverse
+from gnomon.generative.flows.standard_flows import autoregressive_spline_flow
 from gnomon.generative.game import game_rotation, simulate_game
 from gnomon.generative.instruments.density import flow_density_check
 from gnomon.generative.instruments.gradients import gradient_estimators

@@ -69,10 +69,10 @@ def test_the_score_is_minus_the_noise_over_its_deviation():
     x, t = torch.randn(2, 2).double(), torch.tensor([0.5, 1.0]).double()
     a = PLAN.kept[[2, 4]][:, None]
     np.testing.assert_allclose(model.score(x, t).detach(), (-(0.3 * x + t[:, None]) / (1 - a) ** 0.5), rtol=1e-6)
-    x0, e = model.predicted(x, t)
+    x0, e = model.predict_example_and_noise(x, t)
     torch.testing.assert_close(a**0.5 * x0 + (1 - a) ** 0.5 * e, x)
     data = Diffusion(Network(), PLAN, shape=(2,), target="data").double()
-    x0, e = data.predicted(x, t)
+    x0, e = data.predict_example_and_noise(x, t)
     torch.testing.assert_close(a**0.5 * x0 + (1 - a) ** 0.5 * e, x)
     assert len(Diffusion(Network(), shape=(2,)).schedule) == 100
 

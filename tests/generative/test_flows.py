@@ -17,7 +17,7 @@ from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork
 from gnomon.generative.flows.base import InverseTransform
 from gnomon.generative.flows.mixing import InvertibleMixing
 from gnomon.generative.flows.planar import PlanarTransform
-from gnomon.generative.flows.ready import autoregressive_spline_flow
+from gnomon.generative.flows.standard_flows import autoregressive_spline_flow
 
 D = torch.float64
 

@@ -186,7 +186,7 @@ def test_densities_in_more_dimensions_are_checked_by_samples():
 
             return Wrong(validate_args=False)
 
-    assert flow_density_check(normal).normalized
+    assert flow_density_check(normal).integrates_to_one
     found = flow_density_check(Off())
     assert found.integral.value == pytest.approx(np.e, rel=0.2) and found.findings[0].kind == "density-not-normalized"
     with pytest.raises(InputError, match="has no log_prob"):
@@ -202,7 +202,7 @@ def test_a_collapsed_posterior_is_found_and_a_used_one_is_not():
         for p in (*vae.encoder.parameters(), vae.decoder.weight):
             p.zero_()
     found = elbo_gap(vae, x)
-    assert found.findings[0].kind == "posterior-collapsed" and found.used == 0
+    assert found.findings[0].kind == "posterior-collapsed" and found.informative_coordinates == 0
     assert abs(found.gap.value) < 1e-3 and found.mean_off == 0 and found.covariance_off < 1e-6
 
 

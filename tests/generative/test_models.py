@@ -106,7 +106,7 @@ def test_the_elbo_of_discrete_data_decomposes_exactly():
         places = mean + (log_variance / 2).exp() * nodes
 
         def likely(row, z):
-            decoded = vae.decoded(z[:, None])
+            decoded = vae.decode_to_shape(z[:, None])
             return vae.observation.log_prob(row.expand_as(decoded), decoded).sum(1)
 
         fit = torch.stack([likely(x[i], places[i]) for i in range(8)])
@@ -166,7 +166,7 @@ def test_the_three_targets_are_one_model(target):
     model = Diffusion(ExactDenoiser(p, SCHEDULE, target), SCHEDULE, shape=(2,), target=target)
     x, t = torch.randn(4, 2, dtype=D), torch.full((4,), 0.5, dtype=D)
     a = float(SCHEDULE.kept_at(0.5))
-    x0, e = model.predicted(x, t)
+    x0, e = model.predict_example_and_noise(x, t)
     assert_allclose(x0, p.denoised(x, a**0.5, (1 - a) ** 0.5), atol=1e-10)
     assert_allclose(a**0.5 * x0 + (1 - a) ** 0.5 * e, x, atol=1e-10)
     assert_allclose(model.score(x, t), p.noised(a**0.5, (1 - a) ** 0.5).score(x), atol=1e-10)
@@ -233,7 +233,9 @@ def test_an_error_of_the_velocity_stays_one_and_an_error_of_the_noise_runs_away(
         model = Diffusion(Off(p, schedule, target), schedule, shape=(1,), target=target)
         one = torch.zeros(1, 1, dtype=D)
         a = float(schedule.kept[-1])
-        off = float(model.predicted(one, torch.ones(1, dtype=D))[0] - p.denoised(one, a**0.5, (1 - a) ** 0.5))
+        off = float(
+            model.predict_example_and_noise(one, torch.ones(1, dtype=D))[0] - p.denoised(one, a**0.5, (1 - a) ** 0.5)
+        )
         assert abs(off) == pytest.approx(0.05 * (1 - a) ** 0.5 / (1.0 if target == "velocity" else a**0.5), rel=1e-6)
         spread[target] = float((model.sample(500, steps=50, eta=0.0).double().mean() - 0).abs())
     assert spread["velocity"] < 0.15 and spread["noise"] > 1

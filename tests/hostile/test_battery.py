@@ -38,7 +38,9 @@ class Door(NamedTuple):
 DOORS = {
     "ntk": Door(("ntk(module, data)",), lambda m, x, y: gnomon.ntk(m, x)),
     "ntk, second": Door(("ntk(module, data)",), lambda m, x, y: gnomon.ntk(m, X, x)),
-    "operator": Door(("operator(module, data)",), lambda m, x, y: tangent.operator(m, x).dense()),
+    "tangent_operator": Door(
+        ("tangent_operator(module, data)",), lambda m, x, y: tangent.tangent_operator(m, x).dense()
+    ),
     "kappa": Door(
         ("kappa(module, data)",), lambda m, x, y: tangent.kappa(m, (x, torch.zeros(6, 2)), iterations=2, starts=1).value
     ),
@@ -270,9 +272,9 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
     ("kappa(module, data)", "loss", (3, "mse"), lambda v: tangent.kappa(net(), (X, torch.zeros(6, 2)), loss=v)),
     ("taylor_model(module)", "order", (*NUMBERS, 0), lambda v: tangent.taylor_model(net(), v)),
     ("scale_output(module, alpha)", "alpha", ("3", None), lambda v: tangent.scale_output(net(), v)),
-    ("operator(module, data)", "side", (3, None), lambda v: tangent.operator(net(), X, side=v)),
-    ("top_eigenpairs(operator, k)", "k", (*NUMBERS, 0), lambda v: tangent.operator(net(), X).top(v)),
-    ("hutch_plus_plus(operator)", "products", NUMBERS, lambda v: tangent.operator(net(), X).trace(products=v)),
+    ("tangent_operator(module, data)", "side", (3, None), lambda v: tangent.tangent_operator(net(), X, side=v)),
+    ("top_eigenpairs(operator, k)", "k", (*NUMBERS, 0), lambda v: tangent.tangent_operator(net(), X).top(v)),
+    ("hutch_plus_plus(operator)", "products", NUMBERS, lambda v: tangent.tangent_operator(net(), X).trace(products=v)),
     ("predict(module, data)", "times", ("3", [-1.0], [None]), lambda v: gnomon.predict(net(), (X, Y), times=v)),
     ("predict(module, data)", "penalty", ("3", None, -1), lambda v: gnomon.predict(net(), (X, Y), penalty=v)),
     ("predict(module, data)", "loss", (3, "mse"), lambda v: gnomon.predict(net(), (X, Y), loss=v)),

@@ -5,13 +5,13 @@ A change that removes breaches lowers its number; a rule without a number here i
 
 BREACHES: dict[str, int] = {}
 PLAIN_ENGLISH: dict[str, int] = {
-    "where (for: if)": 105,
-    "that of, those of": 57,
+    "where (for: if)": 78,
+    "that of, those of": 34,
     "told, tells": 11,
     ", for (for: because)": 1,
-    "is no, are no": 35,
-    "beside": 3,
-    "alike": 1,
+    "is no, are no": 15,
+    "beside": 0,
+    "alike": 0,
     "so many": 0,
     "from which on": 0,
     "grave": 0,
@@ -20,11 +20,11 @@ PLAIN_ENGLISH: dict[str, int] = {
     "cure": 0,
     "withstand": 0,
     "come about": 0,
-    "asked of": 1,
+    "asked of": 0,
     "the like, and so on": 0,
     "as it comes": 0,
     "[H:": 0,
-    "functions named by a bare participle": 82,
+    "functions named by a bare participle": 44,
     "constants that share a line": 2,
     "numbers named by one word": 7,
 }

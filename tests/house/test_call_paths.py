@@ -51,7 +51,7 @@ def test_the_path_of_a_tangent_kernel():
 def test_the_path_of_a_fit():
     ends = (
         ("estimators/network.py", "__call__"),
-        ("linalg/shortcut.py", "ridge_modes"),
+        ("linalg/ridge_modes.py", "ridge_modes"),
         ("linalg/solve/direct.py", "solve"),
     )
     x = np.random.default_rng(0).normal(size=(12, 3))

@@ -59,8 +59,8 @@ def test_a_shuffled_copy_is_put_back_in_order(make, by, images):
     for group in hidden_units(net, images[0][:1]).permutations:
         permute_units(other, group, torch.randperm(group.size))
     found = match_units(net, other, images[0], by=by)
-    assert found.before > 0.1 and found.after == 0 and found.moved > 0
-    assert "change places" in found.verdict and found.plots()
+    assert found.before > 0.1 and found.after == 0 and found.moved_units > 0
+    assert "were permuted" in found.verdict and found.plots()
 
 
 @pytest.mark.parametrize("make", [dense, pytest.param(convolutional, marks=pytest.mark.full)])

@@ -185,9 +185,9 @@ def test_the_polyak_constant_is_the_least_along_descent():
     for _ in range(6):
         least = min(least, float(gradient(w).square().sum()) / (2 * (loss(w) - floor)))
         w = w - gradient(w) / top
-    found = polyak_constant(linear(), (X, Y), steps=6, lowest=floor)
+    found = polyak_constant(linear(), (X, Y), steps=6, min_loss=floor)
     assert found.value == pytest.approx(least) and found.curvature == pytest.approx(top)
-    assert (found.lowest, found.steps) == (floor, 6)
+    assert (found.min_loss, found.steps) == (floor, 6)
     exact = polyak_constant(
         Point(1.0), (torch.zeros(1, 1), torch.zeros(1)), steps=6
     )  # one step to the minimum, then the end

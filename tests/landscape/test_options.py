@@ -39,7 +39,7 @@ CALLS = [
     (lambda: sharpness_variants(network(), (X, Y), products=12, iterations=3), sharpness_variants,
      {"radius": 0.05, "factor": 10.0, "products": 60}),
     (lambda: loss_plane(network(), (X, Y), points=3), loss_plane, {"reach": 1.0, "points": 21}),
-    (lambda: gradient_flow_gap(network(), (X, Y), lr=0.1, steps=1), gradient_flow_gap, {"steps": 100, "finer": 8}),
+    (lambda: gradient_flow_gap(network(), (X, Y), lr=0.1, steps=1), gradient_flow_gap, {"steps": 100, "step_divisor": 8}),
     (lambda: flat_directions(network(), (X, Y)), flat_directions, {"examples": 100}),
     (lambda: lr_range(network(), (X, Y), steps=3, high=1e-3), lr_range,
      {"low": 1e-5, "high": 10.0, "steps": 100, "batch": 64}),

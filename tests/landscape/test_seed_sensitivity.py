@@ -108,7 +108,7 @@ def test_a_step_ahead_has_the_loss_cosine_and_smoothness_written_out():
 
 def test_polyaks_constant_is_the_least_ratio_along_descent():
     net, lr, floor = linear(), 0.1, -0.05
-    found = polyak_constant(net, (X, Y), lr=lr, steps=4, lowest=floor)
+    found = polyak_constant(net, (X, Y), lr=lr, steps=4, min_loss=floor)
     w, ratios = W, []
     for _ in range(4):
         g = X.T @ (X @ w - Y) / 6

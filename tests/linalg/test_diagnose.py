@@ -259,9 +259,9 @@ def test_large_matrices_can_bear_less(n, said):
 
 def test_only_eigenvalues_below_minus_rounding_count_as_negative():
     d = diagnose(np.diag([-1.0, 0.0, 0.0, 5.0]))
-    assert "one eigenvalue is below zero by more than rounding, down to -1" in d.sentences()[1]
+    assert "one eigenvalue is below zero by more than rounding errors, down to -1" in d.sentences()[1]
     d = diagnose(np.diag([-1.0, -2.0, 1e-16, 5.0]))
-    assert "2 eigenvalues are below zero by more than rounding, down to -2" in d.sentences()[1]
+    assert "2 eigenvalues are below zero by more than rounding errors, down to -2" in d.sentences()[1]
 
 
 @pytest.mark.parametrize(("low", "name"), [(-1e-3, "jitter-needed"), (-0.1, "jitter-hides")])

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @cache
-def planted(file):
+def plant(file):
     """Lines and replacements of all errors in a file."""
     return {(mutant.text, mutant.after) for mutant in find(ROOT / file, ROOT, "")}
 

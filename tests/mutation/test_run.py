@@ -148,7 +148,7 @@ def test_a_planted_error_is_taken_out_and_never_has_the_time_of_another(toy):
     file = shadow.project / "src/toy/part/areas.py"
     clean, times = file.stat().st_mtime_ns, set()
     for mutant in find(toy / "src/toy/part/areas.py", toy, "part")[:4]:
-        with shadow.planted(mutant):
+        with shadow.plant(mutant):
             assert file.read_text() != FILES["src/toy/part/areas.py"]
             times.add(file.stat().st_mtime_ns // 10**9)
         assert file.read_text() == FILES["src/toy/part/areas.py"] and file.stat().st_mtime_ns == clean

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from gnomon import InputError, ReadError
-from gnomon.program.piecewise_linear import read_graph
+from gnomon.program.piecewise_linear import read_piecewise_linear
 
 
 class Net(nn.Module):
@@ -24,7 +24,7 @@ class Net(nn.Module):
 
 
 def graph(module, x, **options):
-    return read_graph(module, x, **options)
+    return read_piecewise_linear(module, x, **options)
 
 
 def normed(size, kind=nn.BatchNorm2d):

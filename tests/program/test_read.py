@@ -325,7 +325,7 @@ def test_a_constant_on_uncentered_channels_is_refused():
 
 
 def test_unused_parameters_fail_the_proof_of_completeness():
-    with pytest.raises(ReadError, match="'spare.weight', 'spare.bias'.*every parameter is accounted for"):
+    with pytest.raises(ReadError, match="'spare.weight', 'spare.bias'.*forward uses every parameter"):
         read(Net(lambda s, x: s.a(x), a=nn.Linear(6, 1), spare=nn.Linear(3, 3)), X)
 
 

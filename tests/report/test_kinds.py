@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.core.results import Bars, Image, Line, RangeMeter, Scatter
-from gnomon.report.worth import shows_something
+from gnomon.report.plot_selection import shows_something
 from tests.browser import MISSING, OVERFLOW, asked_for, resize
 from tests.report.kinds import KINDS
 from tests.shares import in_full

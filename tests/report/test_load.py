@@ -27,7 +27,7 @@ from gnomon.core.results import (
 from gnomon.examination import Examination
 from gnomon.findings.data import INPUT_SCALE
 from gnomon.report import Content, Section
-from gnomon.report.exhibit import show_example
+from gnomon.report.shown_example import show_example
 from gnomon.report.table import PageTable
 
 

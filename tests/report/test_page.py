@@ -28,8 +28,8 @@ from gnomon.core.results.svg import plots_svg
 from gnomon.findings.data import TRAIN_TEST_SHIFT
 from gnomon.findings.network import FROZEN
 from gnomon.report import Content, Page, Section, page_html
-from gnomon.report.exhibit import show_example
 from gnomon.report.page import PageTile
+from gnomon.report.shown_example import show_example
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 

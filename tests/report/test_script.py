@@ -9,8 +9,8 @@ import pytest
 from gnomon.core.results import Axis, Bars, Finding, Image, Line, Plot, Scatter
 from gnomon.findings.data import INPUT_SCALE
 from gnomon.report import Content, Page, Section, page_html
-from gnomon.report.exhibit import ShownExample
 from gnomon.report.page import PageTile
+from gnomon.report.shown_example import ShownExample
 from tests.browser import MISSING, resize
 
 MAX_BYTES = 60_000

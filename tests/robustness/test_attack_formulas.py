@@ -84,7 +84,7 @@ def test_apgd_takes_the_steps_of_its_algorithm(norm, steps):
     x = torch.randn(6, 3).double()
     threat = Threat(0.5, norm, -99.0, 99.0)
     start = threat.random(x, torch.Generator().manual_seed(1))
-    with AttackedModel(net).attacked() as classifier:
+    with AttackedModel(net).attack_mode() as classifier:
         found = ascend(classifier, x, torch.ones(6, dtype=torch.long), start, threat, lambda f, y: f[:, 0], steps)
     for i in range(6):
         wanted = apgd_of_one_example(lambda z: net(z[None])[0, 0], x[i], start[i], 0.5, norm, steps)
@@ -142,7 +142,7 @@ def test_the_set_of_a_threat_and_its_directions():
 def test_one_step_of_each_gradient_attack(norm):
     x, y = torch.tensor([[1.0, 0.5]]).double(), torch.tensor([0])
     threat, generator = Threat(0.25, norm, -9.0, 9.0), torch.Generator().manual_seed(0)
-    with AttackedModel(quadratic()).attacked() as classifier:
+    with AttackedModel(quadratic()).attack_mode() as classifier:
         f = [0.0, 1.25 - 4, 1.5 - 9]
         p = [math.exp(v) / sum(map(math.exp, f)) for v in f]
         slope = torch.tensor([p[1] * 2 * 1.0 + p[2], p[1] * 2 * 0.5 + p[2]]).double()
@@ -173,7 +173,7 @@ def test_the_nearest_point_on_a_curved_border():
 
 def test_points_are_drawn_back_to_the_border_by_bisection():
     x, z = torch.tensor([[1.0, 0.0]]).double(), torch.tensor([[5.0, 0.0]]).double()
-    with AttackedModel(quadratic()).attacked() as classifier:
+    with AttackedModel(quadratic()).attack_mode() as classifier:
         back = bisect_to_boundary(classifier, x, torch.tensor([0]), z)
     assert 2 < float(back[0, 0]) <= 2 + 4 / 2**12
 
@@ -216,7 +216,7 @@ def test_balls_shrink_to_the_threat_from_anywhere_within_the_bounds(monkeypatch)
 
     monkeypatch.setitem(inspect.unwrap(ShrinkingSteps._inwards).__globals__, "ascend", watch)
     x, y = torch.zeros(1, 2).double(), torch.tensor([0])
-    with AttackedModel(quadratic()).attacked() as classifier:
+    with AttackedModel(quadratic()).attack_mode() as classifier:
         ShrinkingSteps(restarts=1, widths=(8.0,)).run(
             classifier, x, y, Threat(0.1, "inf", -5.0, 5.0), torch.Generator().manual_seed(0)
         )

@@ -132,7 +132,11 @@ def test_rounding_is_seen_through_and_the_preflight_says_so(trained):
 
     masked = Rounded().eval()
     check = preflight(masked, (x, y), eps=0.12)
-    assert check.masked and "gradients are zero" in check.verdict and check.findings[0].kind == "gradient-masking"
+    assert (
+        check.gradients_are_masked
+        and "gradients are zero" in check.verdict
+        and check.findings[0].kind == "gradient-masking"
+    )
     assert attack(masked, (x, y), eps=0.12, method=PGD(5)).success == 0  # gradients are zero
     result = robust_accuracy(masked, (x, y), eps=0.12, attacks=(PGD(20), MostVulnerableFirst(SquareAttack(100))))
     blind = attack(masked, (x, y), eps=0.12, method=SquareAttack(300))
@@ -155,7 +159,7 @@ def test_square_breaks_what_gradients_do_not_see(trained):
             return self.inner(sum((x > (k + 0.5) / 8).to(x.dtype) for k in range(8)) / 8)
 
     binned = Binned().eval()
-    assert preflight(binned, (x, y), eps=0.12).masked
+    assert preflight(binned, (x, y), eps=0.12).gradients_are_masked
     result = robust_accuracy(
         binned, (x, y), eps=0.12, attacks=(FGSM(), MostVulnerableFirst(SquareAttack(300), group=10))
     )

@@ -63,7 +63,7 @@ def landscape_calls(net, other, x, y, bounds):
         "run_constants": lambda: ls.run_constants(three, (x, y), lr=0.01, products=2),
         "try_gradient_steps": lambda: ls.try_gradient_steps(net, (x, y), products=2),
         "polyak_constant": lambda: polyak_constant(net, (x, y), lr=1e-3, steps=2, products=2),
-        "gradient_flow_gap": lambda: gradient_flow_gap(net, (x, y), lr=1e-3, steps=2, finer=2),
+        "gradient_flow_gap": lambda: gradient_flow_gap(net, (x, y), lr=1e-3, steps=2, step_divisor=2),
         "implicit_penalty": lambda: implicit_penalty(net, (x, y), lr=0.01),
         "lr_range": lambda: ls.lr_range(net, (x, y), steps=5, batch=4),
         "initialization_scale_range": lambda: initialization_scale_range(net, (x, y), scales=(0.3, 1.0), steps=3),

@@ -201,12 +201,12 @@ def test_bounds_come_in_pieces_that_fit_and_are_refused_where_none_does(monkeypa
     net, x = network(4, 9, 7, 3), torch.rand(5, 4)
     whole = output_bounds(net, x, 0.3)
     monkeypatch.setattr(
-        "gnomon.core.modules.saved.free_bytes", lambda: 2 * 8 * 4 * 9 * 2
+        "gnomon.core.modules.saved_bytes.free_bytes", lambda: 2 * 8 * 4 * 9 * 2
     )  # two examples, or two units, at once
     parts = output_bounds(net, x, 0.3)
     assert_allclose(parts.low, whole.low, rtol=1e-5, atol=1e-6)
     assert_allclose(parts.high, whole.high, rtol=1e-5, atol=1e-6)
-    loose = output_bounds(net, x, 0.3, most=0)
+    loose = output_bounds(net, x, 0.3, max_linear_units=0)
     assert float((loose.high - loose.low).mean()) > float((whole.high - whole.low).mean())
     monkeypatch.setattr("gnomon.robustness.certificates.bounds.free_bytes", lambda: 100)
     with pytest.raises(

@@ -22,8 +22,8 @@ from gnomon.robustness.robust import robust_accuracy
 DEFAULTS = {
     "robustness.attacks.apgd.APGD": {"steps": 100, "restarts": 1},
     "robustness.attacks.apgd.TargetedAPGD": {"steps": 100, "targets": 9},
-    "robustness.attacks.closest.MostVulnerableFirst": {"group": 50},
-    "robustness.attacks.closest.SampleFirst": {"group": 50},
+    "robustness.attacks.attack_order.MostVulnerableFirst": {"group": 50},
+    "robustness.attacks.attack_order.SampleFirst": {"group": 50},
     "robustness.attacks.deepfool.DeepFool": {"steps": 50, "classes": 10, "overshoot": 0.02},
     "robustness.attacks.gradient.PGD": {"steps": 40, "step": 0.1, "restarts": 1},
     "robustness.attacks.minimum.MinimumNorm": {"steps": 100, "restarts": 1},

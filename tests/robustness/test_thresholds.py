@@ -68,7 +68,9 @@ class Scores(nn.Module):
 
 
 def failed(module, x):
-    return [p.statement for p in preflight(module, (x, torch.zeros(len(x), dtype=torch.long)), eps=0.1).failed]
+    return [
+        p.statement for p in preflight(module, (x, torch.zeros(len(x), dtype=torch.long)), eps=0.1).failed_assumptions
+    ]
 
 
 def spread(width=1.0):
@@ -100,7 +102,7 @@ def test_networks_count_as_homogeneous_and_as_straight_within_rounding():
 
 
 def statements(module, x, y, **options):
-    return [p.statement for p in preflight(module, (x, y), eps=0.1, **options).failed]
+    return [p.statement for p in preflight(module, (x, y), eps=0.1, **options).failed_assumptions]
 
 
 def test_inputs_must_lie_within_the_bounds_on_both_sides():

@@ -27,7 +27,7 @@ from gnomon.tangent import (
     tangent_gap,
     unit_changes,
 )
-from gnomon.tangent.freedom import kernel_norm
+from gnomon.tangent.complexity import kernel_norm
 from gnomon.tangent.frequencies import circular_path
 from gnomon.tangent.sweeps.spread import kernel_spread
 from gnomon.training import SGD, train

@@ -10,7 +10,7 @@ from torch import nn
 
 from gnomon.core.errors import InputError
 from gnomon.tangent import kappa, ntk
-from gnomon.tangent.freedom import effective_parameters, kernel_norm
+from gnomon.tangent.complexity import effective_parameters, kernel_norm
 from gnomon.tangent.frequencies import frequency_curve, kernel_frequencies
 from gnomon.tangent.gap import tangent_gap
 from gnomon.tangent.linearity import linearization_error, step_linearity

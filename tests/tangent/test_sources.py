@@ -6,7 +6,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon.core.errors import InputError
-from gnomon.tangent import kappa, laziness, ntk, ntk_by_layer, operator
+from gnomon.tangent import kappa, laziness, ntk, ntk_by_layer, tangent_operator
 
 torch.manual_seed(0)
 NET = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2)).double()
@@ -35,14 +35,14 @@ def test_kappa_is_the_same_from_every_kind_of_data(kind):
 def test_instruments_without_targets_take_the_inputs_of_a_source(kind):
     assert torch.equal(ntk(NET, DATA[kind]()), ntk(NET, X))
     assert torch.equal(ntk(NET, X[:4], DATA[kind]()), ntk(NET, X[:4], X))
-    assert torch.equal(operator(NET, DATA[kind]()).dense(), operator(NET, X).dense())
+    assert torch.equal(tangent_operator(NET, DATA[kind]()).dense(), tangent_operator(NET, X).dense())
     assert laziness(NET, AFTER, DATA[kind]()) == laziness(NET, AFTER, X)
 
 
 CALLS = {
     "ntk(module, data)": lambda x: ntk(NET, x),
     "ntk_by_layer(module, data)": lambda x: ntk_by_layer(NET, x),
-    "operator(module, data)": lambda x: operator(NET, x),
+    "tangent_operator(module, data)": lambda x: tangent_operator(NET, x),
     "kappa(module, data)": lambda x: kappa(NET, (x, Y[: len(x)])),
     "laziness(before, after, data)": lambda x: laziness(NET, AFTER, x),
 }

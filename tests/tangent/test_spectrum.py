@@ -25,7 +25,9 @@ def test_labels_on_known_modes():
     result = kernel_spectrum(k, torch.tensor([0.0, 3.0, 4.0]))
     assert torch.allclose(result.energy, torch.tensor([0.0, 9 / 25, 16 / 25]).double())
     assert [result.modes_for(s) for s in (0.3, 0.36, 0.5, 1.0)] == [2, 2, 3, 3]
-    assert "57% of the trace and 0% of the labels' energy; 90% of it lies in the first 3" in result.verdict
+    assert (
+        "57% of the trace and 0% of the labels' energy; 90% of the labels' energy lies in the first 3" in result.verdict
+    )
 
 
 def test_the_record_is_plain_and_draws():

@@ -12,10 +12,10 @@ from gnomon.training.ablation import ablation
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Objective
 from gnomon.training.gradient import loss_gradient
-from gnomon.training.native import NAMES, as_gradient_descent, resolve_optimizer
 from gnomon.training.plan import BatchPlan, TrainingPlan, _recorded_steps, deadline
 from gnomon.training.progress import effective_lr, half_loss_time, stop_by_patience
 from gnomon.training.schedule import ScheduledOptimizer
+from gnomon.training.torch_optimizers import NAMES, as_gradient_descent, resolve_optimizer
 
 G = torch.Generator().manual_seed(0)
 X, Y = torch.rand(7, 3, generator=G).double(), torch.randn(7, generator=G).double()
@@ -111,13 +111,13 @@ def test_half_of_the_loss_is_reached_between_two_records():
 def test_patience_stops_after_so_many_checks_without_a_better_loss():
     losses = [5.0, 4.0, 4.5, 4.2, 3.0, 3.5, 3.6, 3.7]
     found = stop_by_patience(losses, checks=2)
-    assert (found.stop, found.best, found.stopped) == (3, 1, True)
+    assert (found.stop, found.best, found.stops) == (3, 1, True)
     found = stop_by_patience(losses, checks=3)
-    assert (found.stop, found.best, found.stopped) == (7, 4, False)
+    assert (found.stop, found.best, found.stops) == (7, 4, False)
     found = stop_by_patience([*losses, 4.0], checks=3)
-    assert (found.stop, found.best, found.stopped) == (7, 4, True)
+    assert (found.stop, found.best, found.stops) == (7, 4, True)
     found = stop_by_patience(losses, checks=4)
-    assert (found.stop, found.best, found.stopped) == (7, 4, False)
+    assert (found.stop, found.best, found.stops) == (7, 4, False)
 
 
 def test_momentum_lengthens_steps_by_its_geometric_series():

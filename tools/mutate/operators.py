@@ -9,7 +9,7 @@ from tools.mutate.syntax import (
     SEQUENCES,
     Place,
     argument,
-    called,
+    called_name,
     is_arithmetic,
     is_divisor,
     is_float,
@@ -52,13 +52,13 @@ def _factor(place: Place) -> Iterator[Edit]:
     node, source = place.node, place.source
     match node:
         case ast.BinOp(left=ast.Constant(value=2 | 2.0 | 0.5), op=ast.Mult(), right=right):
-            yield source.edit(node, source.wrapped(right))
+            yield source.edit(node, source.in_parentheses(right))
         case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=ast.Constant(value=2 | 2.0 | 0.5)):
-            yield source.edit(node, source.wrapped(left))
+            yield source.edit(node, source.in_parentheses(left))
         case ast.BinOp(op=ast.Mult() | ast.Div() | ast.MatMult()) if is_arithmetic(node):
             if not isinstance(place.parent, ast.BinOp):
                 yield source.edit(node, f"(2 * {source[node]})")
-        case ast.Call() if called(node) in NUMERIC and isinstance(place.parent, ast.Return | ast.Assign):
+        case ast.Call() if called_name(node) in NUMERIC and isinstance(place.parent, ast.Return | ast.Assign):
             yield source.edit(node, f"(2 * {source[node]})")
 
 
@@ -67,7 +67,7 @@ def _sign(place: Place) -> Iterator[Edit]:
     node, source = place.node, place.source
     match node:
         case ast.UnaryOp(op=ast.USub(), operand=operand) if not is_position(place):
-            yield source.edit(node, source.wrapped(operand))
+            yield source.edit(node, source.in_parentheses(operand))
         case ast.BinOp(op=ast.Mult() | ast.Div() | ast.MatMult()) if is_arithmetic(node):
             if isinstance(place.parent, ast.Return | ast.Assign):
                 yield source.edit(node, f"-({source[node]})")
@@ -76,19 +76,23 @@ def _sign(place: Place) -> Iterator[Edit]:
 def _root(place: Place) -> Iterator[Edit]:
     """Plants a missing root: sqrt(x) becomes x."""
     node, source = place.node, place.source
-    if isinstance(node, ast.Call) and called(node) in {"sqrt", "rsqrt", "sqrt_", "isqrt"} and (x := argument(node)):
-        yield source.edit(node, f"(1 / ({source[x]}))" if called(node) == "rsqrt" else source.wrapped(x))
+    if (
+        isinstance(node, ast.Call)
+        and called_name(node) in {"sqrt", "rsqrt", "sqrt_", "isqrt"}
+        and (x := argument(node))
+    ):
+        yield source.edit(node, f"(1 / ({source[x]}))" if called_name(node) == "rsqrt" else source.in_parentheses(x))
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and literal(node.right) == 0.5:
-        yield source.edit(node, source.wrapped(node.left))
+        yield source.edit(node, source.in_parentheses(node.left))
 
 
 def _square(place: Place) -> Iterator[Edit]:
     """Plants a missing square: x ** 2 becomes x."""
     node, source = place.node, place.source
-    if isinstance(node, ast.Call) and called(node) in {"square", "square_"} and (x := argument(node)):
-        yield source.edit(node, source.wrapped(x))
+    if isinstance(node, ast.Call) and called_name(node) in {"square", "square_"} and (x := argument(node)):
+        yield source.edit(node, source.in_parentheses(x))
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and literal(node.right) == 2:
-        yield source.edit(node, source.wrapped(node.left))
+        yield source.edit(node, source.in_parentheses(node.left))
 
 
 def _off_by_one(place: Place) -> Iterator[Edit]:
@@ -96,17 +100,17 @@ def _off_by_one(place: Place) -> Iterator[Edit]:
     node, source, parent = place.node, place.source, place.parent
     match node:
         case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)) if not is_float(node.right):
-            yield source.edit(node, source.wrapped(left))
+            yield source.edit(node, source.in_parentheses(left))
         case ast.BinOp(left=left, op=ast.Sub(), right=ast.Constant(value=1)) if not is_divisor(place):
             if not is_float(node.right):
-                yield source.edit(node, source.wrapped(left))
+                yield source.edit(node, source.in_parentheses(left))
         case ast.BinOp(op=ast.FloorDiv()):
             yield source.edit(node, f"({source[node]} + 1)")
         case ast.Constant(value=bool()):
             return
         case ast.Constant(value=int(value)) if isinstance(parent, ast.Slice):
             yield source.edit(node, str(value + 1))
-        case ast.Call() if called(node) == "range" and len(node.args) == 1 and not node.keywords:
+        case ast.Call() if called_name(node) == "range" and len(node.args) == 1 and not node.keywords:
             yield source.edit(node.args[0], f"({source[node.args[0]]}) - 1")
 
 
@@ -117,7 +121,7 @@ def _axis(place: Place) -> Iterator[Edit]:
         case ast.Attribute(attr="T" | "mT", value=value):
             yield source.edit(node, source[value])
         case ast.Call(args=args) if reduces_or_joins(node):
-            place_of_axis = 1 if called(node) in JOINERS or is_function(node) else 0
+            place_of_axis = 1 if called_name(node) in JOINERS or is_function(node) else 0
             if len(args) > place_of_axis and literal(args[place_of_axis]) in OTHER_AXIS:
                 yield source.edit(args[place_of_axis], OTHER_AXIS[int(literal(args[place_of_axis]) or 0)])
     if isinstance(parent, ast.keyword) and parent.arg in {"dim", "axis"} and literal(node) in OTHER_AXIS:
@@ -145,7 +149,7 @@ def _swap(place: Place) -> Iterator[Edit]:
     match node:
         case ast.BinOp(op=ast.Sub() | ast.Div() | ast.MatMult(), left=left, right=right) if is_arithmetic(node):
             yield source.swap(node, left, right)
-        case ast.Call(args=[first, second], keywords=[]) if not NOT_SWAPPED.match(called(node)):
+        case ast.Call(args=[first, second], keywords=[]) if not NOT_SWAPPED.match(called_name(node)):
             plain = not any(isinstance(x, ast.Starred | ast.Constant | ast.Lambda | ast.JoinedStr) for x in node.args)
             if plain and source[first] != source[second]:
                 yield source.swap(node, first, second)
@@ -191,36 +195,36 @@ def _union_bound(place: Place) -> Iterator[Edit]:
     """Plants a missing union bound: log(k / delta) becomes log(1 / delta); p * k becomes p."""
     node, source = place.node, place.source
     match node:
-        case ast.Call(args=[ast.BinOp(left=left, op=ast.Div())]) if called(node) in {"log", "log2"}:
+        case ast.Call(args=[ast.BinOp(left=left, op=ast.Div())]) if called_name(node) in {"log", "log2"}:
             if literal(left) != 1 and (is_function(node) or isinstance(node.func, ast.Name)):
                 yield source.edit(left, "1")
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             if is_probability(left) or is_probability(right):
-                yield source.edit(node, source.wrapped(left if is_probability(left) else right))
+                yield source.edit(node, source.in_parentheses(left if is_probability(left) else right))
         case ast.BinOp(left=left, op=ast.Div()) if is_probability(left):
             yield source.edit(node, source[left])
         case ast.BinOp(left=ast.BinOp(left=ast.Constant(value=1 | 1.0), op=ast.Sub()), op=ast.Pow()):
-            yield source.edit(node, source.wrapped(node.left))
+            yield source.edit(node, source.in_parentheses(node.left))
 
 
 def _drop(place: Place) -> Iterator[Edit]:
     """Removes a call of abs, clamp, exp or log."""
     node, source = place.node, place.source
-    if isinstance(node, ast.Call) and called(node) in DROPPED and (x := argument(node)):
-        yield source.edit(node, source.wrapped(x))
-    if isinstance(node, ast.Call) and called(node) in {"max", "min"} and isinstance(node.func, ast.Name):
+    if isinstance(node, ast.Call) and called_name(node) in DROPPED and (x := argument(node)):
+        yield source.edit(node, source.in_parentheses(x))
+    if isinstance(node, ast.Call) and called_name(node) in {"max", "min"} and isinstance(node.func, ast.Name):
         bounds = [x for x in node.args if literal(x) is not None]
         if len(node.args) == 2 and len(bounds) == 1 and not node.keywords:
-            yield source.edit(node, source.wrapped(next(x for x in node.args if x is not bounds[0])))
+            yield source.edit(node, source.in_parentheses(next(x for x in node.args if x is not bounds[0])))
 
 
 def _exchange(place: Place) -> Iterator[Edit]:
     """Exchanges max and min, or mean and sum."""
     node, source = place.node, place.source
-    if isinstance(node, ast.Call) and called(node) in EXCHANGED:
-        if called(node) == "sum" and isinstance(node.func, ast.Name):
+    if isinstance(node, ast.Call) and called_name(node) in EXCHANGED:
+        if called_name(node) == "sum" and isinstance(node.func, ast.Name):
             return  # Python has no built-in function mean
-        yield source.edit_name(node.func, EXCHANGED[called(node)])
+        yield source.edit_name(node.func, EXCHANGED[called_name(node)])
 
 
 KINDS: dict[str, Callable[[Place], Iterator[Edit]]] = {

@@ -15,7 +15,7 @@ EXCLUDED_FILES = re.compile(
     r"|^core/results/(record|result)\.py$"  # code that prints records and results
     r"|^examination/(cost|timed|pictures|writers)\.py$"
     r"|^playground/fixtures\.py$"  # settings at which two implementations are compared
-    r"|(^|/)(ready|cost|progress)\.py$"  # estimates of waiting time, memory and seconds
+    r"|(^|/)(compile_time|layers_compile_time|cost|progress)\.py$"  # estimates of waiting time, memory and seconds
 )
 """Files left out by default, as paths inside the package."""
 

@@ -78,7 +78,7 @@ class Server:
                     pid, pipe = self._start(job)
                     running[pid] = (job, pipe, time.monotonic())
                 for pid, (job, pipe, begun) in list(running.items()):
-                    verdict = _poll(pid, pipe, time.monotonic() - begun, WAITING_FACTOR * _allowed(job))
+                    verdict = _poll(pid, pipe, time.monotonic() - begun, WAITING_FACTOR * _cpu_seconds(job))
                     if verdict is not None:
                         del running[pid]
                         yield job, verdict
@@ -106,7 +106,7 @@ class Server:
                 os.dup2(nowhere, stream)
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_CPU, (int(_allowed(job)), int(_allowed(job)) + 5))
+            resource.setrlimit(resource.RLIMIT_CPU, (int(_cpu_seconds(job)), int(_cpu_seconds(job)) + 5))
             sys.dont_write_bytecode = True
             try:
                 if job.mutant is not None:
@@ -132,7 +132,7 @@ class Server:
         return None
 
 
-def _allowed(job: Job) -> float:
+def _cpu_seconds(job: Job) -> float:
     """Returns the seconds of processor time that a job may take."""
     return 5 * job.seconds + START_SECONDS
 

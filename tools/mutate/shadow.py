@@ -43,7 +43,7 @@ class Shadow:
                 _copy(other.project / name, self.project / name)
 
     @contextmanager
-    def planted(self, mutant: Mutant | None) -> Iterator[None]:
+    def plant(self, mutant: Mutant | None) -> Iterator[None]:
         """Opens a context in which an error is planted, and removes the error at the end.
 
         The mutated file gets a time that no other version of it has: Python and numba then compile it anew.

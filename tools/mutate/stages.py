@@ -128,7 +128,7 @@ class Stages:
         search = os.pathsep.join([str(project / "src"), str(project)])
         environment = os.environ | {"PYTHONPATH": search, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
         environment["NUMBA_CACHE_DIR"] = str(self.copy.folder / "numba")
-        with self.copy.planted(job.mutant):
+        with self.copy.plant(job.mutant):
             try:
                 done = subprocess.run(
                     command, cwd=project, env=environment, capture_output=True, text=True, check=False,

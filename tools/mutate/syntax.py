@@ -31,7 +31,7 @@ class Place:
         return self.parents[self.node]
 
 
-def called(node: ast.Call) -> str:
+def called_name(node: ast.Call) -> str:
     """Returns the name of the called function or method; an empty text for other calls."""
     func = node.func
     return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
@@ -50,7 +50,7 @@ def is_function(node: ast.Call) -> bool:
 def reduces_or_joins(node: ast.Call) -> bool:
     """Whether a call reduces or joins along an axis; Python's own max(a, 1) and sum(a, 0) have none."""
     builtin = isinstance(node.func, ast.Name) and node.func.id in {"max", "min", "sum", "all", "any"}
-    return called(node) in REDUCERS | JOINERS and not builtin
+    return called_name(node) in REDUCERS | JOINERS and not builtin
 
 
 def argument(node: ast.Call) -> ast.expr | None:
@@ -89,7 +89,7 @@ def is_divisor(place: Place) -> bool:
     parent = place.parent
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div) and parent.right is place.node:
         return True
-    return isinstance(parent, ast.Call) and called(parent) == "max"
+    return isinstance(parent, ast.Call) and called_name(parent) == "max"
 
 
 def is_position(place: Place) -> bool:
@@ -100,7 +100,7 @@ def is_position(place: Place) -> bool:
     if isinstance(parent, ast.Tuple) and isinstance(place.parents[parent], ast.Subscript | ast.Call | ast.keyword):
         return True
     if isinstance(parent, ast.Call):
-        return literal(node) is not None and (reduces_or_joins(parent) or called(parent) in RESHAPERS)
+        return literal(node) is not None and (reduces_or_joins(parent) or called_name(parent) in RESHAPERS)
     skipped = {"dim", "axis", "dims", "axes", "correction", "ddof", "start_dim", "seed", "dim0", "dim1"}
     return isinstance(parent, ast.Slice | ast.Subscript) or (isinstance(parent, ast.keyword) and parent.arg in skipped)
 

@@ -48,7 +48,7 @@ class Source:
         start, end = self.span(node)
         return self.data[start:end].decode()
 
-    def wrapped(self, node: ast.expr) -> str:
+    def in_parentheses(self, node: ast.expr) -> str:
         """Returns the text of a node, in parentheses if the text around it could break it up."""
         return f"({self[node]})" if isinstance(node, COMPOUND) else self[node]
 
@@ -76,7 +76,9 @@ class Source:
         (left_start, left_end), (right_start, right_end) = self.span(left), self.span(right)
         pieces = [self.data[start:left_start].decode(), self.data[left_end:right_start].decode()]
         argument = isinstance(node, ast.Call)
-        first, second = (self[right], self[left]) if argument else (self.wrapped(right), self.wrapped(left))
+        first, second = (
+            (self[right], self[left]) if argument else (self.in_parentheses(right), self.in_parentheses(left))
+        )
         return Edit(start, end, f"{pieces[0]}{first}{pieces[1]}{second}{self.data[right_end:end].decode()}")
 
     def apply(self, edit: Edit) -> str:

@@ -40,7 +40,7 @@ IRREGULAR_PARTICIPLES = frozenset(
 )
 NOT_PARTICIPLES = frozenset(
     "embed need seed speed feed exceed proceed bed shed open golden screen queen token run even seven "
-    "owen lengthen eigen flatten ragged read put cut bound left".split()
+    "owen lengthen eigen flatten ragged read put cut bound left shorten tighten children".split()
 )
 
 

@@ -135,7 +135,7 @@ def _with_targets(x: dict[str, Tensor], graphs: list[Any], roles: Roles) -> Any:
     nodes = [int(graph.num_nodes) for graph in graphs]
     if all(one.dim() and len(one) == count for one, count in zip(y, nodes, strict=True)) and set(nodes) != {1}:
         if y[0].is_floating_point() and len(set(nodes)) > 1:
-            problem = "nodes have numbers as targets, and graphs have different numbers of nodes"
+            problem = "the targets are one number per node, and the graphs differ in their number of nodes"
             raise InputError(problem, accepted="one class per node, or one target per graph", fix="Pass loss=")
         fill = 0 if y[0].is_floating_point() else IGNORED_LABEL
         rows = pad_rows(y, fill)

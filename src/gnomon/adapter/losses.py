@@ -167,7 +167,9 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         counted = table[table != self.ignored]
         if len(counted) and (int(counted.min()) < 0 or int(counted.max()) >= self.classes):
             found = f"labels go from {int(counted.min())} to {int(counted.max())} and there are {self.classes} classes"
-            fix = f"Number the classes from 0 to {self.classes - 1}; {self.ignored} marks positions that do not count"
+            fix = (
+                f"Number the classes from 0 to {self.classes - 1}; {self.ignored} marks positions that the loss ignores"
+            )
             raise InputError(found, accepted="one output for each class", fix=fix)
         return table
 

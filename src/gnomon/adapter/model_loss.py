@@ -40,7 +40,11 @@ def model_loss(returned: Any, y: Tensor) -> Tensor:
     """
     if not isinstance(returned, Mapping) or "loss" not in returned:
         problem = "the model computes its loss itself, and only its predictions were passed"
-        raise InputError(problem, accepted="all that the model returned", fix="Call the loss on model(inputs)")
+        raise InputError(
+            problem,
+            accepted="everything that the model returned",
+            fix="Pass the return value of model(inputs) to the loss",
+        )
     return returned["loss"]
 
 

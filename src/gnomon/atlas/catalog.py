@@ -107,18 +107,19 @@ def _unknown(name: str) -> str:
     covered = [other for entry in catalog().values() for other in entry.claim.covers]
     near = get_close_matches(name, [*catalog(), *covered, *claim_kinds()], 3, 0.4)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    return f"atlas: there is no claim or kind {name!r}.{hint} `gnomon atlas list` shows all."
+    return f"atlas: no claim or kind has the name {name!r}.{hint} `gnomon atlas list` shows all."
 
 
 @cache
 def _ledger() -> dict[str, dict[str, Any]]:
-    """Returns the ledger, which lists what covers each statement of the atlas's scope."""
+    """Returns the contents of ``ledger.json``, which lists the claim, function or test for each statement of the
+    scope."""
     found: dict[str, dict[str, Any]] = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
     return found
 
 
 def _claim_of(name: str) -> str:
-    """Returns the claim that a statement is an alias of; otherwise raises an error that says what covers it."""
+    """Returns the claim for an alias of its id; for other ids, raises an error that says what covers the statement."""
     row = _ledger()[name]
     if row["status"] == "alias":
         return str(row["of"])

@@ -53,7 +53,7 @@ class ScopeClause(Record):
 
     @property
     def by(self) -> str:
-        """Returns the claim, function or test that covers the clause; empty if nothing does."""
+        """Returns the name of the claim, function or test that covers the clause; empty if nothing covers it."""
         return self.claim or self.function or self.test
 
 

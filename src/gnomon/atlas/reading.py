@@ -19,7 +19,7 @@ from gnomon.atlas.catalog import catalog
 from gnomon.atlas.coverage import scope_coverage
 from gnomon.core.results.record import Record
 
-__all__ = ["Chapter", "ReadingPath", "Step", "chapter_of_kind", "chapters", "claims_of_chapter", "reading_paths"]
+__all__ = ["Chapter", "ReadingPath", "ReadingStep", "chapter_of_kind", "chapters", "claims_of_chapter", "reading_paths"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Chapter(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Record):
+class ReadingStep(Record):
     """A step of a reading path: the id of a statement, an introducing sentence, and the claim that covers it.
 
     ``claim`` is empty if a function (``function``) or a note (``note``) covers the statement.
@@ -53,10 +53,10 @@ class ReadingPath(Record):
     slug: str
     title: str
     introduction: str
-    parts: tuple[tuple[str, tuple[Step, ...]], ...]
+    parts: tuple[tuple[str, tuple[ReadingStep, ...]], ...]
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ReadingStep, ...]:
         """Returns the steps of all parts, in order."""
         return tuple(step for _, steps in self.parts for step in steps)
 
@@ -119,7 +119,7 @@ def reading_paths() -> tuple[ReadingPath, ...]:
     found = []
     for row in _read("paths.json"):
         parts = tuple(
-            (part["title"], tuple(Step(name, sentence, **covered[name]) for name, sentence in part["steps"]))
+            (part["title"], tuple(ReadingStep(name, sentence, **covered[name]) for name, sentence in part["steps"]))
             for part in row["parts"]
         )
         found.append(ReadingPath(row["slug"], row["title"], row["introduction"], parts))

@@ -108,7 +108,7 @@ def block_ablation(module: nn.Module, data: Any) -> BlockAblation:
                 hook.remove()
         names = [name for name, good in same.items() if good and not _inside(name, same)]
         if not names:
-            found = "no part of the network returns an output of the shape of its input"
+            found = "no submodule returns an output of the same shape as its input"
             raise InputError(found, accepted="blocks of constant width", fix="Pass a network with residual blocks")
         if labels is not None and are_classes(labels) and whole.shape[1] > 1:
             one_hot(labels, whole.shape[1])  # raises an error for labels outside the outputs

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import images
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_targets, check_seed, integer
+from gnomon.core.inputs.checks import as_targets, check_integer, check_seed
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import predicted_classes
 from gnomon.core.modules.outputs import outputs
@@ -108,7 +108,7 @@ def patch_shuffle_accuracy(module: nn.Module, data: Any, *, patch: int = 4, seed
     """
     x, y = source(data, module=module).pair()
     inputs = images(x, module)
-    target, size = as_targets(y, len(inputs)).long().cpu(), integer("patch", patch)
+    target, size = as_targets(y, len(inputs)).long().cpu(), check_integer("patch", patch)
     n, c, h, w = inputs.shape
     if h % size or w % size:
         found = f"patches of {size} do not tile {h} x {w} pixels"
@@ -134,8 +134,12 @@ def analogy_score(embedding: Tensor, quadruples: Any) -> float:
     table = torch.as_tensor(embedding).double()
     index = torch.as_tensor(quadruples).reshape(-1, 4).long()
     if table.dim() != 2 or not len(index) or int(index.max()) >= len(table) or int(index.min()) < 0:
-        fix = "Pass rows (words, size) and row numbers (a, b, c, d)"
-        raise InputError("the quadruples do not match the rows", accepted="four row numbers in each quadruple", fix=fix)
+        fix = "Pass embedding as (words, size) and row numbers below the number of words"
+        raise InputError(
+            "quadruples holds row numbers that the embedding does not have",
+            accepted="four row numbers (a, b, c, d) for each analogy a : b = c : d",
+            fix=fix,
+        )
     unit = table / table.norm(dim=1, keepdim=True).clamp(min=1e-30)
     a, b, c, d = index.T
     near = (unit[b] - unit[a] + unit[c]) @ unit.T

@@ -24,7 +24,7 @@ from torch.nn import functional
 
 from gnomon.attribution.layers import images
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_readable, integer, number
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_readable
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -112,11 +112,11 @@ def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1
     check_readable(module)
     given = source(data, module=module)
     first = images(given.first(1).x, module)
-    weight, power = number("lam", lam, above=-1e-300), number("p", p, above=0)
+    weight, power = check_number("lam", lam, above=-1e-300), check_number("p", p, above=0)
     theta = torch.full(first.shape[2:], MASK_INITIAL_LOGIT, dtype=first.dtype, device=first.device, requires_grad=True)
     optimizer = torch.optim.Adam([theta], MASK_LEARNING_RATE)
     with preserve(module):
-        for _ in range(integer("epochs", epochs)):
+        for _ in range(check_integer("epochs", epochs)):
             for batch in given.batches():
                 x, y = images(batch.x, module), _classes(batch.y)
                 mask = symmetric(theta.sigmoid())

@@ -26,7 +26,7 @@ from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import freeze_parameters, target_of_each_example, target_scores
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_seed, integer, number
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_seed
 from gnomon.core.modules.preserve import preserve
 
 __all__ = ["gradient", "integrated_gradients", "smooth_grad"]
@@ -52,7 +52,7 @@ def integrated_gradients(
     True
     """
     inputs = one_tensor(data, module)
-    nodes, weights = np.polynomial.legendre.leggauss(integer("path_points", path_points))
+    nodes, weights = np.polynomial.legendre.leggauss(check_integer("path_points", path_points))
     nodes, weights = (nodes + 1) / 2, weights / 2
     start = _baseline(baseline, inputs)
     with preserve(module), freeze_parameters(module):
@@ -88,9 +88,9 @@ def smooth_grad(
     True
     """
     inputs = one_tensor(x, module)
-    size = number("sigma", sigma, above=0) * float(inputs.max() - inputs.min())
+    size = check_number("sigma", sigma, above=0) * float(inputs.max() - inputs.min())
     draw = torch.Generator().manual_seed(check_seed(seed))
-    count = integer("samples", samples)
+    count = check_integer("samples", samples)
     with preserve(module), freeze_parameters(module):
         which = target_of_each_example(module, inputs, target)
         total = torch.zeros_like(inputs)

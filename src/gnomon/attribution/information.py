@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import names_of_called_layers, one_tensor
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
@@ -70,7 +70,7 @@ def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
     from scipy.special import digamma
 
     x, y = _rows(a), _rows(b)
-    k, n = integer("neighbors", neighbors), len(x)
+    k, n = check_integer("neighbors", neighbors), len(x)
     if len(y) != n or n <= k + 1:
         fix = "Pass equally many samples of both, and more than neighbors"
         raise InputError(f"there are {n} and {len(y)} samples", accepted="pairs of samples", fix=fix)
@@ -134,7 +134,7 @@ def information_plane(module: nn.Module, data: Any, *, bins: int = 30) -> Inform
             accepted="pairs",
             fix="Pass one class for each input",
         )
-    cells = integer("bins", bins)
+    cells = check_integer("bins", bins)
     kept = outputs_of_layers(module, inputs, names_of_called_layers(module, inputs))
     found = {name: _plane(h, classes, cells) for name, h in kept.items() if len(h) == len(inputs)}
     about_input, about_target = zip(*found.values(), strict=True)
@@ -175,7 +175,8 @@ class BottleneckCurve(Result):
     def verdict(self) -> str:
         """Summarizes the result in one sentence."""
         return (
-            f"Below the trade-off parameter beta = {self.critical:.3g} the best code keeps no information; the "
+            f"Below the trade-off parameter beta = {self.critical:.3g} the best compressed code keeps no information "
+            "(information bottleneck); the "
             f"optimality equations hold up to {self.residual:.1e}."
         )
 

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.modules.capture import capture
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -72,10 +72,10 @@ def invert_layer(
     True
     """
     inputs = one_tensor(data, module)
-    smooth = number("tv", tv, above=-1e-300)
+    smooth = check_number("tv", tv, above=-1e-300)
     z = torch.full_like(inputs, float(inputs.mean())).requires_grad_()
-    total = integer("iterations", iterations)
-    optimizer = torch.optim.Adam([z], number("rate", rate, above=0))
+    total = check_integer("iterations", iterations)
+    optimizer = torch.optim.Adam([z], check_number("rate", rate, above=0))
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total)
     with preserve(module), capture(module, (layer,)) as kept:
         with torch.no_grad():

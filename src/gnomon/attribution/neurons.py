@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed, check_weights
 from gnomon.core.results import Result
 
 __all__ = ["NeuronDistance", "neuron_distance"]
@@ -34,8 +34,9 @@ class NeuronDistance(Result):
     def verdict(self) -> str:
         """Reports how different the two sets of neurons are."""
         return (
-            f"The neurons of the two networks ({self.widths[0]} and {self.widths[1]}) are {self.distance:.3g} apart, "
-            f"{self.distance / max(self.spread, 1e-300):.1%} of their spread."
+            f"The neurons of the two networks ({self.widths[0]} and {self.widths[1]}) differ: their weight vectors "
+            f"have optimal transport distance {self.distance:.3g}, {self.distance / max(self.spread, 1e-300):.1%} of "
+            "the spread of the weights."
         )
 
 
@@ -62,8 +63,8 @@ def neuron_distance(
     >>> neuron_distance(net, net).distance
     0.0
     """
-    power, m = number("exponent", exponent), integer("directions", directions)
-    clouds = [_neurons(net, integer("layer", layer, least=0), power) for net in (a, b)]
+    power, m = check_number("exponent", exponent), check_integer("directions", directions)
+    clouds = [_neurons(net, check_integer("layer", layer, least=0), power) for net in (a, b)]
     if clouds[0].shape[1] != clouds[1].shape[1]:
         found = f"the neurons have {clouds[0].shape[1]} and {clouds[1].shape[1]} weights"
         raise InputError(

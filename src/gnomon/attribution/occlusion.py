@@ -22,7 +22,7 @@ from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import target_of_each_example, target_scores
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.modules.preserve import preserve
 
 __all__ = ["occlusion"]
@@ -46,7 +46,7 @@ def occlusion(
     torch.Size([2, 1, 4, 4])
     """
     inputs = one_tensor(data, module, whole=True)
-    size, step = integer("window", window), integer("stride", stride)
+    size, step = check_integer("window", window), check_integer("stride", stride)
     patch = inputs.new_tensor(cover)
     places = _windows(inputs.shape[1:], size, step)
     together = max(1, EXAMPLES_PER_PASS // len(inputs))

@@ -41,7 +41,8 @@ class OrbitCurvature(Result):
         """Summarizes the result in one sentence."""
         a, b = self.curvature[0], self.curvature[-1]
         return (
-            f"Paths {'straighten' if b < a else 'bend'} with depth: mean turn {a:.2f} at the input, {b:.2f} at the end."
+            f"Paths {'straighten' if b < a else 'bend'} with depth: the mean angle between consecutive steps is "
+            f"{a:.2f} radians at the input, {b:.2f} at the end."
         )
 
     def plots(self) -> tuple[Plot, ...]:

@@ -80,7 +80,7 @@ class LayerProbes(Result):
         depth = range(len(self.layers))
         rising = [Line(n, depth, [getattr(layer, n) for layer in self.layers]) for n in ("linear", "nearest")]
         spread = Line("within / between", depth, [layer.fisher for layer in self.layers])
-        words = "Rising curves mean that classes separate with depth."
+        words = "Rising curves mean that deeper layers separate the classes better."
         return (
             Plot("Separation of classes", tuple(rising), Axis("layer"), Axis("accuracy of a probe"), words),
             Plot("Spread within classes", (spread,), Axis("layer"), Axis("within / between", log=True)),

@@ -48,7 +48,11 @@ class Attribution(Result):
         if self.completeness is None:
             return text + "."
         worst = float(self.completeness.max())
-        missing = "the values add up" if worst <= MAX_COMPLETENESS_ERROR else "the values do not add up, use more steps"
+        missing = (
+            "the values sum to the change of the output"
+            if worst <= MAX_COMPLETENESS_ERROR
+            else "the values do not sum to the change of the output, use more steps"
+        )
         return f"{text}; {missing} (error up to {100 * worst:.2g} %)."
 
     def plots(self) -> tuple[Plot, ...]:

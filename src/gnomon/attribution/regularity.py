@@ -18,7 +18,7 @@ import torch
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array, as_tensor
-from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, integer
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 
 __all__ = ["LabelRegularity", "label_regularity"]
@@ -63,7 +63,7 @@ def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> Label
     """
     flat, bins = (
         as_numbers(features, "features").detach().flatten(1).double(),
-        integer("bins", bins),
+        check_integer("bins", bins),
     )
     labels, n = as_tensor(labels), len(flat)
     if n != len(labels) or n * (n - 1) // 2 < bins:

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from gnomon.attribution.inversion import invert_layer
 from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import relative_change
 from gnomon.core.modules.capture import outputs_of_layers
@@ -92,14 +92,16 @@ def representation_report(
         found = (
             "transformations is empty" if not transformations else "there are fewer than two classes or three examples"
         )
-        raise InputError(found, accepted="transformations that should not matter, and classes",
+        raise InputError(found, accepted="transformations that should not change the class, and classes",
                                 fix="Pass transformations=[lambda x: x.flip(3)] and classes")  # fmt: skip
     h = _features(module, layer, inputs)
     moved = [relative_change(h, _features(module, layer, g(inputs))) for g in transformations]  # (1)
     few, flat = h[:MAX_COMPARED_EXAMPLES], inputs.flatten(1).double()[:MAX_COMPARED_EXAMPLES]
     apart = torch.pdist(flat)
     ratios = torch.pdist(few)[apart > 0] / apart[apart > 0]
-    back = invert_layer(module, layer, inputs[:MAX_INVERTED_EXAMPLES], iterations=integer("iterations", iterations))
+    back = invert_layer(
+        module, layer, inputs[:MAX_INVERTED_EXAMPLES], iterations=check_integer("iterations", iterations)
+    )
     return RepresentationReport(layer, max(moved), float(ratios.max()), back.psnr, _separation(h, y))
 
 

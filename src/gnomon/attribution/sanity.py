@@ -25,7 +25,7 @@ from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import target_of_each_example, target_scores
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
@@ -95,7 +95,7 @@ def sanity_check(
         raise InputError(found, accepted="an Attribution", fix="Return Attribution(values, target, name)")
     draw = torch.Generator().manual_seed(check_seed(seed))
     alike = []
-    for _ in range(integer("draws", draws)):
+    for _ in range(check_integer("draws", draws)):
         other = shuffle_parameters(module, draw)
         alike.append(rank_correlation(own.values, method(other, inputs, which).values))
     labels = (
@@ -189,7 +189,7 @@ def deletion_insertion(
     draw = torch.Generator().manual_seed(check_seed(seed))
     flat = attribution.values.flatten(1)
     orders = flat.argsort(1, descending=True), torch.rand(flat.shape, generator=draw).to(flat).argsort(1)
-    shares = torch.linspace(0, 1, integer("points", points, least=2)).tolist()
+    shares = torch.linspace(0, 1, check_integer("points", points, least=2)).tolist()
     curves: dict[str, list[float]] = {"deletion": [], "insertion": [], "random": []}
     with preserve(module, grad=False):
         for share in shares:

@@ -60,8 +60,8 @@ class ContactSheet(Result):
         maps: tuple[Plot, ...] = ()
         if values.dim() == 4:
             words = (
-                "Red pixels raise the output of the decision, blue ones lower it (integrated gradients); one square "
-                "for each example."
+                "Red pixels raise the output of the predicted class, blue pixels lower it (integrated gradients); one "
+                "image for each example."
             )
             if not self.sanity.depends_on_model:
                 words += " The maps hardly change with shuffled weights: they show the images, not the network."

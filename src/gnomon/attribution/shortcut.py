@@ -35,7 +35,7 @@ from torch import Tensor, nn
 from gnomon.attribution.gradient import gradient
 from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, check_seed, number
+from gnomon.core.inputs.checks import check_number, check_readable, check_seed
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import predicted_classes
 from gnomon.core.modules.outputs import outputs
@@ -106,12 +106,14 @@ class Shortcuts(Result):
     def verdict(self) -> str:
         """Summarizes the result in one sentence."""
         if self.named:
-            return f"The network uses a shortcut, {', '.join(self.named)}, which predicts the classes alone."
+            return f"The network uses a shortcut, {', '.join(self.named)}, which predicts the classes by itself."
         if not self.reliance:
-            return "No feature can be exchanged between examples."
+            return "No feature was tested: none can be exchanged between examples."
         if self.offered:
             them = ", ".join(self.offered)
-            return f"The data offer a shortcut, {them}, which predicts the classes alone; the network does not use it."
+            return (
+                f"The data offer a shortcut, {them}, which predicts the classes by itself; the network does not use it."
+            )
         top = max(self.reliance, key=lambda r: r.lost)
         if top.lost <= 0:
             return "No shortcut was found: no correct decision changes if one feature is taken from another example."
@@ -172,7 +174,7 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
         raise InputError(
             "there are too few examples, or their targets are not classes", accepted="examples with classes", fix=fix
         )
-    allowed = number("level", level, above=0, below=1)
+    allowed = check_number("level", level, above=0, below=1)
     x, y = one_tensor(batch.x, module), batch.y.long()
     pairs = _Pairs.of(module, x, y, check_seed(seed))
     kinds = [_features(module, pairs)]

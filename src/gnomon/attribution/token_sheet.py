@@ -58,7 +58,11 @@ class TokenSheet(Result):
     def verdict(self) -> str:
         """Summarizes the most important results in a few sentences."""
         first = ", ".join(f"'{word}' {share:.0%}" for word, share in list(self.shares.items())[:3])
-        doubt = "" if self.sanity.depends_on_model else " The shares hardly change with shuffled weights."
+        doubt = (
+            ""
+            if self.sanity.depends_on_model
+            else " These attributions hardly change if the weights are shuffled, so they do not explain the network."
+        )
         return f"Tokens with the largest share of the attribution: {first}.{doubt} {self.probes.verdict}"
 
     def plots(self) -> tuple[Plot, ...]:

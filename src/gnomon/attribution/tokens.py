@@ -25,7 +25,7 @@ from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import target_of_each_example
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
@@ -56,7 +56,7 @@ def token_attribution(
     embedding = _embedding(module, read)
     with preserve(module, grad=False):
         which, rows = target_of_each_example(module, read, target), embedding(read)
-        token = None if baseline is None else integer("baseline", baseline, least=0)
+        token = None if baseline is None else check_integer("baseline", baseline, least=0)
         start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
     many = rows_at_once(rows)  # number of examples per batch; each batch contains all path points of its examples
     found = [

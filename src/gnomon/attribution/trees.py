@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.metrics import predicted_classes
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -42,7 +42,8 @@ class SurrogateTree(Result):
     def verdict(self) -> str:
         """Summarizes the result in one sentence."""
         return (
-            f"A tree of depth {self.depths[-1]} decides like the network on {self.fidelity[-1]:.1%} of held-out inputs."
+            f"A tree of depth {self.depths[-1]} makes the same decision as the network on {self.fidelity[-1]:.1%} of "
+            "held-out inputs."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -78,7 +79,7 @@ def surrogate_tree(
 
     fit, rest = arrays(order[:cut]), arrays(order[cut:] if cut < len(order) else order)
     found, tree = [], None
-    sizes = tuple(integer("depths", depth) for depth in depths)
+    sizes = tuple(check_integer("depths", depth) for depth in depths)
     for depth in sizes:
         tree = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(*fit)
         found.append(float(tree.score(*rest)))  # (1)

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.probes import pool_positions
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.capture import capture, outputs_of_layers
 from gnomon.core.modules.preserve import preserve
@@ -83,14 +83,14 @@ def visualize_unit(
     True
     """
     check_readable(module)
-    penalty, smooth = number("l2", l2, above=-1e-300), number("tv", tv, above=-1e-300)
+    penalty, smooth = check_number("l2", l2, above=-1e-300), check_number("tv", tv, above=-1e-300)
     like = next(module.parameters(), torch.zeros(()))
     draw = torch.Generator().manual_seed(check_seed(seed))
     x = (0.01 * torch.randn(1, *shape, generator=draw)).to(like.device, like.dtype).requires_grad_()
-    optimizer = torch.optim.Adam([x], number("rate", rate, above=0))
+    optimizer = torch.optim.Adam([x], check_number("rate", rate, above=0))
     values = []
     with preserve(module), capture(module, (layer,)) as kept:
-        for _ in range(integer("iterations", iterations)):
+        for _ in range(check_integer("iterations", iterations)):
             run(module, x)
             h = kept[layer].flatten(2).mean(2) if kept[layer].dim() == 4 else kept[layer].flatten(1)
             value = (h @ _vector(unit, h.shape[1]).to(h))[0]
@@ -121,8 +121,10 @@ class TopActivating(Result):
         """Summarizes the result in one sentence."""
         if self.classes is None:
             first = ", ".join(str(int(i)) for i in self.index[:3])
-            return f"Examples {first} excite the direction most; pass their classes to measure purity."
-        return f"Of the {len(self.index)} examples that excite the direction most, {self.purity:.0%} are of one class."
+            return f"Examples {first} activate the direction most; pass their classes to measure purity."
+        return (
+            f"Of the {len(self.index)} examples that activate the direction most, {self.purity:.0%} are of one class."
+        )
 
 
 @names_call
@@ -138,7 +140,7 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
     check_readable(module)
     batch = source(data, module=module).whole()
     h = outputs_of_layers(module, batch.x, (layer,), keep=pool_positions)[layer]
-    return _top(h, _vector(direction, h.shape[1]).to(h), batch.y, integer("k", k))
+    return _top(h, _vector(direction, h.shape[1]).to(h), batch.y, check_integer("k", k))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,7 @@ def direction_semantics(
     spread = h.std(0) > 1e-9 * h.abs().max()
     basis = torch.eye(h.shape[1], dtype=h.dtype)[spread][:directions]
     free = torch.randn(directions, h.shape[1], generator=draw, dtype=h.dtype)
-    size = integer("k", k)
+    size = check_integer("k", k)
     purity = [sum(_top(h, v, batch.y, size).purity for v in vs) / max(len(vs), 1) for vs in (basis, free)]
     drawn = [batch.y[torch.randperm(len(batch.y), generator=draw)[:size]] for _ in range(200)]
     return DirectionSemantics(purity[0], purity[1], sum(float(y.bincount().max()) / len(y) for y in drawn) / 200)

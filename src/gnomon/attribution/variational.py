@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_seed, integer
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_seed
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.results import Interval, Result
 
@@ -60,7 +60,10 @@ class VariationalInformation(Result):
     def verdict(self) -> str:
         """Summarizes the result in one sentence."""
         low = max(self.interval.low, 0.0)
-        return f"At least {low:.3g} nats are shared (bound {self.bound:.3g}, standard error {self.error:.2g})."
+        return (
+            f"The two variables share at least {low:.3g} nats of information (bound {self.bound:.3g}, standard "
+            f"error {self.error:.2g})."
+        )
 
 
 @names_call
@@ -80,7 +83,7 @@ def variational_information(a: Any, b: Any, *, steps: int = 500, seed: int = 0) 
     if len(x) != len(y) or len(x) < MIN_SAMPLES:
         fix = f"Pass equally many samples of both, at least {MIN_SAMPLES}"
         raise InputError(f"there are {len(x)} and {len(y)} samples", accepted="pairs of samples", fix=fix)
-    total, number = integer("steps", steps), check_seed(seed)
+    total, number = check_integer("steps", steps), check_seed(seed)
     x, classes = _scale(x.reshape(len(x), -1)), not y.is_floating_point() and y.dim() == 1
     with random_state(number), torch.enable_grad():
         order = torch.randperm(len(x))

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_readable, check_seed
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.layer_classes import DROPOUTS
 from gnomon.core.modules.outputs import outputs, run_to_rows
@@ -84,7 +84,7 @@ def dropout_predictive(
     True
     """
     check_readable(module)
-    m, seed = integer("draws", draws, least=2), check_seed(seed)
+    m, seed = check_integer("draws", draws, least=2), check_seed(seed)
     parts = [part for part in module.modules() if isinstance(part, DROPOUTS)]
     if not parts:
         raise InputError("the module has no dropout layer", accepted="at least one dropout layer", fix="Add nn.Dropout")

@@ -20,7 +20,7 @@ from torch import nn
 from gnomon.bayes.predictive import PosteriorPrediction, from_outputs
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
-from gnomon.core.inputs.checks import check_module, check_seed, check_type, integer, number
+from gnomon.core.inputs.checks import check_integer, check_module, check_number, check_seed, check_type
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.outputs import output_rows
@@ -30,7 +30,7 @@ from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training import CrossEntropy, Run, train
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.native import OptimizerChoice
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["DeepEnsemble", "deep_ensemble"]
 
@@ -121,10 +121,14 @@ def deep_ensemble(
     True
     """
     if isinstance(make, nn.Module):
-        fix = "Pass a function that makes a new one, such as lambda: nn.Sequential(...)"
-        raise InputError(f"make is one {type(make).__name__}", accepted="a new network for each member", fix=fix)
+        fix = "Pass a function, such as lambda: nn.Sequential(...)"
+        raise InputError(
+            f"make is a {type(make).__name__}",
+            accepted="a function that returns a new network for each member",
+            fix=fix,
+        )
     check_type("make", make, Callable, fix="Pass a function that returns a new network")
-    members, noise = integer("members", members, least=2), number("noise", noise, above=0)
+    members, noise = check_integer("members", members, least=2), check_number("noise", noise, above=0)
     first, runs = check_seed(seed), []
     for i in range(members):
         with random_state(first + i):

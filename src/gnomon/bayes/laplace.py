@@ -30,7 +30,7 @@ from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.gauss_newton import gauss_newton_diagonal, gauss_newton_rows
 from gnomon.bayes.posterior import ModulePosterior, module_posterior
 from gnomon.core.errors import BudgetError, InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.losses import CrossEntropy, Squared
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -83,7 +83,7 @@ class Laplace(Result):
     @names_call
     def evidence(self, prior_precision: float) -> float:
         """Returns the log evidence (log marginal likelihood) for another prior precision; equation (2)."""
-        d = number("prior_precision", prior_precision, above=0)
+        d = check_number("prior_precision", prior_precision, above=0)
         spread = float(torch.log1p(self.eigenvalues / d).sum())
         return self.fit - d / 2 * float(self.center.square().sum()) - spread / 2  # (2)
 
@@ -102,7 +102,7 @@ class Laplace(Result):
 
         They belong to the network linearized at ``center``; in the network itself they predict far worse.
         """
-        draws = integer("draws", draws)
+        draws = check_integer("draws", draws)
         needed = 3 * 8 * draws * len(self.center)
         if needed > SHARE_OF_FREE_MEMORY * free_bytes():
             what = f"{draws} draws of {len(self.center):,} parameters need {needed / 1e9:.1f} GB"
@@ -178,7 +178,7 @@ def laplace(
     if isinstance(posterior.objective.loss, Squared):
         fit -= len(posterior) * posterior.width * log(2 * pi * noise**2) / 2
     raw = Laplace(center, values.clamp(min=0), vectors, 1.0, 0.0, len(posterior), fit)
-    chosen = _best(raw) if prior_precision is None else number("prior_precision", prior_precision, above=0)
+    chosen = _best(raw) if prior_precision is None else check_number("prior_precision", prior_precision, above=0)
     return Laplace(center, raw.eigenvalues, vectors, chosen, raw.evidence(chosen), len(posterior), fit)
 
 
@@ -209,7 +209,7 @@ def _spectrum(
             total += batch.T @ batch  # (1)
         return torch.linalg.eigh(total)
     every = torch.cat(list(gauss_newton_rows(posterior, center)))
-    most = min(every.shape) if rank is None else min(integer("rank", rank), *every.shape)
+    most = min(every.shape) if rank is None else min(check_integer("rank", rank), *every.shape)
     values, inner = torch.linalg.eigh(every @ every.T)
     values, inner = values[-most:], inner[:, -most:]
     kept = values > values[-1] * max(every.shape) * torch.finfo(torch.float64).eps

@@ -22,7 +22,7 @@ from gnomon.adapter.adapt import adapt_examples
 from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import check_readable, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_readable
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import AbstractSource, source
 from gnomon.core.losses import CrossEntropy, Logistic
@@ -156,8 +156,8 @@ def module_posterior(
     if isinstance(module, nn.Module):
         module, data = adapt_examples(module, data)
     check_readable(module)
-    prior_std = number("prior_std", prior_std, above=0)
-    noise = number("noise", noise, above=0)
+    prior_std = check_number("prior_std", prior_std, above=0)
+    noise = check_number("noise", noise, above=0)
     with preserve(module, mode=None):
         examples = source(data, module=module)
         objective = Objective.of(examples, module, _loss_for(examples, module, loss)).indexable()
@@ -184,6 +184,6 @@ def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> floa
     >>> prior_to_weight_decay(2.0, 1.0, 100)
     0.0025
     """
-    return number("noise", noise, above=0) ** 2 / (
-        integer("examples", examples) * number("prior_std", prior_std, above=0) ** 2
+    return check_number("noise", noise, above=0) ** 2 / (
+        check_integer("examples", examples) * check_number("prior_std", prior_std, above=0) ** 2
     )

@@ -27,7 +27,7 @@ from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.linearized import linearized_outputs
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_type, integer
+from gnomon.core.inputs.checks import check_integer, check_type
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.results import Axis, Plot, Result, Scatter
@@ -100,7 +100,7 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
         found = f"there are {len(vectors)} draws of {vectors.shape[1]} numbers; the module has {wanted} parameters"
         fix = "Pass what sample(posterior, posterior.start) returns"
         raise InputError(found, accepted="at least two draws of all parameters", fix=fix)
-    vectors = vectors[:: max(1, len(vectors) // integer("most", most))]
+    vectors = vectors[:: max(1, len(vectors) // check_integer("most", most))]
     if draws.center is not None:
         outputs = linearized_outputs(posterior, draws.center, vectors, inputs)  # (3)
     else:

@@ -10,7 +10,7 @@ from gnomon.bayes.density import LogDensity, LogDensityWithGradient
 from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.samplers import HMC, AbstractSampler
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_seed, check_type, integer
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_seed, check_type
 
 __all__ = ["sample"]
 
@@ -52,8 +52,8 @@ def sample(
     >>> bool(((result.mean - 3).abs() < 4 * result.error).all()), result.values.shape
     (True, torch.Size([8, 50, 2]))
     """
-    chains, draws = integer("chains", chains), integer("draws", draws)
-    warmup = integer("warmup", warmup, least=0)
+    chains, draws = check_integer("chains", chains), check_integer("draws", draws)
+    warmup = check_integer("warmup", warmup, least=0)
     sampler = HMC() if method is None else method
     check_type("method", sampler, AbstractSampler, fix="Pass HMC(), Langevin() or Metropolis()")
     generator = torch.Generator().manual_seed(check_seed(seed))

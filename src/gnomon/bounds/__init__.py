@@ -25,7 +25,7 @@ from gnomon.bounds.pacbayes import (
     mcallester_bound,
     seeger_bound,
 )
-from gnomon.bounds.replaced import replace_one_gap
+from gnomon.bounds.replace_one import replace_one_gap
 from gnomon.bounds.scaling import scaling_law
 from gnomon.bounds.stability import ridge_stability
 from gnomon.bounds.weight_bounds import generalization_bounds

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, number
+from gnomon.core.inputs.checks import as_numbers, check_number
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["BarronNorm", "barron_norm"]
@@ -38,7 +38,7 @@ class BarronNorm(Result):
         """Returns a number of hidden units that is enough to approximate the function within a root mean square error;
         equation (1).
         """
-        error = number("error", error, above=0.0)
+        error = check_number("error", error, above=0.0)
         return ceil((2 * self.radius * self.norm / error) ** 2)
 
     @property
@@ -74,7 +74,7 @@ def barron_norm(values: Any, lengths: Sequence[float], *, periodic: bool = False
     1.0
     """
     grid = as_numbers(values, "values").double()
-    sides = [number("lengths", side, above=0.0) for side in lengths]
+    sides = [check_number("lengths", side, above=0.0) for side in lengths]
     if grid.dim() != len(sides) or grid.dim() == 0:
         found = f"values have {grid.dim()} axes, and there are {len(sides)} lengths"
         raise InputError(found, accepted="one length for each axis", fix="Pass the side of the box along every axis")

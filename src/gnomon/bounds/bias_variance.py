@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import take
-from gnomon.core.inputs.checks import check_module, check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_module, check_seed
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -86,7 +86,7 @@ def bias_variance(
     >>> found.error < 1e-2
     True
     """
-    seed, draws, steps = check_seed(seed), integer("draws", draws), integer("steps", steps)
+    seed, draws, steps = check_seed(seed), check_integer("draws", draws), check_integer("steps", steps)
     if draws < 2:
         raise InputError(f"draws is {draws}", accepted="at least 2 draws", fix="Pass draws=2 or more")
     x, y = _numbers(data)

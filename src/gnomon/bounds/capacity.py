@@ -30,7 +30,7 @@ from torch import Tensor, nn
 
 from gnomon.bounds.bound import Bound
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_module, check_number
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Hypothesis, Interval, QuantityDefinition, Result, Value
@@ -60,7 +60,7 @@ def sauer_bound(m: int, dimension: int) -> int:
     >>> sauer_bound(3, 5) == 2**3                                                 # below the dimension: all of them
     True
     """
-    m, dimension = (integer(k, v, least=0) for k, v in (("m", m), ("dimension", dimension)))
+    m, dimension = (check_integer(k, v, least=0) for k, v in (("m", m), ("dimension", dimension)))
     return sum(comb(m, i) for i in range(min(m, dimension) + 1))  # (1)
 
 
@@ -80,7 +80,7 @@ def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
     >>> round(vc_bound(10_000, sauer_bound(10_000, 2)), 3)
     0.27...
     """
-    n, delta = integer("n", n), number("delta", delta, above=0, below=1)
+    n, delta = check_integer("n", n), check_number("delta", delta, above=0, below=1)
     if not ways >= 1:
         raise InputError(f"ways is {ways}", accepted="at least one labeling", fix="Pass sauer_bound(n, dimension)")
     return sqrt(32 * (log(ways) + log(8 / delta)) / n)  # (2)
@@ -116,7 +116,7 @@ def massart_bound(m: int, ways: float) -> float:
     >>> massart_bound(8, 1.0)                                                     # one labeling: nothing to fit
     0.0
     """
-    return sqrt(2 * log(ways) / integer("m", m))  # (6)
+    return sqrt(2 * log(ways) / check_integer("m", m))  # (6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +160,9 @@ def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: i
     """
     table = as_numbers(x, "x").double().flatten(1)
     check_finite_inputs(table)
-    draws = integer("draws", draws, least=2)
+    draws = check_integer("draws", draws, least=2)
     signs = _signs(len(table), draws, seed)
-    sizes = number("radius", radius, above=0) * (signs @ table).norm(dim=1) / len(table)  # (4)
+    sizes = check_number("radius", radius, above=0) * (signs @ table).norm(dim=1) / len(table)  # (4)
     return _estimate(sizes, radius * float(table.norm()) / len(table), len(table))
 
 
@@ -182,10 +182,10 @@ def kernel_rademacher(
     True
     """
     k = kernel.double()
-    draws = integer("draws", draws, least=2)
+    draws = check_integer("draws", draws, least=2)
     signs = _signs(len(k), draws, seed)
     quadratic = ((signs @ k) * signs).sum(1).clamp_min(0)
-    sizes = number("radius", radius, above=0) * quadratic.sqrt() / len(k)  # (5)
+    sizes = check_number("radius", radius, above=0) * quadratic.sqrt() / len(k)  # (5)
     return _estimate(sizes, radius * float(k.diagonal().sum().clamp_min(0)) ** 0.5 / len(k), len(k))
 
 
@@ -210,7 +210,7 @@ def min_norm_bound(
     >>> float(bound.factors[0].value), bound.vacuous                          # nothing is known between the points
     (2.0, True)
     """
-    delta, n = number("delta", delta, above=0, below=1), len(kernel)
+    delta, n = check_number("delta", delta, above=0, below=1), len(kernel)
     target = y.double().reshape(-1)
     factor, info = torch.linalg.cholesky_ex((kernel.double() + kernel.double().mT) / 2)
     if int(info):

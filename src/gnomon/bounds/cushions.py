@@ -69,7 +69,7 @@ class LayerCushions(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the layer and interlayer cushion of each layer."""
         bars = (Bars("layer", self.names, self.layer), Bars("to the output", self.names, self.interlayer))
-        words = "The larger, the better a layer's signals survive noise, and the better it can be compressed."
+        words = "A layer with a larger cushion tolerates more noise and can be compressed further."
         return (Plot("LayerCushions", bars, Axis("cushion"), caption=words),)
 
 

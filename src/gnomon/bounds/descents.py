@@ -27,12 +27,12 @@ from torch import Tensor, nn
 from gnomon.bounds.double_descent import DoubleDescent, summarize_errors
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count, take
-from gnomon.core.inputs.checks import check_module, integer
+from gnomon.core.inputs.checks import check_integer, check_module
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.training import Adam, train
-from gnomon.training.native import OptimizerChoice
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["epoch_wise_double_descent", "sample_wise_double_descent"]
 
@@ -71,7 +71,7 @@ def sample_wise_double_descent(
     rows = []
     for size in wanted:
         pairs = []
-        for seed in range(integer("draws", draws)):
+        for seed in range(check_integer("draws", draws)):
             index = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[:size]
             a, b = take(x, index), y[index]
             model = fit(a, b, seed)  # (1)
@@ -118,11 +118,11 @@ def epoch_wise_double_descent(
     """
     wanted = _growing(epochs)
     (x, y), (z, t) = (source(part).pair() for part in (data, test))
-    size = min(integer("batch", batch), len(y))
+    size = min(check_integer("batch", batch), len(y))
     each = -(-len(y) // size)
     looks = [each * e for e in wanted]
     runs = []
-    for seed in range(integer("draws", draws)):
+    for seed in range(check_integer("draws", draws)):
         net = factory(seed)
         check_module(net)
         seen: dict[int, list[float]] = {}
@@ -134,7 +134,7 @@ def epoch_wise_double_descent(
         rule = Adam(1e-3) if optimizer is None else optimizer
         train(net, (x, y), optimizer=rule, steps=looks[-1], batch=size, record=looks, watch={"error": look}, seed=seed)
         if looks[-1] not in seen:
-            found = f"training ended at step {max(seen)} of {looks[-1]}"
+            found = f"training diverged after step {max(seen)} of {looks[-1]}"
             raise InputError(found, accepted="a run that stays finite", fix="Use a smaller learning rate")
         runs.append([seen[step] for step in looks])  # (2)
     table = torch.tensor(runs, dtype=torch.float64)
@@ -142,7 +142,7 @@ def epoch_wise_double_descent(
 
 
 def _growing(sizes: Sequence[int]) -> list[int]:
-    wanted = [integer("sizes", size) for size in sizes]
+    wanted = [check_integer("sizes", size) for size in sizes]
     if len(wanted) < 3 or sorted(set(wanted)) != wanted:
         raise InputError(f"sizes is {list(sizes)}"[:80], accepted="three growing sizes", fix="Pass sizes in order")
     return wanted

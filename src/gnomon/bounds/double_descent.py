@@ -29,7 +29,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Band, Line, Plot, Reference, Result
 from gnomon.core.results.plot import Mark
@@ -50,7 +50,7 @@ def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
     >>> isotropic_risk(100, 200, noise=0.0, signal=1.0)                       # half of the target is not seen
     0.5
     """
-    n, p = integer("n", n), integer("p", p)
+    n, p = check_integer("n", n), check_integer("p", p)
     if abs(p - n) <= 1:
         return inf if noise > 0 else (0.0 if p <= n else signal * (1 - n / p))
     if p < n:
@@ -84,7 +84,7 @@ def spectral_risk(
     >>> round(spectral_risk(ones, ones / 20, 200, noise=0.1), 6) == round(0.5 + 0.1 * 200 / 200, 6)
     True
     """
-    n, values, target = integer("n", n), eigenvalues.double(), coefficients.double()
+    n, values, target = check_integer("n", n), eigenvalues.double(), coefficients.double()
     if not ridge >= 0 or not noise >= 0 or bool((values < 0).any()):
         raise out_of_range("ridge, noise and eigenvalues", "at least 0", (ridge, noise))
     live = int((values > 0).sum())
@@ -208,10 +208,10 @@ def double_descent(
     ...                draws=1).peak
     40
     """
-    chosen = [number("sizes", float(size), above=0) for size in sizes]
+    chosen = [check_number("sizes", float(size), above=0) for size in sizes]
     if len(chosen) < 3 or sorted(chosen) != chosen:
         raise InputError(f"sizes is {list(sizes)}"[:80], accepted="three growing sizes", fix="Pass sizes in order")
-    draws = integer("draws", draws)
+    draws = check_integer("draws", draws)
     (x, y), (z, t) = (source(part).pair() for part in (data, test))
     rows = []
     for size in sizes:

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.checks import check_number, check_readable
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
@@ -87,7 +87,7 @@ def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: 
     2.0
     """
     check_readable(module)
-    sure = number("confidence", confidence, above=0, below=1)
+    sure = check_number("confidence", confidence, above=0, below=1)
     rows = [_losses(module, part) for part in (train, test)]
     from scipy.special import ndtri  # slow to import
 

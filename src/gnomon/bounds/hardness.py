@@ -18,7 +18,7 @@ from torch import nn
 
 from gnomon.bounds.output_margins import output_margins
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_module, check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_module, check_seed
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.copies import copy_module
@@ -52,8 +52,8 @@ class DatasetHardness(Result):
         if self.margins[-1] <= 0:
             return "Training does not fit the random labels (median margin below 0). Train longer to compare margins."
         return (
-            f"With true labels the normalized margin is {self.advantage:.2g} times as large as with random labels (1: "
-            f"as hard as noise)."
+            f"With true labels the normalized margin is {self.advantage:.2g} times as large as with random labels (1 "
+            "means that true labels are as hard to fit as random ones)."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -90,7 +90,7 @@ def dataset_hardness(
     >>> found.margins[0] > found.margins[-1]
     True
     """
-    seed, steps = check_seed(seed), integer("steps", steps)
+    seed, steps = check_seed(seed), check_integer("steps", steps)
     x, y = source(data).pair()
     if not are_classes(y):
         raise InputError(f"the targets are {y.dtype}", accepted="integer classes", fix="Pass whole numbers as targets")

@@ -42,7 +42,7 @@ from torch import Tensor
 
 from gnomon.bounds.scaling import ScalingLaw, scaling_law
 from gnomon.core.errors import InputError, NotFiniteError, names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
@@ -97,8 +97,13 @@ class LearningCurve(Result):
         """Reports the current error, and the predicted error with twice as many examples."""
         share = f"{self.now / self.spread:.1%} of the variance of the targets" if self.spread > 0 else f"{self.now:.3g}"
         if self.gain is None:
-            return f"With {self.examples} examples the error is {share}; the effect of more examples is unknown."
-        return f"With {self.examples} examples the error is {share}; twice as many would remove {self.gain:.0%} of it."
+            return (
+                f"With {self.examples} examples the error is {share}; it is unknown how much more examples would help."
+            )
+        return (
+            f"With {self.examples} examples the error is {share}; twice as many examples would remove "
+            f"{self.gain:.0%} of it."
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -158,9 +163,9 @@ def learning_curve(
         raise NotFiniteError(
             "the kernel or y is not finite", accepted="finite numbers", fix="Remove the rows that are not finite"
         )
-    chosen = 1e-3 * float(k.diagonal().mean()) if ridge is None else number("ridge", ridge, above=0)
+    chosen = 1e-3 * float(k.diagonal().mean()) if ridge is None else check_number("ridge", ridge, above=0)
     wanted = [n // 2**j for j in range(12) if n // 2**j >= MIN_ROWS][::-1] if sizes is None else list(sizes)
-    asked = [integer("sizes", size) for size in wanted]
+    asked = [check_integer("sizes", size) for size in wanted]
     centered = targets - targets.mean(0)
     known = _Known.of(k, targets, chosen)
     now, noise = known.left_out(chosen)

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from gnomon.bounds.capacity import RademacherComplexity
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
-from gnomon.core.inputs.checks import check_module, check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_module, check_number, check_seed
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.machine.budget import limit_time
@@ -132,7 +132,7 @@ def memorization(
     >>> max(found.random), found.rademacher                                # orthogonal inputs: any labels are fitted
     (1.0, 1.0)
     """
-    seed, steps = check_seed(seed), integer("steps", steps)
+    seed, steps = check_seed(seed), check_integer("steps", steps)
     x, y = _classes(data)
     kinds = int(y.max()) + 1
     if kinds < 2:
@@ -202,7 +202,7 @@ def forgetting_events(
     """
     check_module(module)
     x, y = _classes(data)
-    steps = integer("steps", steps)
+    steps = check_integer("steps", steps)
     looks = sorted({round(steps * k / EVALUATIONS) for k in range(EVALUATIONS + 1)})
     seen: list[Tensor] = []
 
@@ -211,7 +211,7 @@ def forgetting_events(
             seen.append(model(x).argmax(1) == y)
         return 0.0
 
-    size = min(integer("batch", batch), len(y))
+    size = min(check_integer("batch", batch), len(y))
     train(module, (x, y), optimizer=Adam(lr), steps=steps, batch=size, record=looks, watch={"look": look}, seed=seed)
     right = torch.stack(seen)
     events = (right[:-1] & ~right[1:]).sum(0)  # (2)
@@ -234,7 +234,7 @@ def kernel_influence(
     >>> [round(value, 6) for value in added.tolist()]                                       # row 2 adds nothing
     [0.5, 0.0]
     """
-    ridge = number("ridge", ridge, above=0)
+    ridge = check_number("ridge", ridge, above=0)
     inverse = torch.linalg.inv(kernel.double() + ridge * torch.eye(len(kernel), dtype=torch.float64))
     residual = (inverse @ y.double()) / inverse.diagonal()[:, None]  # y_i - f_{-i}(x_i)
     return (cross.double() @ inverse)[:, :, None] * residual  # (3)
@@ -275,7 +275,7 @@ def network_rademacher(
     1.0
     """
     inputs = source(x).whole().x
-    n, draws = count(inputs), integer("draws", draws, least=2)
+    n, draws = count(inputs), check_integer("draws", draws, least=2)
     reached = []
     for k in with_progress_bar(range(draws), "draws of signs"):
         labels = torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed + k))

@@ -22,7 +22,7 @@ from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training import train
-from gnomon.training.native import OptimizerChoice
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["NoiseFit", "noise_fit"]
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import take
-from gnomon.core.inputs.checks import check_module, check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_module, check_seed
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -82,8 +82,8 @@ def empirical_shattering(
     >>> found.capacity
     2
     """
-    seed, labelings = check_seed(seed), integer("labelings", labelings)
-    steps, sizes = integer("steps", steps), tuple(integer("sizes", n) for n in sizes)
+    seed, labelings = check_seed(seed), check_integer("labelings", labelings)
+    steps, sizes = check_integer("steps", steps), tuple(check_integer("sizes", n) for n in sizes)
     batch = source(data).probe(max(sizes), seed=seed)
     if len(batch) < max(sizes):
         raise InputError(

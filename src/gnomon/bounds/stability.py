@@ -26,7 +26,7 @@ from torch import Tensor
 
 from gnomon.bounds.bound import Bound
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.results import Hypothesis, Interval, QuantityDefinition, Result, Value
 
 __all__ = ["RidgeStability", "ridge_stability"]
@@ -47,7 +47,7 @@ class RidgeStability(Result):
     def verdict(self) -> str:
         """Reports the stability and the error bound that follows."""
         return (
-            f"One example changes a loss by at most {self.uniform:.3g} in theory and by "
+            f"Removing one training example changes a loss by at most {self.uniform:.3g} in theory and by "
             f"{float(self.measured.value):.3g} here; the bound on the error is {self.bound.value:.3g}."
         )
 
@@ -74,7 +74,7 @@ def ridge_stability(
     >>> ridge_stability(torch.eye(20).double(), torch.zeros(20) + 0.5, decay=1.0).training
     0.2267...
     """
-    a, delta = number("decay", decay, above=0), 1 - number("confidence", confidence, above=0, below=1)
+    a, delta = check_number("decay", decay, above=0), 1 - check_number("confidence", confidence, above=0, below=1)
     k, target, n = kernel.double(), y.double().reshape(-1), len(kernel)
     if len(target) != n or n < 2:
         raise InputError(

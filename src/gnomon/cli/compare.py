@@ -27,14 +27,16 @@ def compare(
         ),
     ] = None,
     optimizer: Annotated[
-        str | None, typer.Option(help=("Optimizer of both: sgd, adam or adamw; by default adam."))
+        str | None, typer.Option(help=("Optimizer for both networks: sgd, adam or adamw; by default adam."))
     ] = None,
-    lr: Annotated[float | None, typer.Option(help=("Learning rate; by default torch's for the optimizer."))] = None,
+    lr: Annotated[
+        float | None, typer.Option(help=("Learning rate; by default the one that torch uses for the optimizer."))
+    ] = None,
     momentum: Annotated[float, typer.Option(help="Momentum of sgd.")] = 0.0,
     decay: Annotated[float, typer.Option(help="Weight decay.")] = 0.0,
     batch: Annotated[int | None, typer.Option(help="Batch size; by default chosen by the cost of a step.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Maximum number of passes over the data.")] = None,
-    budget: Annotated[str, typer.Option(help="Time limit for both, such as 60s or 2m.")] = "2m",
+    budget: Annotated[str, typer.Option(help="Time limit for both networks together, such as 60s or 2m.")] = "2m",
     out: Annotated[Path, typer.Option(help="File for the HTML page.")] = Path("compare.html"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of text.")] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,

@@ -39,11 +39,12 @@ def examine(
     network: Annotated[str | None, typer.Argument(help=MODEL_HELP, metavar="MODEL")] = None,
     data: Annotated[str | None, typer.Option(help=DATA_HELP, show_default="digits, or the data of train.py")] = None,
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
-    checkpoint: Annotated[Path | None, typer.Option(help="File with weights to load (a state dict).")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="File of weights to load (a state dict).")] = None,
     fit: Annotated[
         bool | None,
         typer.Option(
-            "--fit/--no-fit", help="Train a copy; by default if MODEL is a function and no checkpoint is given."
+            "--fit/--no-fit",
+            help="Train a copy of the network; this is the default if MODEL is a function and no checkpoint is given.",
         ),
     ] = None,
     optimizer: Annotated[
@@ -51,7 +52,9 @@ def examine(
     ] = None,
     loss: Annotated[str | None, typer.Option(help="file.py:function of outputs and targets.")] = None,
     schedule: Annotated[str | None, typer.Option(help="file.py:function of an optimizer, returns a scheduler.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate; by default torch's for the optimizer.")] = None,
+    lr: Annotated[
+        float | None, typer.Option(help="Learning rate; by default the one that torch uses for the optimizer.")
+    ] = None,
     momentum: Annotated[float, typer.Option(help="Momentum (sgd only).")] = 0.0,
     decay: Annotated[float, typer.Option(help="Weight decay.")] = 0.0,
     batch: Annotated[int | None, typer.Option(help="Batch size; by default chosen by the cost of a step.")] = None,
@@ -68,7 +71,7 @@ def examine(
         str,
         typer.Option(help="Exit with code 1 on these findings: problem, warning, note, or ids, separated by commas."),
     ] = "",
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print the answer of every step.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print the answer to every question.")] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[str, typer.Option(help="Device to compute on, such as cpu or cuda.")] = "cpu",
 ) -> None:

@@ -47,7 +47,7 @@ def playground(
     examples = source(given.train).first(MAX_EXAMPLES)
     x, y = source((examples.x, examples.y)).pair()
     if not isinstance(x, Tensor):
-        raise InputError("--data has several input tensors; the page supports networks with one input tensor")
+        raise InputError("--data has several input tensors; the playground needs data with one input tensor")
     session = Session(module, x, y)
     words = " ".join(str(module if not callable(module) or hasattr(module, "parameters") else module()).split())
     shown = ServedNetwork(network, words, f"{data} ({len(y)} examples)", session.loss.name)

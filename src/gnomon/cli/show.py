@@ -7,9 +7,9 @@ import typer
 
 
 def show(
-    path: Annotated[Path, typer.Argument(help="JSON file of an examination.", metavar="REPORT.json")],
+    path: Annotated[Path, typer.Argument(help="JSON file that gnomon examine --json wrote.", metavar="REPORT.json")],
     out: Annotated[Path | None, typer.Option(help="File for the HTML report; by default none is written.")] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print the answer of every step.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print the answer to every question.")] = False,
 ) -> None:
     """Print an examination that was saved as JSON, and write its HTML report. Nothing in the file is executed."""
     from rich.console import Console

@@ -84,7 +84,7 @@ def from_parquet(path: Path, target: str | None) -> Table:
         )
     columns = {name: ["" if v is None else str(v) for v in values] for name, values in read.to_pydict().items()}
     if not read.num_rows:
-        raise InputError(f"{path} has no rows", accepted="some rows", fix="Check the file")
+        raise InputError(f"{path} has no rows", accepted="at least one row", fix="Check the file")
     return _table(columns, target, str(path))
 
 

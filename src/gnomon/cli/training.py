@@ -7,7 +7,7 @@ from torch import nn
 from gnomon.cli.sources import load_named_object
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.training import SGD, Adam
-from gnomon.training.native import OptimizerChoice
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 
 def optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> OptimizerChoice | None:

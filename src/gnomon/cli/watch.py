@@ -31,15 +31,19 @@ class ScriptEnded(BaseException):
 def watch(
     script: Annotated[str, typer.Argument(help="Python file that trains a model, such as train.py.", metavar="SCRIPT")],
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="Arguments of the script, as they are.", metavar="[ARGS]...")
+        list[str] | None, typer.Argument(help="Arguments that are passed on to the script.", metavar="[ARGS]...")
     ] = None,
-    module: Annotated[bool, typer.Option("-m", help="SCRIPT is the name of a module, as for python -m.")] = False,
+    module: Annotated[
+        bool, typer.Option("-m", help="Treat SCRIPT as the name of a module, as python -m does.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="File for the HTML report.")] = Path("report.html"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the results as JSON, in the last line of the output.")
     ] = False,
     strict: Annotated[bool, typer.Option(help="Exit with code 1 if the script succeeds but has a problem.")] = False,
-    overhead: Annotated[float, typer.Option(help="Largest share of the time that observing may take.")] = 0.03,
+    overhead: Annotated[
+        float, typer.Option(help="Largest fraction of the run time that gnomon may spend on measurements.")
+    ] = 0.03,
 ) -> None:
     """Run a training script unchanged, observe its loop, and report its mistakes. Options come before SCRIPT."""
     import json

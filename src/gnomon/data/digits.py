@@ -13,7 +13,7 @@ import torch
 from torch import Generator, Tensor
 
 from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.data.split import TrainTestSplit
 
 __all__ = ["digits"]
@@ -44,7 +44,7 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTes
     >>> split.y.bincount(minlength=10).tolist()
     [10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
     """
-    n_train, n_test = (integer(n, v, least=-IMAGE_COUNT) for n, v in (("n_train", n_train), ("n_test", n_test)))
+    n_train, n_test = (check_integer(n, v, least=-IMAGE_COUNT) for n, v in (("n_train", n_train), ("n_test", n_test)))
     seed = check_seed(seed)
     _check(n_train, n_test)
     # imported late, because scikit-learn takes a second to import and `import gnomon` must stay fast

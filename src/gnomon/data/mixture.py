@@ -25,7 +25,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_seed, integer, number
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_seed
 from gnomon.core.results.record import Record
 
 __all__ = ["GaussianMixture", "js_divergence", "mixture", "optimal_discriminator", "ring"]
@@ -87,7 +87,7 @@ class GaussianMixture(Record):
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Float[Tensor, "n d"]:
         """Returns n independent draws from the mixture."""
-        n, generator = integer("n", n), torch.Generator().manual_seed(check_seed(seed))
+        n, generator = check_integer("n", n), torch.Generator().manual_seed(check_seed(seed))
         which = torch.multinomial(self.weights, n, replacement=True, generator=generator)
         noise = torch.randn(n, self.means.shape[1], generator=generator, dtype=torch.float64)
         roots = torch.linalg.cholesky(self.covariances)
@@ -135,7 +135,7 @@ def mixture(means: Any, *, std: float | None = None, covariances: Any = None, we
         )
     k, d = m.shape
     if covariances is None:
-        width = number("std", 1.0 if std is None else std, above=0)
+        width = check_number("std", 1.0 if std is None else std, above=0)
         c = width**2 * torch.eye(d, dtype=torch.float64).expand(k, d, d)
     else:
         c = as_numbers(covariances, "covariances").double()
@@ -164,7 +164,7 @@ def ring(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMi
     >>> ring(4, radius=1.0).means.round().abs().tolist()
     [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
-    modes = integer("modes", modes)
+    modes = check_integer("modes", modes)
     angles = [2 * pi * k / modes for k in range(modes)]
     return mixture([[radius * cos(a), radius * sin(a)] for a in angles], std=std)  # (1)
 
@@ -208,7 +208,7 @@ def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) 
     if d != q.means.shape[1] or d > 2:
         found, fix = (
             f"p and q have {d} and {q.means.shape[1]} dimensions",
-            "Estimate it with generative.jensen_shannon_lower_bound",
+            "Estimate the divergence with generative.jensen_shannon_lower_bound",
         )
         raise InputError(found, accepted="a grid over one or two dimensions", fix=fix)
     spread = [QUADRATURE_DEVIATIONS * c.diagonal(dim1=1, dim2=2).amax(0).sqrt() for c in (p.covariances, q.covariances)]

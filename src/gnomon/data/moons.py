@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 
 __all__ = ["moons"]
 
@@ -28,8 +28,8 @@ def moons(n: int, *, noise: float = 0.1, seed: int = 0) -> Float[Tensor, "n 2"]:
     >>> bool(((upper - 1).abs() < 1e-12).double().mean() > 0.4)                   # about half are on the first circle
     True
     """
-    n = integer("n", n)
-    noise = number("noise", noise, above=-1e-300)
+    n = check_integer("n", n)
+    noise = check_number("noise", noise, above=-1e-300)
     generator = torch.Generator().manual_seed(check_seed(seed))
     t = pi * torch.rand(n, generator=generator, dtype=torch.float64)
     first = torch.rand(n, generator=generator, dtype=torch.float64) < 0.5

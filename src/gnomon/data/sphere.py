@@ -4,7 +4,7 @@ import torch
 from torch import Generator
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.typing import Points
 
 __all__ = ["sphere"]
@@ -26,7 +26,7 @@ def sphere(n: int, d: int, *, seed: int = 0) -> Points:
     >>> [round(v, 12) for v in x.square().mean(1).tolist()]
     [1.0, 1.0, 1.0]
     """
-    n, d = (integer(name, size) for name, size in (("n", n), ("d", d)))
+    n, d = (check_integer(name, size) for name, size in (("n", n), ("d", d)))
     generator = Generator().manual_seed(check_seed(seed))
     normal = torch.randn(n, d, generator=generator, dtype=torch.float64)
     return d**0.5 * normal / normal.norm(dim=1, keepdim=True)  # (1)

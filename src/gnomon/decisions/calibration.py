@@ -55,7 +55,7 @@ class Calibration(Result):
     @property
     def verdict(self) -> str:
         """Reports confidence, accuracy and calibration error."""
-        numbers = f"{self.confidence:.1%} sure of its answers on average and right in {self.accuracy:.1%} of cases"
+        numbers = f"{self.confidence:.1%} confident in its answers on average and right in {self.accuracy:.1%} of cases"
         return f"The network is {numbers}: {self.judgment}."
 
     @property
@@ -92,7 +92,9 @@ class Calibration(Result):
         """Plots the accuracy over the confidence, for each bin."""
         x, y = zip(*self.bins, strict=True)
         marks = (Line("bins of equal size", x, y), Line("confidence equals accuracy", (0, 1), (0, 1), "dotted"))
-        words = "On the dotted line confidence equals accuracy (calibrated); below it the network is too sure."
+        words = (
+            "On the dotted line confidence equals accuracy (calibrated); below the line the network is overconfident."
+        )
         axes = Axis("confidence", limits=(0, 1.02)), Axis("share right", limits=(0, 1.02))
         return (Plot("Calibration", marks, *axes, words, id="calibration"),)
 

@@ -71,7 +71,8 @@ class NormalizedMargin(Result):
             return f"Not all examples are fitted: the smallest normalized margin is {self.margin:.3g}."
         return (
             f"The normalized margin is {self.margin:.3g} (degree {self.degree}); {self.stationarity:.1%} of the "
-            "weights is not explained by the examples at the margin."
+            "weight vector is not a combination of gradients at the examples of smallest margin (0 for a "
+            "maximum-margin solution)."
         )
 
 

@@ -65,7 +65,10 @@ class Margins(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots a histogram of the margins."""
         marks = (Histogram.of("examples", self.values), Reference("wrong to the left", 0.0, vertical=True))
-        words = "By how much the right class wins over the best other (margin); left of zero the answer is wrong."
+        words = (
+            "Margin: score of the right class minus the largest score of another class; left of zero the answer "
+            "is wrong."
+        )
         return (Plot("Margins", marks, Axis("margin"), Axis("examples", log=True), words, id="margins"),)
 
 

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import as_numbers, as_targets, check_finite_inputs, check_seed, integer
+from gnomon.core.inputs.checks import as_numbers, as_targets, check_finite_inputs, check_integer, check_seed
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 
 __all__ = [
@@ -55,7 +55,10 @@ class Separability(Result):
         """The result in one sentence."""
         if self.separable:
             return "A plane separates the two classes."
-        return f"No plane separates the two classes: the smallest mean slack is {self.slack:.3g}."
+        return (
+            f"No plane separates the two classes: the best plane violates the margin constraints by "
+            f"{self.slack:.3g} on average (slack)."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +190,7 @@ def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> Linea
     check_finite_inputs(table)
     x = table.numpy()
     m, generator = (
-        integer("draws", draws, least=2),
+        check_integer("draws", draws, least=2),
         np.random.default_rng(check_seed(seed) % 2**63),
     )
     n, d = x.shape

@@ -25,7 +25,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_module, integer, number
+from gnomon.core.inputs.checks import check_integer, check_module, check_number
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Reference, Result, Value
@@ -107,7 +107,7 @@ def best_temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) ->
     value = 1 / best_score_factor(f, targets, torch.ones_like(f[:, 0]), (1 / highest, 1 / lowest))
     if not lowest < value < highest:
         right = loss(lowest) < loss(highest)
-        found = f"the {'smaller' if right else 'larger'} the temperature the better, as if all answers are "
+        found = f"the best temperature is {'0' if right else 'infinite'}, as if all answers are "
         found = f"{found}{'right' if right else 'wrong'}" if loss(lowest) != loss(highest) else "all logits are equal"
         fix = "Pass more held-out examples, among them right and wrong answers"
         raise InputError(found, accepted="right and wrong answers", fix=fix)
@@ -173,7 +173,7 @@ def label_smoothing_gap(smoothing: float, classes: int) -> float:
     >>> label_smoothing_gap(0.5, 2) == log(3)
     True
     """
-    s, k = number("smoothing", smoothing, above=0, below=1), integer("classes", classes, least=2)
+    s, k = check_number("smoothing", smoothing, above=0, below=1), check_integer("classes", classes, least=2)
     return log((1 - s + s / k) / (s / k))  # (2)
 
 
@@ -242,7 +242,7 @@ def distill(
         check_module(module)
     inputs = source(data, module=student).whole().x
     told = outputs(teacher, inputs)
-    t = number("t", t, above=0)
+    t = check_number("t", t, above=0)
 
     def loss(made: Tensor, target: Tensor) -> Tensor:
         return distillation_loss(made, target.to(made.dtype), t)

@@ -18,7 +18,7 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results.record import Record
 from gnomon.discovery.term import Term, TermFactor, parse_term, product
 
@@ -54,8 +54,8 @@ class Library(Record):
         if self.only:
             found = [parse_term(text) for text in self.only]
         else:
-            degree = integer("degree", self.degree, least=0)
-            order = integer("order", self.order, least=0) if space else 0
+            degree = check_integer("degree", self.degree, least=0)
+            order = check_integer("order", self.order, least=0) if space else 0
             found = (
                 self._products(fields, space, degree, order)
                 if self.products

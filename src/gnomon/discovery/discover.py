@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_type, integer
+from gnomon.core.inputs.checks import check_integer, check_type
 from gnomon.core.machine.threads import single_threaded_products
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.constrained import fit_with_constraints
@@ -79,7 +79,7 @@ def search(
     """Returns the discovered equation of each field, for data that are already validated."""
     check_type("form", form, AbstractRegressionForm, fix="Pass WeakForm() or Pointwise()")
     check_type("selection", selection, TermSelection, fix="Pass gnomon.discovery.TermSelection(...)")
-    order = integer("time_order", time_order)
+    order = check_integer("time_order", time_order)
     terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex)
     groups = group_terms(terms, library.tied)
     with single_threaded_products():  # threads would only slow down products of such small matrices

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial
 from gnomon.discovery.discover import check_columns, fit, search
@@ -79,7 +79,7 @@ def discover_implicit(
     ['x', 'x*x_t', 'x_t']
     """
     data = read(_name(x, names), (), dt)
-    still = Library(degree=integer("degree", degree)).terms(tuple(data.fields), "")
+    still = Library(degree=check_integer("degree", degree)).terms(tuple(data.fields), "")
     moving = [product(*term.factors, TermFactor(name, "t")) for name in data.fields for term in still]
     terms = [*still, *moving]
     rule = derivative or LocalPolynomial()

@@ -100,7 +100,7 @@ def _pictures(e: Equation) -> list[Plot]:
     sizes = [len(c.support) for c in e.path]
     misfits = [max(c.misfit, 1e-12) for c in e.path]
     chosen = Reference("chosen", float(len(e.terms)), vertical=True)
-    words = "The curve stops falling at the right number of terms: more terms explain nothing more."
+    words = "The curve stops falling at the right number of terms: further terms explain nothing."
     curve = Plot(
         f"Terms of {e.target}", (Line("misfit", sizes, misfits), chosen), Axis("terms"), Axis("misfit", log=True), words
     )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, number
+from gnomon.core.inputs.checks import check_number, check_seed
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.discover import discover
@@ -84,7 +84,7 @@ def law_recovery(
     >>> found.wrong, found.error < 0.01
     ((), True)
     """
-    noise = number("noise", noise, above=-1e-300)
+    noise = check_number("noise", noise, above=-1e-300)
     named = fields if isinstance(fields, Mapping) else {"u": np.asarray(fields)}
     draw = np.random.default_rng(check_seed(seed))
     noisy = {k: v + noise * np.std(np.real(v)) * draw.standard_normal(np.shape(v)) for k, v in named.items()}

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results.record import Record
 from gnomon.discovery.elimination import elimination_order
 
@@ -51,10 +51,10 @@ class TermSelection(Record):
 
     def checked(self) -> "TermSelection":
         """Returns the same options after checking that every number is in range."""
-        number("floor", self.floor, above=0)
-        number("ridge", self.ridge, above=-1e-300)
-        integer("thresholds", self.thresholds)
-        integer("draws", self.draws, least=0)
+        check_number("floor", self.floor, above=0)
+        check_number("ridge", self.ridge, above=-1e-300)
+        check_integer("thresholds", self.thresholds)
+        check_integer("draws", self.draws, least=0)
         return self
 
 

@@ -34,7 +34,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.dynamics.error_decay import AbstractErrorDecay, GradientFlow, error_decay
@@ -106,7 +106,7 @@ class Modes(Result):
         """Returns the time until the error along each eigenvector falls to the given fraction; infinite if it never
         does; (2).
         """
-        fraction = number("fraction", fraction, above=0, below=1)
+        fraction = check_number("fraction", fraction, above=0, below=1)
         decay = self.decay.decay(self.rates + self.penalty)
         return torch.where((self.rates > 0) & (decay > 0), log(1 / fraction) / decay, inf)  # (2)
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import as_numbers, check_real, check_type, number
+from gnomon.core.inputs.checks import as_numbers, check_number, check_real, check_type
 from gnomon.core.losses import AbstractLoss, Squared
 from gnomon.core.metrics import accuracy
 from gnomon.core.results import Curves
@@ -91,7 +91,7 @@ def predict_from_kernel(
     loss, optimizer = loss or Squared(), optimizer or GradientFlow()
     check_type("loss", loss, AbstractLoss, fix=ACCEPTED_LOSSES)
     decay = error_decay(optimizer)
-    tolerance = number("tolerance", tolerance, above=0)
+    tolerance = check_number("tolerance", tolerance, above=0)
     f0 = None if f0 is None else as_numbers(f0, "f0")
     ntk = dense_matrix(ntk)
     y = check_real(as_numbers(y, "y"), "y")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, out_of_range
 from gnomon.core.inputs.arrays import Array, as_tensor
-from gnomon.core.inputs.checks import as_numbers, check_real, number
+from gnomon.core.inputs.checks import as_numbers, check_number, check_real
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.linalg.square import as_square_matrix, asymmetry, dense_matrix, symmetric_part
 
@@ -112,7 +112,7 @@ def time_grid(times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor,
 
 def penalty_weight(penalty: float, *, name: str = "penalty") -> float:
     """Returns the L2 penalty as a float; raises an error if it is negative."""
-    if not number(name, penalty) >= 0:
+    if not check_number(name, penalty) >= 0:
         raise out_of_range(name, "a finite number of at least 0", penalty)
     return float(penalty)
 

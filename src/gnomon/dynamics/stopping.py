@@ -24,7 +24,7 @@ from torch import Tensor
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.dynamics import squared
 from gnomon.dynamics.error_decay import GradientFlow
@@ -62,8 +62,9 @@ class EquivalentStoppingTime(Result):
     def verdict(self) -> str:
         """Reports how well early stopping replaces the ridge penalty."""
         return (
-            f"Stopping at time {self.time:.3g} replaces a ridge of {self.ridge:.3g}: no mode differs by more than "
-            f"{self.worst:.3g}, the function on the training points by {100 * self.train_gap:.3g} %."
+            f"Stopping at time {self.time:.3g} replaces a ridge of {self.ridge:.3g}: the fitted share of a mode "
+            f"differs by at most {self.worst:.3g}, the predictions on the training points by "
+            f"{100 * self.train_gap:.3g} %."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -104,10 +105,10 @@ def equivalent_stopping_time(
     >>> round(result.worst, 12) == round(1 / 3 - torch.e**-2, 12)
     True
     >>> print(result)
-    Stopping at time 2 replaces a ridge of 0.5: no mode differs by more than 0.198, the function on the training
-    points by 29.7 %.
+    Stopping at time 2 replaces a ridge of 0.5: the fitted share of a mode differs by at most 0.198, the
+    predictions on the training points by 29.7 %.
     """
-    ridge = number("ridge", ridge, above=0)
+    ridge = check_number("ridge", ridge, above=0)
     problem = kernel_problem(ntk, y, test, f0, f0_test)
     stopped = modes_of(problem, optimizer or GradientFlow(), 0.0)
     ridged = replace(stopped, optimizer=GradientFlow(), penalty=ridge)

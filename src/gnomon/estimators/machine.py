@@ -23,7 +23,7 @@ from gnomon.estimators.network import Kind, NetworkOptions, candidates
 from gnomon.estimators.problem import KernelRegression, training_time
 from gnomon.estimators.selection import GRID, MAX_DEPTH, select
 from gnomon.estimators.table import Scaling, TableRows, to_numpy
-from gnomon.linalg.shortcut import MIN_RELATIVE_RIDGE
+from gnomon.linalg.ridge_modes import MIN_RELATIVE_RIDGE
 from gnomon.linalg.solve.base import row_blocks, tile_bytes
 
 

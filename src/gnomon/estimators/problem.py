@@ -25,7 +25,7 @@ from torch import Tensor
 from gnomon.core.errors import out_of_range
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.table import TableRows
-from gnomon.linalg.shortcut import RidgeModes, ridge_modes
+from gnomon.linalg.ridge_modes import RidgeModes, ridge_modes
 from gnomon.linalg.solve import AbstractSolver, Direct, SolverChoice, choose_solver
 from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, memory_budget
 

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.estimators.table import to_numpy
 from gnomon.scattering import Scattering1d, Scattering2d
 
@@ -152,7 +152,7 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
 
 def _transform(options: ScatteringTransformer, features: int) -> Scattering1d | Scattering2d:
     """Returns the scattering transform for signals or images with this number of features."""
-    J = integer("J", options.J)
+    J = check_integer("J", options.J)
     if options.shape is None:
         J = min(J, features.bit_length() - 1)
         return Scattering1d(J, features, options.Q, options.max_order, padding=options.padding)

@@ -12,7 +12,7 @@ Leave-one-out and evidence use 1,500 rows at most, drawn once with a fixed seed:
 choice but cost n^3. Folds of the caller are used unchanged. The Gram matrix of the best network is kept, so
 that the fit need not compute it again.
 
-Hypotheses: see `gnomon.linalg.shortcut`.
+Hypotheses: see `gnomon.linalg.ridge_modes`.
 Reference: [rasmussen2006gaussian], chapter 5.
 Cost: for every network its kernel and 9 n^3 operations, and n^2 for every ridge.
 """
@@ -32,7 +32,7 @@ from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.problem import KernelRegression
 from gnomon.estimators.table import TableRows
-from gnomon.linalg.shortcut import RidgeModes, ridge_modes
+from gnomon.linalg.ridge_modes import RidgeModes, ridge_modes
 
 MAX_DEPTH = 5
 """Largest number of hidden layers to try."""

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.estimators.network import NetworkOptions, candidates
 from gnomon.estimators.table import Scaling, to_numpy
 from gnomon.linalg.solve.base import row_blocks, tile_bytes
@@ -114,7 +114,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _check(self) -> None:
         if self.kind not in ("ntk", "nngp"):
             raise out_of_range("kind", '"ntk" or "nngp"', self.kind)
-        integer("n_components", self.n_components)
+        check_integer("n_components", self.n_components)
         for name, layers in (("depth", self.depth), ("fixed_layers", self.fixed_layers)):
             if layers == "auto":  # "auto" would choose by targets, which a transformer does not have
                 raise out_of_range(name, "a whole number of at least 0", layers)

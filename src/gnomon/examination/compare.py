@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.machine.clock import Clock
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import Bars, Finding, Plot, Result
@@ -23,9 +23,9 @@ from gnomon.examination.paired import paired_p_value
 from gnomon.examination.record import SCHEMA_VERSION, Examination
 from gnomon.examination.run import Progress, examine
 from gnomon.examination.steps.margins import Decisions
-from gnomon.report.beside import differing_values, overlay_plots, side_by_side_html
 from gnomon.report.page import Status
-from gnomon.training.native import OptimizerChoice
+from gnomon.report.side_by_side import differing_values, overlay_plots, side_by_side_html
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["Comparison", "compare"]
 
@@ -60,7 +60,7 @@ class Comparison(Result):
         both = (self.left, self.right)
         conclusive = not any(e.problems or e.inconclusive for e in both)
         if conclusive and any(s.state == "unsure" for e in both for s in e.sections):
-            return "Too early to say which is better: they were not trained long enough."
+            return "Too early to say which is better: the networks were not trained long enough."
         return f"{self.left.verdict} {self.right.verdict}"
 
     @property
@@ -199,7 +199,7 @@ def compare(
         found = f"{len(networks)} networks" if isinstance(networks, Mapping) else f"a {type(networks).__name__}"
         fix = "Pass {'small': net, 'wide': other}"
         raise InputError(f"networks holds {found}", accepted="two networks by name", fix=fix)
-    half = number("budget", budget, above=0) / 2
+    half = check_number("budget", budget, above=0) / 2
     done: list[Examination] = []
     for name, network in networks.items():
         if done and done[0].partial:  # Ctrl-C during the first examination stops the whole comparison

@@ -50,7 +50,7 @@ def confusion_plot(counts: Tensor, names: Sequence[str], unit: str) -> tuple[Plo
     """Plots a confusion matrix; ``unit`` names what is counted, such as "test examples".
 
     >>> confusion_plot(torch.tensor([[3, 1], [0, 4]]), ("cat", "dog"), "test examples")[0].caption
-    '1 of 8 test examples is off the diagonal, and wrong; most often cat is taken for dog (1 time).'
+    '1 of 8 test examples is off the diagonal, so they are wrong; most often cat is taken for dog (1 time).'
     """
     total, wrong = int(counts.sum()), int(counts.sum() - counts.diagonal().sum())
     if not total or len(counts) < 2:
@@ -65,7 +65,8 @@ def confusion_plot(counts: Tensor, names: Sequence[str], unit: str) -> tuple[Plo
         label, answer = names[worst // len(counts)], names[worst % len(counts)]
         times = int(mistakes.max())
         caption = (
-            f"{wrong:,} of {total:,} {unit} {'is' if wrong == 1 else 'are'} off the diagonal, and wrong; most often "
+            f"{wrong:,} of {total:,} {unit} {'is' if wrong == 1 else 'are'} off the diagonal, so they are wrong; most "
+            "often "
             f"{label} is taken for {answer} ({times:,} time{'' if times == 1 else 's'})."
         )
     caption += "" if kept else f" Shown: the {len(shown)} of {len(counts)} classes with the most mistakes."
@@ -102,8 +103,8 @@ def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
     shares = ("recall", "precision", "F1")
     left = f" The other {len(rows) - MAX_TABLE_CLASSES} classes score higher." if len(rows) > MAX_TABLE_CLASSES else ""
     caption = (
-        "Recall: share of the examples of a class that are found. Precision: share of the answers of a class that are "
-        f"right. F1: their harmonic mean; the lowest comes first.{left}"
+        "Recall: share of the examples of a class that the network recognizes. Precision: share of the answers with "
+        f"this class that are right. F1: the harmonic mean of recall and precision; the lowest F1 comes first.{left}"
     )
     columns = ("class", "examples", *shares)
     return (PageTable("Scores of each class", columns, rows[:MAX_TABLE_CLASSES], shares, (), shares, caption),)
@@ -148,7 +149,7 @@ def two_class_plots(scores: Tensor, positive: Tensor, name: str) -> tuple[Plot, 
     axes = Axis("share of the others reported (false alarms)", limits=(0, 1.01)), Axis("share found", limits=(0, 1.01))
     roc = Plot("ROC curve", (curve, chance), *axes, words, id="roc")
     marks = (Line("network", found, precision, color=0), Reference("chance", p / (p + n)))
-    words = f"Of the examples reported as {name}, the share that is right. Chance is {p / (p + n):.1%}, their share."
+    words = f"Fraction of the examples reported as {name} that are {name}. Guessing gives {p / (p + n):.1%}."
     axes = Axis("share found (recall)", limits=(0, 1.01)), Axis("share right (precision)", limits=(0, 1.02))
     return roc, Plot("Precision and recall", marks, *axes, words, id="precision-recall")
 
@@ -177,7 +178,8 @@ def prediction_plots(f: Tensor, y: Tensor, which: str) -> tuple[Plot, ...]:
     error = predicted - true
     bias, spread = float(error.mean()), float(error.std(correction=0))
     words = (
-        f"Mean error {bias:.3g}, standard deviation {spread:.3g}. A trend or a funnel means that the model misses it."
+        f"Mean error {bias:.3g}, standard deviation {spread:.3g}. A trend or a funnel shape means that the model "
+        "misses a dependence on the prediction."
     )
     marks = (Scatter(points, predicted[chosen], error[chosen]), Reference("no error", 0.0))
     axes = Axis("predicted value (units of the targets)"), Axis("predicted minus true value")

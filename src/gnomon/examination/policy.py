@@ -64,12 +64,12 @@ class ExaminationFacts(Record):
 WHY_REFUTED = {
     "labels_related": "The labels are related to the inputs: the trained network, or a simple model, predicts held-out "
     "labels.",
-    "learning_rates_tried": "Short runs with larger learning rates do no better, so there is no need to change it.",
+    "learning_rates_tried": "Short runs with larger learning rates do no better, so the learning rate can stay.",
 }
 """What the answer of a section adds if a fact refutes its finding."""
-DESPITE = " The network does well all the same."
+DESPITE = " The network performs well despite this."
 """What the message of a problem adds if good results make it a warning."""
-ELSEWHERE = "Another section says what to do about it."
+ELSEWHERE = "Another finding of this report contains the fix."
 
 HEADS = {
     "too-few-examples": "not enough data to decide",

@@ -19,18 +19,18 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import GnomonError, InputError, names_call
-from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.results.record import Record
-from gnomon.examination.burst import ShortRun, short_run
 from gnomon.examination.cost import measure_step_cost
+from gnomon.examination.short_run import ShortRun, short_run
 from gnomon.examination.subject import Subject, subject
 from gnomon.tangent import alignment, ntk
 from gnomon.tangent.projection import random_combination
 from gnomon.training import Adam
-from gnomon.training.native import OptimizerChoice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
+from gnomon.training.torch_optimizers import OptimizerChoice, resolve_optimizer
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of the candidate that starts, its number, and the number of candidates."""
@@ -161,7 +161,7 @@ def rank(
     what is left, and one that is due after it, or after Ctrl-C, is named in ``unranked``; the first is always judged.
     ``progress(name, number, count)`` is called as each candidate begins; ``clock`` is what ``budget`` is read from.
 
-    Hypotheses: the same as for `gnomon.examination.burst`; networks that overtake others late are misjudged.
+    Hypotheses: the same as for `gnomon.examination.short_run`; networks that overtake others late are misjudged.
     Reference: [domhan2015speeding], [jacot2018neural] for the kernel.
     Cost: half of all training steps, and for each network a kernel of 64 points.
 
@@ -174,9 +174,9 @@ def rank(
     if not isinstance(networks, Mapping) or not networks:
         what = "no networks" if isinstance(networks, Mapping) else f"the networks are a {type(networks).__name__}"
         raise InputError(what, accepted="networks by name", fix='Pass at least one, as in {"deep": network}')
-    examples, seed = integer("examples", examples), check_seed(seed)
-    steps, batch = integer("steps", steps), integer("batch", batch)
-    limit = inf if budget is None else number("budget", budget, above=0)
+    examples, seed = check_integer("examples", examples), check_seed(seed)
+    steps, batch = check_integer("steps", steps), check_integer("batch", batch)
+    limit = inf if budget is None else check_number("budget", budget, above=0)
     # made a list, because each candidate reads the data again
     train = list(train) if isinstance(train, Iterator) else train
     subjects = {

@@ -16,14 +16,14 @@ from torch.utils.data import DataLoader
 
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import check_type, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_type
 from gnomon.core.inputs.source import AbstractSource, StreamingSource
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic
 from gnomon.core.results.record import Record
 from gnomon.training import SGD, Adam, Schedule
 from gnomon.training.evaluate import Loss
-from gnomon.training.native import OptimizerChoice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
+from gnomon.training.torch_optimizers import OptimizerChoice, resolve_optimizer
 
 __all__ = ["Recipe", "equivalent_theory_loss", "recipe"]
 
@@ -80,8 +80,8 @@ def recipe(
     own = isinstance(train, DataLoader) and batch is None
     return Recipe(
         _optimizer(optimizer, lr, module),
-        None if batch is None else integer("batch", batch),
-        None if epochs is None else integer("epochs", epochs),
+        None if batch is None else check_integer("batch", batch),
+        None if epochs is None else check_integer("epochs", epochs),
         schedule,
         loss,
         augment,
@@ -113,7 +113,7 @@ def equivalent_theory_loss(loss: Loss | None) -> AbstractLoss | None:
 def _optimizer(choice: OptimizerChoice | None, lr: float | None, module: nn.Module) -> AbstractOptimizer | None:
     if lr is None:
         return None if choice is None else resolve_optimizer(choice, module)
-    lr = number("lr", lr, above=0)
+    lr = check_number("lr", lr, above=0)
     if choice is None:
         return Adam(lr)
     if isinstance(choice, type) and issubclass(choice, Optimizer):

@@ -34,7 +34,7 @@ from gnomon.report import Page, Section, page_html, page_markdown
 from gnomon.report.card import card_html
 from gnomon.report.load import load_section, read_saved
 from gnomon.report.page import PageTile
-from gnomon.report.worth import shows_something
+from gnomon.report.plot_selection import shows_something
 
 SCHEMA_VERSION = 5
 """Version of `Examination.to_dict`; changes when names or meanings change."""

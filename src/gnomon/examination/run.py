@@ -19,7 +19,7 @@ from gnomon.adapter.reading import TaskName
 from gnomon.adapter.view import Output
 from gnomon.core.errors import GnomonError, names_call
 from gnomon.core.inputs.arguments import Inputs, tensors
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.inputs.images import AdaptedInputWarning
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.machine.clock import Clock
@@ -51,7 +51,7 @@ from gnomon.report import Content, Section
 from gnomon.report.page import State
 from gnomon.training import Schedule
 from gnomon.training.evaluate import Loss
-from gnomon.training.native import OptimizerChoice
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 MAX_UNCOUNTED_IMPORT_SECONDS = 2.0
 """Seconds of import time that do not count toward the budget, once per process."""
@@ -124,7 +124,7 @@ def examine(
     >>> result.section("architecture").value("parameters").value
     8
     """
-    budget, called = _announce(number("budget", budget, above=0), shown=progress is None), perf_counter()
+    budget, called = _announce(check_number("budget", budget, above=0), shown=progress is None), perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # reported by the section on the data
         start = _begin(clock)

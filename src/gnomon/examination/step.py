@@ -44,7 +44,7 @@ NOT_TRAINED_LONG_ENOUGH = "Not trained long enough to say:"
 """The first words of every answer that depends on training, if training was too short."""
 TRAINING_NOT_FINISHED = "the network had not finished training."
 """The words that follow `NOT_TRAINED_LONG_ENOUGH`; the section on training gives the reason."""
-SKIPPED_AFTER_DIVERGENCE = "Skipped: training diverged, so there is no useful trained network."
+SKIPPED_AFTER_DIVERGENCE = "Skipped: training diverged, so no useful trained network exists."
 """The reason to skip a question about a trained network whose training diverged."""
 SKIPPED_WITHOUT_TRAINING = "Skipped: this needs a trained network, and no training was done."
 """The reason to skip a question about the trained network if no training was done."""
@@ -140,7 +140,8 @@ class AbstractStep(ABC):
     ``needs`` are types of products without which the step is skipped, ``uses`` are optional products, and
     ``gives`` is the type of the product of the step. ``states`` are names of the facts that the step may establish.
 
-    ``essential``: without this answer nobody can say that there is no problem. ``rests_on`` says what makes the answer
+    ``essential``: without this answer the report cannot say that the network has no problem. ``rests_on`` says what
+    makes the answer
     unreliable if it is missing: enough "examples", "training" or "decisions" that are better than a guess, a
     "prediction" that no problem contradicts. ``if_unsure`` is what the verdict adds if the answer is unsure.
     """

@@ -38,8 +38,8 @@ from gnomon.examination.names import check_class_names, check_probabilities, col
 from gnomon.examination.network import build_module, network_name
 from gnomon.examination.recipe import Recipe, equivalent_theory_loss, recipe
 from gnomon.training.evaluate import Loss
-from gnomon.training.native import OptimizerChoice
 from gnomon.training.optimizers import AbstractOptimizer
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["Examples", "Subject", "Task", "subject"]
 

@@ -33,7 +33,7 @@ from gnomon.examination.recipe import recipe
 from gnomon.examination.subject import subject
 from gnomon.training import Schedule
 from gnomon.training.evaluate import Loss
-from gnomon.training.native import OptimizerChoice
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["TrainingSetup", "schedule_like", "training_setup"]
 

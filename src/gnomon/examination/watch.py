@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from gnomon.adapter.reading import TaskName
 from gnomon.adapter.view import Output
 from gnomon.core.errors import GnomonError, MissingExtraError, names_call, out_of_range
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -93,8 +93,8 @@ def watch(
     """
     if every is None:
         every, overhead = DEFAULT_INTERVAL, DEFAULT_OVERHEAD if overhead is None else overhead
-    every, examples = integer("every", every), integer("examples", examples, least=2)
-    if overhead is not None and not 0 < number("overhead", overhead) <= 1:
+    every, examples = check_integer("every", every), check_integer("examples", examples, least=2)
+    if overhead is not None and not 0 < check_number("overhead", overhead) <= 1:
         raise out_of_range("overhead", "a share of the time, above 0 and at most 1", overhead)
     with with_one_thread():
         plan = partial(recipe, loss=loss)

@@ -7,7 +7,7 @@ from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.core.inputs.arguments import map_tensors, take
 from gnomon.examination.positions import PositionDecisions, decide_at_positions
 from gnomon.examination.subject import Examples, Subject
-from gnomon.report.exhibit import ShownExample, draw_picture, is_picture, show_example
+from gnomon.report.shown_example import ShownExample, draw_picture, is_picture, show_example
 
 __all__ = ["show_worst_positions"]
 
@@ -41,7 +41,7 @@ def show_worst_positions(
     unit = "position" if reading is None else reading.unit
     answer = (
         f"{right:.1%} of the {unit}s of {len(error)} {which} examples are right. The worst example has cross-entropy "
-        f"{float(error.max()):.3g} per {unit}, half of them less than {float(error.median()):.3g}."
+        f"{float(error.max()):.3g} per {unit}; half of the examples have less than {float(error.median()):.3g}."
     )
     return error, shown, answer
 

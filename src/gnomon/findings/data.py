@@ -111,15 +111,15 @@ LEAKED_TEST = _kind("leaked-test", Level.PROBLEM,
     "Split the data first (train_test_split), then augment or oversample only the training set. Drop these test "
     "examples.")
 ALSO_REPEATED = (
-    "{share:.1%} of {test} test examples are also in train: {exact} equal, {near} nearly equal. Train repeats examples "
-    "equally often."
+    "{share:.1%} of {test} test examples are also in train: {exact} equal, {near} nearly equal. The training set "
+    "repeats its own examples equally often."
 )
 DROP_REPEATED = "Drop repeated examples before you split."
 REPEATED_EXAMPLES = _kind("leaked-test", Level.WARNING, ALSO_REPEATED, DROP_REPEATED)
 REPEATED_IN_TEST = _kind("leaked-test", Level.PROBLEM, ALSO_REPEATED, DROP_REPEATED)
 
 DROP_TARGET_COLUMN = (
-    "Drop this column, x = x[:, kept], unless it is known before the target is. Then train and test again."
+    "Drop this column, x = x[:, kept], unless its value is known before the target is known. Then train and test again."
 )
 LEAKED_TARGET = _kind("leaked-target", Level.PROBLEM,
     "Column {column} gives the target by itself: {score:.1%} {unit} ({examples} examples). No other column comes "
@@ -205,13 +205,14 @@ RELABELED_CLASS = _kind("relabeled-class", Level.PROBLEM,
     causes=("noisy-labels", "class-shift", "labels-unrelated", "overfit"))
 GROUPS_IN_BOTH = _kind("groups-in-both", Level.PROBLEM,
     "{share:.0%} of {test} test examples have a group of about {size} nearly equal training examples with the same "
-    "label. Outside these groups labels agree for {outside:.0%}. The test score measures how well groups are "
+    "label. Of the examples outside such groups, {outside:.0%} have the label of their nearest training example. The "
+    "test score measures how well groups are "
     "recognized.",
     "Split by group (patient, speaker, session), so that all examples of a group are on one side: GroupShuffleSplit.",
     causes=("leaked-test",))
 ROW_NUMBER = _kind("row-number", Level.PROBLEM,
     "Column {column} numbers the rows, and the nearest training row in this column alone removes {saved:.0%} of the "
-    "errors of guessing on {test} test examples. The network can look the target up.",
+    "errors of guessing on {test} test examples. The network can copy the target of the neighboring row.",
     "Drop this column. If rows are ordered in time, train on the past and test on the future instead of splitting at "
     "random.",
     causes=("leaked-target",))
@@ -242,9 +243,10 @@ CHANGED_IMAGES = _kind("train-test-shift", Level.PROBLEM,
     "Prepare train and test in the same way: {code}.",
     causes=("train-test-shift", "overfit", "chance-level", "shifts-change-decisions"))
 SHORTCUT_IN_TRAIN = _kind("shortcut-in-train", Level.PROBLEM,
-    "{count} input features vary only in train ({names}), and they alone give the class of {accuracy:.0%} of "
+    "{count} input features vary only in train ({names}), and they alone are enough to predict the class of "
+    "{accuracy:.0%} of "
     "{examples} training examples (guessing: {guess:.0%}). The network can learn them instead of the task.",
-    "Remove this mark from the training inputs, for example x[:, marked] = 0, and train again.",
+    "Remove these features from the training inputs, for example x[:, marked] = 0, and train again.",
     causes=("train-test-shift", "overfit", "drifted-columns"))
 STANDARDIZED_ALONE = _kind("standardized-alone", Level.WARNING,
     "All {columns} columns of the {examples} test examples have mean 0 and standard deviation 1 exactly: they were "
@@ -260,13 +262,14 @@ TARGET_SHIFT = _kind("target-shift", Level.PROBLEM,
     "Targets have another distribution in train (mean {mean:.3g}, standard deviation {deviation:.3g}) than in test "
     "({test_mean:.3g}, {test_deviation:.3g}); {outside:.0%} of {examples} training targets are outside the range of "
     "the test targets.",
-    "Check the training targets outside of this range first (wrong units or entries?). Prepare both sets in the same "
+    "Check the training targets outside of this range first (wrong units, wrong entries?). Prepare both sets in the "
+    "same "
     "way.",
     causes=("train-test-shift", "overfit", "chance-level", "underfit", "labels-unrelated"))
 LABEL_RATES = _kind("target-shift", Level.PROBLEM,
     "{labels} of {total} labels are more or less frequent in train than in test: label {label} is 1 for {rate:.0%} of "
     "the training examples and {test_rate:.0%} of the test examples.",
-    "Check how the training examples were labeled (labels left out?). Label both sets in the same way.",
+    "Check how the training examples were labeled (were labels left out?). Label both sets in the same way.",
     causes=("train-test-shift", "overfit", "chance-level", "labels-unrelated"))
 DESCRIBED_SHIFT = _kind("train-test-shift", Level.PROBLEM,
     INPUTS_DIFFER + " They differ most in their {name}, {train:.3g} in train and {test:.3g} in test on average: "

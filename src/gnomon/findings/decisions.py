@@ -23,7 +23,7 @@ REMOVE_SHORTCUT = (
     "Look for a label, a mark or a recording artifact in this feature. Remove it from the data and train again."
 )
 SWAPPED = (
-    "Replacing its value by the value from an example of another class changes {lost:.0%} of the correct decisions."
+    "Replacing this feature by its value in an example of another class changes {lost:.0%} of the correct decisions."
 )
 SHORTCUT = _attribution("shortcut", Level.PROBLEM,
     f"The network uses {{names}}, which alone predicts the class ({{alone:.0%}} correct). {SWAPPED}",

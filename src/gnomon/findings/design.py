@@ -54,7 +54,8 @@ LAYER_IN_FORWARD = _kind("layer-made-in-forward", Level.PROBLEM,
     "Make the layer in __init__ and call it in forward: self.layer = ... and self.layer(x).",
     causes=("random-in-eval", "not-deterministic", "inputs-ignored", "modes-disagree", *OUTCOMES))
 AXES_RESHAPED = _kind("reshaped-axes", Level.PROBLEM,
-    "In forward, {function} changes the shape {old} to {new}: this does not swap the axes but mixes their numbers.",
+    "In forward, {function} changes the shape {old} to {new}: this does not swap the axes but mixes the numbers of "
+    "different rows.",
     "Swap the axes with x.transpose({first}, {second}) instead of x.{function}.",
     causes=OUTCOMES)
 NORMALIZED_OUTPUT = _kind("normalized-output", Level.PROBLEM,
@@ -90,8 +91,8 @@ GRADIENT_HOOKS = _kind("gradient-hooks", Level.PROBLEM,
     "nn.utils.clip_grad_norm_(model.parameters(), 1.0).",
     causes=(*OUTCOMES, *TOO_SLOW))
 LARGE_EPSILON = _kind("large-epsilon", Level.PROBLEM,
-    "The eps={epsilon:g} of {optimizer} is {ratio:.2g} times the typical gradient, so that steps are that much smaller "
-    "than lr says.",
+    "The eps={epsilon:g} of {optimizer} is {ratio:.2g} times the typical gradient, so steps are smaller than lr by "
+    "about this factor.",
     "Use the default: eps=1e-8.",
     causes=(*OUTCOMES, *TOO_SLOW))
 RATE_DECAYS_AWAY = _kind("rate-decays-away", Level.PROBLEM,

@@ -29,7 +29,7 @@ LEAF_LOSS = _kind("detached-loss", Level.PROBLEM,
     "Call backward() on the loss itself, not on torch.tensor(loss.item(), requires_grad=True) or a detached copy.",
     causes=NOTHING_TRAINED)
 LOSS_WITHOUT_GRAPH = _kind("detached-loss", Level.PROBLEM,
-    "At step {step} backward() was called on a loss without a graph: it does not depend on any weight.",
+    "At step {step} backward() was called on a loss that does not depend on any weight.",
     "Remove torch.no_grad(), .detach(), .data, .numpy() and argmax between the model and the loss.",
     causes=NOTHING_TRAINED)
 GRADIENTS_NOT_CLEARED = _kind("gradients-not-cleared", Level.PROBLEM,
@@ -72,7 +72,7 @@ OTHER_MODEL = _kind("optimizer-of-another-model", Level.PROBLEM,
     causes=("not-in-optimizer", *NOTHING_TRAINED))
 OPTIMIZER_REBUILT = _kind("optimizer-rebuilt", Level.PROBLEM,
     "{count} {optimizer} optimizers were built for the same parameters, one for every {each} steps: each starts "
-    "without the moments of the last.",
+    "without the state (momentum) of the one before.",
     "Build the optimizer once, before the loop.",
     causes=("scheduler-never-stepped", "scheduler-before-optimizer"))
 NO_GRADIENT = _kind("no-gradient", Level.PROBLEM,
@@ -166,7 +166,7 @@ NAN_IN_LOSS = _kind("loss-not-finite", Level.PROBLEM,
     "Look for log, exp, division or square root of an unsuitable number in the loss function.",
     causes=NAN_IN_MODULE.causes)
 NAN_SEEN_LATE = _kind("loss-not-finite", Level.PROBLEM,
-    "The loss is {value} at step {step}; its origin was not observed.",
+    "The loss is {value} at step {step}; the step was not observed, so the cause is unknown.",
     "Lower lr={lr:.3g}, clip gradients, or look for log, exp, division or square root of an unsuitable number.",
     causes=NAN_IN_MODULE.causes)
 LOSS_NOT_FALLING = _kind("loss-not-falling", Level.WARNING,

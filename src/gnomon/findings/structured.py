@@ -37,7 +37,7 @@ WORSE_THAN_COUNTING = _kind("worse-than-counting", Level.PROBLEM,
     "Train longer or with larger steps. Check that output t predicts character t + 1.")
 ATTENTION_SATURATED = _kind("attention-saturated", Level.PROBLEM,
     "All heads of '{where}' put {top:.1%} or more of their weight on one of {keys} positions.",
-    "Divide the logits by sqrt(d_k), normalize before attention, or normalize queries and keys.")
+    "Divide the attention logits by sqrt(d_k), normalize the inputs of attention, or normalize queries and keys.")
 GATES_FORGET = _kind("gates-forget", Level.PROBLEM,
     "The gates forget within {longest:.3g} steps: of an input {lag} steps back, only {left:.1e} remains.",
     "Start with open forget gates: use a bias of log(lag) for the forget gate (the update gate of a GRU).")

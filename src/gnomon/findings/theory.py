@@ -11,19 +11,21 @@ ZERO_MATRIX = _matrix("zero", Level.PROBLEM,
     "The matrix is zero: the kernel carries no information.",
     "Check the scales of weights and inputs.")
 INDEFINITE = _matrix("indefinite", Level.PROBLEM,
-    "The matrix is indefinite: {negative} below zero by more than rounding, down to {low:.3g}. A kernel or covariance "
+    "The matrix is indefinite: {negative} below zero by more than rounding errors, down to {low:.3g}. "
+    "A kernel or covariance "
     "has no negative eigenvalues.",
     "Look for a mistake in how the matrix was computed.")
 ASYMMETRIC = _matrix("asymmetric", Level.PROBLEM,
     "The matrix is {n} x {n}, {dtype} and NOT symmetric: it differs from its transpose by {asymmetry:.1e} of its "
     "largest entry.",
-    "Find out why K[i, j] and K[j, i] differ. What follows is about the symmetric part (K + K^T) / 2.")
+    "Find out why K[i, j] and K[j, i] differ. The other results below describe the symmetric part (K + K^T) / 2.")
 JITTER_HIDES = _matrix("jitter-hides", Level.PROBLEM,
     "The Cholesky factorization fails. Adding {jitter:.3g} to the diagonal ({multiple:.0e} of its scale) would make "
     "it succeed, but hide negative eigenvalues.",
-    "Correct the matrix instead of adding to its diagonal.")
+    "Correct the computation of the matrix instead of adding to its diagonal.")
 FLOAT32_ROUNDING = _matrix("float32-rounding", Level.WARNING,
-    "The matrix is indefinite: {negative} below zero, down to {low:.3g}. This is the size of float32 rounding errors.",
+    "The matrix is indefinite: {negative} below zero, down to {low:.3g}. This is the size of float32 "
+    "rounding errors.",
     "Compute the matrix in float64 from the start.")
 SINGULAR = _matrix("singular", Level.WARNING,
     "The condition number of the matrix is infinite: a linear solve has no unique answer.",
@@ -66,7 +68,8 @@ CHAINS_NOT_CONVERGED = _bayes("chains-not-converged", Level.PROBLEM,
     "The chains have not converged: R-hat is {r_hat:.3g} for {where}.",
     "Draw more samples.")
 DIVERGENCES = (
-    "The energy diverged on {divergences} paths ({share:.1%}) because the density is too sharply curved there."
+    "Hamiltonian Monte Carlo diverged on {divergences} paths ({share:.1%}) because the density is too sharply curved "
+    "there."
 )
 SMALLER_STEPS = "Raise the target acceptance rate (HMC(accept=0.95)), or give the model centered, scaled parameters."
 MANY_DIVERGENT_PATHS = _bayes("divergent-paths", Level.PROBLEM, DIVERGENCES, SMALLER_STEPS)

@@ -35,7 +35,7 @@ from gnomon.kernels import Limit, limit
 from gnomon.tangent import ntk
 from gnomon.training import SGD
 from gnomon.training.evaluate import loss_for_targets
-from gnomon.training.native import OptimizerChoice, as_gradient_descent, resolve_optimizer
+from gnomon.training.torch_optimizers import OptimizerChoice, as_gradient_descent, resolve_optimizer
 
 __all__ = ["predict"]
 
@@ -249,7 +249,10 @@ def _rule(optimizer: GradientFlow | OptimizerChoice | None, module: nn.Module | 
     rule = resolve_optimizer(optimizer, module)
     steps = as_gradient_descent(rule)
     if steps is None:
-        fix = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
+        fix = (
+            "Use SGD(lr, momentum=...) without decay; for a penalty on the distance from the initial weights pass "
+            "penalty="
+        )
         raise InputError(f"the optimizer is {rule}", accepted="gradient flow or gradient descent", fix=fix)
     error_decay(steps)
     return steps

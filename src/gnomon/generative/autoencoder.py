@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import as_examples
 
@@ -23,7 +23,7 @@ __all__ = ["Autoencoder", "linear_autoencoder"]
 
 
 class Autoencoder(AbstractGenerative):
-    """An autoencoder from any encoder and decoder; has no density, and ``sample`` decodes standard normal draws; (1).
+    """An autoencoder (1) from any encoder and decoder. It has no density; ``sample`` decodes standard normal draws.
 
     Args of the constructor: an encoder from examples to (n, latent), a decoder back (its output is reshaped to
     ``shape``), the number of latent coordinates, the shape of one example.
@@ -41,7 +41,7 @@ class Autoencoder(AbstractGenerative):
     def __init__(self, encoder: nn.Module, decoder: nn.Module, *, latent: int, shape: tuple[int, ...]) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
-        self.latent, self.shape = integer("latent", latent), tuple(shape)
+        self.latent, self.shape = check_integer("latent", latent), tuple(shape)
 
     def encode(self, x: Tensor) -> Float[Tensor, "n m"]:
         """Returns the latent coordinates of examples."""
@@ -76,7 +76,7 @@ def linear_autoencoder(shape: tuple[int, ...], latent: int) -> Autoencoder:
     >>> model.encode(torch.ones(3, 4)).shape, model.decode(torch.ones(3, 2)).shape
     (torch.Size([3, 2]), torch.Size([3, 4]))
     """
-    d = prod(integer("each number of shape", size) for size in shape)
-    latent = integer("latent", latent)
+    d = prod(check_integer("each number of shape", size) for size in shape)
+    latent = check_integer("latent", latent)
     encoder = nn.Sequential(nn.Flatten(), nn.Linear(d, latent, bias=False))
     return Autoencoder(encoder, nn.Linear(latent, d, bias=False), latent=latent, shape=shape)

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.generative.divergence import AbstractTraceEstimator, ExactTrace
 from gnomon.generative.model import AbstractGenerative, standard_normal
 from gnomon.generative.vectors import check_vectors, finite_points
@@ -84,7 +84,7 @@ def transport_checked(
     moving: Moving, x: Tensor, start: float, end: float, steps: int
 ) -> tuple[Tensor, Float[Tensor, " n"]]:
     """Runs `integrate_flow` for points that are already validated."""
-    h, area = (end - start) / integer("steps", steps), x.new_zeros(len(x))
+    h, area = (end - start) / check_integer("steps", steps), x.new_zeros(len(x))
     for i in range(steps):
         t = start + i * h
         v1, a1 = moving(x, t)
@@ -124,7 +124,7 @@ class ContinuousFlow(AbstractGenerative):
         super().__init__()
         self.field, self.shape = field, tuple(shape)
         self.trace = ExactTrace() if trace is None else trace
-        self.integration_steps = integer("integration_steps", integration_steps)
+        self.integration_steps = check_integer("integration_steps", integration_steps)
 
     @names_call
     def velocity(self, x: Tensor, t: float) -> Tensor:

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.func import vjp, vmap
 
 from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["AbstractTraceEstimator", "ExactTrace", "HutchinsonTrace", "hutchinson_trace"]
@@ -79,7 +79,7 @@ class HutchinsonTrace(AbstractTraceEstimator):
 
     @names_call
     def __post_init__(self) -> None:
-        integer("directions_per_example", self.directions_per_example)
+        check_integer("directions_per_example", self.directions_per_example)
         check_seed(self.seed)
         if self.law not in ("signs", "gaussian"):
             raise out_of_range("law", '"signs" or "gaussian"', self.law)
@@ -115,7 +115,7 @@ def hutchinson_trace(
     >>> bool((trace - 4).abs() <= 4 * error)
     True
     """
-    k, x = integer("directions", directions, least=2), finite_points(x, "x")
+    k, x = check_integer("directions", directions, least=2), finite_points(x, "x")
     drawn = HutchinsonTrace(k, law, seed).directions(x)
     value, pull = vjp(field, x)[:2]
     check_vectors(value, x)

@@ -15,8 +15,8 @@ from gnomon.core.machine.clock import Clock
 from gnomon.generative.gan import GAN
 from gnomon.generative.model import AbstractGenerative, check_continuous
 from gnomon.training import Adam, Run, train
-from gnomon.training.native import OptimizerChoice
 from gnomon.training.plan import BatchPlan, RecordingPlan
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["fit"]
 

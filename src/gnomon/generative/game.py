@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.func import jacrev
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results import Axis, Finding, Plot, Reference, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import generative as kinds
@@ -127,7 +127,7 @@ def simulate_game(
     >>> abs(float(path[-1].norm()) - (1 + 0.1**2) ** 5) < 1e-12
     True
     """
-    lr, steps = number("lr", lr, above=0), integer("steps", steps)
+    lr, steps = check_number("lr", lr, above=0), check_integer("steps", steps)
     if start.dim() != 1 or not bool(start.isfinite().all()):
         found = f"start has shape {tuple(start.shape)}or is not finite"
         raise InputError(found, accepted="the parameters of all players as one vector", fix="Pass finite numbers (p,)")
@@ -148,7 +148,7 @@ class GameRotation(Result):
     which simultaneous descent converges near the point (0 if there is none).
 
     >>> GameRotation(torch.tensor([1j, -1j]), 9.0, 0.0).verdict
-    'Simultaneous descent diverges from this point at every learning rate: the game rotates around it.'
+    'Simultaneous gradient descent diverges from this point at every learning rate: the players circle around it.'
     """
 
     eigenvalues: Complex[Tensor, " p"] = field(repr=False, metadata=HIDDEN)
@@ -159,8 +159,11 @@ class GameRotation(Result):
     def verdict(self) -> str:
         """Says whether simultaneous descent converges at this point."""
         if self.largest_lr <= 0:
-            return "Simultaneous descent diverges from this point at every learning rate: the game rotates around it."
-        turns = "rotates more than it descends" if self.rotation > MAX_ROTATION else "descends more than it rotates"
+            return (
+                "Simultaneous gradient descent diverges from this point at every learning rate: the players circle "
+                "around it."
+            )
+        turns = "circle more than they descend" if self.rotation > MAX_ROTATION else "descend more than they circle"
         return f"The game {turns} here; simultaneous descent converges below a learning rate of {self.largest_lr:.3g}."
 
     @property

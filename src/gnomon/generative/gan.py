@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import as_examples
 
@@ -82,7 +82,7 @@ class Wasserstein(AbstractGanLosses):
 
     @names_call
     def __post_init__(self) -> None:
-        number("weight", self.weight, above=-1e-300)
+        check_number("weight", self.weight, above=-1e-300)
 
     def generator(self, fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:  # noqa: D102
         return -fake  # (3)
@@ -123,11 +123,11 @@ class GAN(AbstractGenerative):
     ) -> None:
         super().__init__()
         self.maker, self.judge, self.shape = generator, discriminator, tuple(shape)
-        self.latent = integer("latent", latent)
+        self.latent = check_integer("latent", latent)
         self.game = NonSaturating() if game is None else game
 
     @names_call
-    def made(self, z: Tensor) -> Tensor:
+    def generate(self, z: Tensor) -> Tensor:
         """Returns generated examples for given noise."""
         return as_examples(self.maker(z), len(z), self.shape, what="the generator")
 
@@ -137,19 +137,19 @@ class GAN(AbstractGenerative):
         return as_examples(self.judge(x), len(x), (), what="the discriminator")
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns the generator's loss for as many new generated examples as x has."""
-        return self.game.generator(self.logits(self.made(self._noise(x))))
+        """Returns the generator's loss for newly generated examples, one for each example of x."""
+        return self.game.generator(self.logits(self.generate(self._noise(x))))
 
     def discriminator_loss(self, x: Tensor) -> Float[Tensor, ""]:
-        """Returns the discriminator's mean loss for real examples and as many new generated ones."""
-        fake = self.made(self._noise(x)).detach()
+        """Returns the discriminator's mean loss for real examples and an equal number of newly generated ones."""
+        fake = self.generate(self._noise(x)).detach()
         loss = self.game.discriminator(self.logits(x), self.logits(fake)).mean()
         return loss + self.game.penalty(self.logits, x, fake)
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:  # noqa: D102
         with self.at_rest():
-            return self.made(self.noise(n, (self.latent,), self.generator(seed)))
+            return self.generate(self.noise(n, (self.latent,), self.generator(seed)))
 
     def _noise(self, x: Tensor) -> Tensor:
         return torch.randn(len(x), self.latent, dtype=x.dtype, device=x.device)

@@ -25,7 +25,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_seed, integer, number
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_number, check_seed
 from gnomon.core.modules.preserve import preserve
 from gnomon.generative.vectors import finite_points
 
@@ -89,13 +89,13 @@ class AbstractGenerative(nn.Module, ABC):
     def noise(self, n: int, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
         """Returns standard normal numbers in the model's dtype and device, drawn in float64 for reproducibility."""
         like = next((p for p in self.parameters() if p.is_floating_point()), torch.zeros(()))
-        n = integer("n", n, least=0)
+        n = check_integer("n", n, least=0)
         drawn = torch.randn(n, *shape, generator=generator, dtype=torch.float64)
         return drawn.to(like.device, like.dtype)
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
-        """Runs in eval mode without gradients; restores the model afterwards."""
+        """Context in which the model is in eval mode and no gradients are computed; restores the mode afterwards."""
         with preserve(self, grad=False):
             yield
 
@@ -144,7 +144,7 @@ def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
     """
     given = as_numbers(x, "x")
     check_finite_inputs(given)
-    step = number("step", step, above=0)
+    step = check_number("step", step, above=0)
     generator = torch.Generator().manual_seed(check_seed(seed))
     real = given if given.is_floating_point() else given.to(torch.get_default_dtype())
     return real + step * torch.rand(given.shape, generator=generator, dtype=torch.float64).to(real)  # (1)
@@ -170,9 +170,9 @@ def bits_per_dimension(model: Any, data: Any, *, step: float = 1.0, batch: int =
     8.0
     """
     given = finite_points(data, "x")
-    size = integer("batch", batch)
+    size = check_integer("batch", batch)
     if _is_density(model):
         check_continuous(given)
     parts = [model.log_prob(part).detach().double() for part in given.split(size)]
     d = prod(given.shape[1:])
-    return -(float(torch.cat(parts).mean()) / d + log(number("step", step, above=0))) / log(2)  # (1)
+    return -(float(torch.cat(parts).mean()) / d + log(check_number("step", step, above=0))) / log(2)  # (1)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_seed, check_type, integer
+from gnomon.core.inputs.checks import check_integer, check_seed, check_type
 from gnomon.core.inputs.source import source
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.copies import copy_module
@@ -123,7 +123,7 @@ def train_gan(
     ('finished', True)
     """
     check_type("model", model, GAN, fix="Pass a generative.GAN; for other models use fit")
-    steps, inner = integer("steps", steps), integer("discriminator_steps", discriminator_steps)
+    steps, inner = check_integer("steps", steps), check_integer("discriminator_steps", discriminator_steps)
     way = AlternatingUpdate() if rule is None else rule
     if not isinstance(way, AlternatingUpdate | ExtragradientUpdate):
         raise out_of_range("rule", "Alternating() or Extragradient()", rule)
@@ -145,13 +145,13 @@ def train_gan(
 
 
 class _Table:
-    """State of GAN training: the players, their optimizers, the examples, and the recorded losses."""
+    """State of GAN training: generator and discriminator, their optimizers, the examples, and the recorded losses."""
 
     def __init__(
         self, gan: GAN, x: Tensor, optimizer: AbstractOptimizer, inner: int, rule: AbstractGameUpdate, batch: int
     ) -> None:
         self.gan, self.x, self.optimizer, self.inner, self.rule = gan, x, optimizer, inner, rule
-        self.batch = min(integer("batch", batch), len(x))
+        self.batch = min(check_integer("batch", batch), len(x))
         self.maker, self.judge = list(gan.maker.parameters()), list(gan.judge.parameters())
         self.memories = optimizer.memory(self.maker), optimizer.memory(self.judge)
         self.rows: list[tuple[int, float, float]] = []
@@ -234,7 +234,8 @@ def _lookup(slope: Slopes) -> Slopes:
 
 @names_call
 def gan_gradient_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[Tensor, " p"]]:
-    """Returns the gradient field of a GAN's game on fixed real examples and noise, and its current parameters.
+    """Returns the joint gradient of generator and discriminator as a function of all parameters, on fixed data and
+    noise.
 
         F(g, d) = (grad_g L_G(g, d), grad_d L_D(g, d))                                                     (1)
 

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.generative.model import AbstractGenerative, standard_normal
 from gnomon.generative.vectors import as_examples, check_vectors, finite_points
 
@@ -153,10 +153,10 @@ class VAE(AbstractGenerative):
     ) -> None:
         super().__init__()
         self.encoder, self.decoder, self.shape = encoder, decoder, tuple(shape)
-        self.latent = integer("latent", latent)
-        self.importance = integer("importance", importance)
+        self.latent = check_integer("latent", latent)
+        self.importance = check_integer("importance", importance)
         self.observation = GaussianObservation() if observation is None else observation
-        self.beta = number("beta", beta, above=-1e-300)
+        self.beta = check_number("beta", beta, above=-1e-300)
         self.continuous = self.observation.continuous
 
     @names_call
@@ -172,10 +172,10 @@ class VAE(AbstractGenerative):
 
     def decode(self, z: Float[Tensor, "n m"]) -> Tensor:
         """Returns the mean example for latent coordinates."""
-        return self.observation.mean(self.decoded(z))
+        return self.observation.mean(self.decode_to_shape(z))
 
     @names_call
-    def decoded(self, z: Float[Tensor, "n m"]) -> Tensor:
+    def decode_to_shape(self, z: Float[Tensor, "n m"]) -> Tensor:
         """Returns the output of the decoder in the shape of examples."""
         return as_examples(self.decoder(z), len(z), self.shape, what="the decoder")
 
@@ -184,7 +184,7 @@ class VAE(AbstractGenerative):
         self.observation.check(x)
         mean, log_variance = self.posterior(x)
         z = mean + (log_variance / 2).exp() * torch.randn_like(mean)
-        fit = self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
+        fit = self.observation.log_prob(x, self.decode_to_shape(z)).flatten(1).sum(1)
         return self.beta * divergence(mean, log_variance).sum(1) - fit  # (1)
 
     @names_call
@@ -193,9 +193,9 @@ class VAE(AbstractGenerative):
         self.observation.check(x)
         mean, log_variance = self.posterior(x)
         generator, total = self.generator(seed), torch.zeros(len(x)).to(mean)
-        for _ in range(integer("draws", draws)):
+        for _ in range(check_integer("draws", draws)):
             z = mean + (log_variance / 2).exp() * self.noise(len(x), (self.latent,), generator)
-            total = total + self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
+            total = total + self.observation.log_prob(x, self.decode_to_shape(z)).flatten(1).sum(1)
         return total / draws - divergence(mean, log_variance).sum(1)  # (1)
 
     @names_call
@@ -204,10 +204,10 @@ class VAE(AbstractGenerative):
         self.observation.check(x)
         mean, log_variance = self.posterior(x)
         generator, weights = self.generator(seed), []
-        for _ in range(integer("draws", draws)):
+        for _ in range(check_integer("draws", draws)):
             e = self.noise(len(x), (self.latent,), generator)
             z = mean + (log_variance / 2).exp() * e
-            fit = self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
+            fit = self.observation.log_prob(x, self.decode_to_shape(z)).flatten(1).sum(1)
             weights.append(fit + standard_normal(z) - standard_normal(e) + log_variance.sum(1) / 2)
         return torch.stack(weights).logsumexp(0) - log(draws)  # (3)
 
@@ -221,4 +221,4 @@ class VAE(AbstractGenerative):
         """Draws new examples: z from N(0, I), then x from p(x | z)."""
         with self.at_rest():
             generator = self.generator(seed)
-            return self.observation.draw(self.decoded(self.noise(n, (self.latent,), generator)), generator)
+            return self.observation.draw(self.decode_to_shape(self.noise(n, (self.latent,), generator)), generator)

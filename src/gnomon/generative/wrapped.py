@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_module, check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_module, check_seed
 from gnomon.core.modules.preserve import random_state
 from gnomon.generative.model import AbstractGenerative
 
@@ -64,6 +64,6 @@ class DistributionModel(AbstractGenerative):
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
         """Returns new examples; the distribution draws from torch's random state, which is restored."""
-        count = integer("n", n, least=0)
+        count = check_integer("n", n, least=0)
         with self.at_rest(), random_state(check_seed(seed)):
             return self.distribution().sample((count,))

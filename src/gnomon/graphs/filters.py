@@ -21,7 +21,7 @@ __all__ = ["FilterResponse", "filter_response"]
 
 @dataclass(frozen=True, slots=True)
 class FilterResponse(Result):
-    """Result: the response of a layer at each graph frequency in increasing order, and the part that leaks elsewhere.
+    """Result: a layer's response at each graph frequency, and the fraction of the output at other frequencies.
 
     >>> FilterResponse((0.0, 2.0), (1.0, 0.2), (0.0, 0.0)).verdict
     'A low-pass filter: a response of 1 at the lowest frequency and 0.2 at the highest; 0.0% leaks.'
@@ -38,7 +38,7 @@ class FilterResponse(Result):
         kind = "A low-pass" if low > 2 * high else "A high-pass" if high > 2 * low else "Neither a low- nor a high-pass"
         return (
             f"{kind} filter: a response of {self.response[0]:.3g} at the lowest frequency and {self.response[-1]:.3g} "
-            f"at the highest; {max(self.leak):.1%} leaks."
+            f"at the highest; up to {max(self.leak):.1%} of an output is at other frequencies than its input."
         )
 
     def plots(self) -> tuple[Plot, ...]:

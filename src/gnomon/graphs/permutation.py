@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_module, integer
+from gnomon.core.inputs.checks import check_integer, check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
@@ -28,7 +28,8 @@ EQUIVARIANCE_TOLERANCE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class PermutationError(Result):
-    """Result: the largest error (2) over the tried permutations; ``kind``: are outputs per node or per graph.
+    """Result: the largest error (2) over the permutations tried; ``kind`` says whether outputs belong to nodes or
+    graphs.
 
     >>> PermutationError("nodes", 2e-7, 4).findings
     ()
@@ -42,9 +43,7 @@ class PermutationError(Result):
     def verdict(self) -> str:
         """Says whether the order of nodes changes the output."""
         rule = (
-            "the outputs of nodes should move with the nodes"
-            if self.kind == "nodes"
-            else "the output should not change"
+            "the outputs should be permuted like the nodes" if self.kind == "nodes" else "the output should not change"
         )
         kept = "and they do" if self.kind == "nodes" else "and it does not"
         kept = kept if self.error <= EQUIVARIANCE_TOLERANCE else "but this fails"
@@ -86,7 +85,7 @@ def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations:
     ()
     """
     check_module(module)
-    count = integer("permutations", permutations)
+    count = check_integer("permutations", permutations)
     generator = torch.Generator().manual_seed(0)
     with preserve(module, grad=False):
         plain = call_on_graph(module, x, graph)

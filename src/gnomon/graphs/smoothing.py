@@ -187,7 +187,7 @@ def _watch(name: str, shape: torch.Size, met: list[tuple[str, Tensor, bool]]) ->
 
 
 def _alike(a: Tensor) -> Tensor:
-    """Returns an orthonormal basis of fully smoothed features, in which connected nodes cannot be distinguished."""
+    """Returns an orthonormal basis of fully smoothed features: 1 and sqrt(degree + 1) on each connected component."""
     together = ~torch.isinf(distances(a))
     columns = []
     for row in {tuple(r) for r in together.tolist()}:

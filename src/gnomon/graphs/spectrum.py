@@ -1,4 +1,4 @@
-"""Computes the Laplacian spectrum of a graph, its connected parts, and the distances between its nodes.
+"""Computes the Laplacian spectrum of a graph, its connected components, and the distances between its nodes.
 
 L = D - A,   x.L x = sum over edges (x_i - x_j)^2,   N = I - D^(-1/2) A D^(-1/2)                       (1)
 R_ij = (e_i - e_j).L^+ (e_i - e_j)                                                                     (2)
@@ -33,19 +33,19 @@ class GraphSpectrum(Result):
 
     @property
     def components(self) -> int:
-        """Returns the number of connected parts, which is the number of zero eigenvalues."""
+        """Returns the number of connected components, which is the number of zero eigenvalues."""
         return sum(v <= ZERO_EIGENVALUE_SHARE * max(self.laplacian[-1], 1.0) for v in self.laplacian)
 
     @property
     def bipartite(self) -> bool:
-        """Returns whether a connected part with edges is bipartite, so that 2 is an eigenvalue."""
+        """Returns whether a connected component with edges is bipartite, so that 2 is a Laplacian eigenvalue."""
         return self.normalized[-1] >= 2 - 1e-9
 
     @property
     def verdict(self) -> str:
-        """Reports the number of connected parts and how well they are connected."""
+        """Reports the number of connected components, and the spectral gap."""
         gap = next((v for v in self.normalized if v > ZERO_EIGENVALUE_SHARE), 0.0)
-        return f"{len(self.laplacian)} nodes in {self.components} connected parts; spectral gap {gap:.3g}."
+        return f"{len(self.laplacian)} nodes in {self.components} connected components; spectral gap {gap:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the spectra of the Laplacian and of the normalized Laplacian."""

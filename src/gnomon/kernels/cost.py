@@ -41,8 +41,8 @@ MIN_PAIRS_PER_THREAD = 2**17
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The bytes that a kernel computation needs: ``result`` for the kernel, ``workspace`` for the ``tile`` pairs in
-    progress."""
+    """The bytes that a kernel computation needs: ``result`` for the kernel, ``workspace`` for ``tile`` pairs at a
+    time."""
 
     result: int
     workspace: int
@@ -121,7 +121,7 @@ def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: in
 
 
 def _keep(plan: LimitPlan) -> list[int]:
-    """Returns, for each step, how many numbers are stored per point: features, and variances before activations."""
+    """Returns how many numbers each step stores per input: features, and variances before activations."""
     kept = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
         size = int(torch.Size(step.grid).numel())

@@ -4,7 +4,7 @@
 
 K_l is the covariance of one unit at layer l over the initialization. Reference: [poole2016exponential].
 
->>> Layer("0", "Dense", 1.0, 0.5).kind
+>>> LimitLayer("0", "Dense", 1.0, 0.5).kind
 'Dense'
 """
 
@@ -24,7 +24,7 @@ from gnomon.kernels.rules.base import diagonal
 
 
 @dataclass(frozen=True, slots=True)
-class Layer(Record):
+class LimitLayer(Record):
     """One step of an infinitely wide network: its path in the module, its kind, mean square and correlation (1)."""
 
     where: str
@@ -34,7 +34,7 @@ class Layer(Record):
 
 
 @names_call
-def layers(limit: Limit, x: Any) -> tuple[Layer, ...]:
+def layers(limit: Limit, x: Any) -> tuple[LimitLayer, ...]:
     """Returns second moments and correlations after every step of an infinitely wide network, on a few points.
 
         q_l = mean_i K_l(x_i, x_i)                                                                           (1)
@@ -62,11 +62,11 @@ def layers(limit: Limit, x: Any) -> tuple[Layer, ...]:
         return tuple(_layer(made, i, pair.nngp) for i, pair in enumerate(steps))
 
 
-def _layer(made: LimitPlan, i: int, covariance: Tensor) -> Layer:
+def _layer(made: LimitPlan, i: int, covariance: Tensor) -> LimitLayer:
     step = made.program.steps[i]
     k = diagonal(covariance, 2, len(step.grid)) if made.full[i] else covariance
     own = k.diagonal(dim1=0, dim2=1).movedim(-1, 0)
     scale = (own[:, None] * own[None]).sqrt().clamp(min=1e-300)
     off = ~torch.eye(len(k), dtype=torch.bool, device=k.device)
     cosine = float((k / scale)[off].mean()) if len(k) > 1 else 1.0
-    return Layer(step.where, type(step.op).__name__, float(own.mean()), cosine)  # (1)
+    return LimitLayer(step.where, type(step.op).__name__, float(own.mean()), cosine)  # (1)

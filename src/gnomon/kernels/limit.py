@@ -15,15 +15,15 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_readable, integer
+from gnomon.core.inputs.checks import check_integer, check_readable
 from gnomon.core.results.record import Record
 from gnomon.kernels import store
 from gnomon.kernels.cost import KernelCost, needs, seconds
 from gnomon.kernels.inputs import points, second, takes_tokens
+from gnomon.kernels.layers_compile_time import layers_compile_seconds
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.prepare import PlanCache, Prepared
-from gnomon.kernels.ready import layers_compile_seconds
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.run import compute_kernels, independent_features
 from gnomon.kernels.samples import sample_points
@@ -81,7 +81,7 @@ def limit(
     """
     check_options(parametrization, dtype)
     check_readable(module)
-    memory = None if memory is None else integer("memory", memory)
+    memory = None if memory is None else check_integer("memory", memory)
     return Limit(module, init, parametrization, dtype, memory)
 
 
@@ -148,7 +148,7 @@ class Limit(Record):
             raise InputError(f"dtype is {self.dtype}", accepted="a dtype that numpy supports", fix=fix)
         x = points(x1, "x1", tokens=takes_tokens(self.module)).detach()
         y = None if x2 is None else second(x, x2).detach()
-        side = None if tile is None else integer("tile", tile)
+        side = None if tile is None else check_integer("tile", tile)
         made = self.plan(x)
         data = [independent_features(made, one) for one in ((x,) if y is None else (x, y))]
         mark = store.fingerprint(str(made.program), made.rules, data, y is None, kind, str(self.dtype))
@@ -197,7 +197,7 @@ class Limit(Record):
         with torch.no_grad():
             time = seconds(run, left.count, right.count, symmetric=symmetric)
             points = left.count if symmetric else left.count + right.count
-            fast = self._prepared(some).workspace(some, points, self.dtype) if ready else None
+            fast = self._prepare(some).workspace(some, points, self.dtype) if ready else None
         waits = layers_compile_seconds(made.program, left.count * right.count * made.activation_entries())
         compilation = waits + (self._loops_wait(some) if uses_loops else 0.0)
         need = needs(made, left.count, right.count, kinds=kind, word=self.dtype.itemsize, memory=self.memory)
@@ -218,8 +218,8 @@ class Limit(Record):
         return layers_compile_seconds(made.program, n * n * made.activation_entries()) + loops
 
     def _loops_wait(self, x: Tensor) -> float:
-        """Returns the seconds to compile kernel loops, which torch can replace; a part of `compile_seconds`."""
-        return self._prepared(x).compile_seconds(x, self.dtype)
+        """Returns the seconds to compile kernel loops; torch can compute these kernels without compiling."""
+        return self._prepare(x).compile_seconds(x, self.dtype)
 
     def _uses_loops(self, x: Tensor, size: tuple[int, int]) -> bool:
         """Whether compiled loops would compute a kernel of this size for inputs like x."""
@@ -227,11 +227,11 @@ class Limit(Record):
         engine = self._plans.engine(sides, self.dtype, compiled=self.compiled, tentative=True)
         return engine.compiled is not None
 
-    def _prepared(self, x: Tensor) -> Prepared:
-        return Prepared(self.plan(x), None) if self.compiled is False else self._plans.prepared(x)
+    def _prepare(self, x: Tensor) -> Prepared:
+        return Prepared(self.plan(x), None) if self.compiled is False else self._plans.prepare(x)
 
     def _tile_side(self, x: Tensor, word: int) -> int:
-        """Returns the side of stored tiles such that each tile takes a few seconds, given the bytes per pair."""
+        """Returns the side of the tiles of a stored kernel, chosen such that each tile takes a few seconds."""
         room = len(x) if self.memory is None else isqrt(self.memory // (TILE_COPIES * word))
         most = max(1, min(len(x), MAX_TILE_POINTS, room))
         time = seconds(lambda k1, k2: self._kernels(x[:k1], None, ("ntk",)), most, most, symmetric=True)

@@ -98,7 +98,7 @@ def polynomial(tree: Any) -> tuple[float, ...] | None:
 
 
 def _affine(tree: Any) -> tuple[float, Any, float]:
-    """Splits a tree into outer * core + shift, such that core is neither a sum with nor a multiple of a constant."""
+    """Writes an expression as outer * core + shift, with no constant factor or summand left in the core."""
     match tree:
         case Apply(name="neg", args=(x,)):
             return _shift(_affine(x), -1.0, 0.0)
@@ -128,7 +128,7 @@ def _shift(form: tuple[float, Any, float], scale: float, shift: float) -> tuple[
 
 
 def _closed_form(core: Any) -> tuple[AbstractDual, float, float] | None:
-    """Returns (dual, factor, inner scale) if an expression is factor * g(scale * x) for a g with a closed form."""
+    """Returns (dual of g, factor, scale) if an expression is factor * g(scale * x) for a g with a closed form."""
     if not isinstance(core, Apply) or not core.args:
         return None
     argument = core.args[0]

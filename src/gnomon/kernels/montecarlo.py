@@ -25,7 +25,7 @@ from gnomon.adapter.graphs import graph_list
 from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arguments import Inputs, count, take, tensors
 from gnomon.core.inputs.batch import join_batches
-from gnomon.core.inputs.checks import check_readable, check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_readable, check_seed
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
@@ -38,7 +38,7 @@ from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.widen import widen_layers
 from gnomon.program.laws import Init, Law, torch_law
-from gnomon.program.trace import RECOMPUTED
+from gnomon.program.trace import REPARAMETRIZATION_HOOKS
 
 MAX_OUTPUTS_ONE_BY_ONE = 64
 """Outputs whose gradients are computed one by one; more outputs are combined at random, equation (3)."""
@@ -117,9 +117,11 @@ class SampledLimit(Record):
             check_readable(self.module)
         elif self.init != "torch" or not self.standard or self.width is not None:
             found = "init, parametrization or width is given with a function that builds the module"
-            raise InputError(found, accepted="the function alone", fix="Build the module inside as you want it")
-        draws = integer("draws", self.draws, least=2)  # a standard error needs at least two draws
-        width = None if self.width is None else integer("width", self.width)
+            raise InputError(
+                found, accepted="the function alone", fix="Set the initialization and width inside that function"
+            )
+        draws = check_integer("draws", self.draws, least=2)  # a standard error needs at least two draws
+        width = None if self.width is None else check_integer("width", self.width)
         for name, value in (("draws", draws), ("width", width), ("seed", check_seed(self.seed))):
             object.__setattr__(self, name, value)
         if isinstance(self.module, nn.Module) and any(p.is_meta for p in self.module.parameters()):
@@ -173,7 +175,7 @@ class SampledLimit(Record):
             raise NotFiniteError(
                 "the outputs or gradients of a randomly initialized copy are not finite",
                 accepted="finite outputs",
-                fix="Use smaller inputs or another law",
+                fix="Use smaller inputs or smaller initial weights",
             )
         result = [t.to(self.dtype) for t in (*mean, *error)]
         return Kernels(*result)
@@ -199,7 +201,7 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> di
         own = dict(module.named_parameters(recurse=False))
         if not own:
             continue
-        if any(isinstance(hook, RECOMPUTED) for hook in module._forward_pre_hooks.values()):
+        if any(isinstance(hook, REPARAMETRIZATION_HOOKS) for hook in module._forward_pre_hooks.values()):
             found = f"'{path}' ({type(module).__name__}) computes its weight from others (weight_norm, spectral_norm)"
             fix = "Remove it: torch.nn.utils.remove_weight_norm or remove_spectral_norm"
             raise InputError(found, accepted="layers whose weights can be drawn", fix=fix)
@@ -228,7 +230,11 @@ def _law(path: str, module: Any, init: Init) -> Law:
     if init == "torch":
         return torch_law(module.weight[0].numel())
     if isinstance(init, str) or path not in init:
-        raise InputError(f"no law for '{path}'", accepted="a law for every affine layer", fix=f'Add "{path}" to init')
+        raise InputError(
+            f"init has no weight distribution (law) for '{path}'",
+            accepted="a law for every affine layer",
+            fix=f'Add "{path}" to init',
+        )
     return init[path]
 
 
@@ -271,7 +277,7 @@ def _is_structured(x: Any) -> bool:
 
 
 def _adapt(net: nn.Module, x: Any) -> nn.Module:
-    """Returns the module as it takes the joined inputs."""
+    """Returns the module wrapped such that it accepts both input sets joined in one batch."""
     return adapt_inputs(net, x)[0] if _is_structured(x) else net
 
 

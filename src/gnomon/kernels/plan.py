@@ -119,7 +119,9 @@ def plan(
 def _forms(
     program: Program, rules: tuple[AbstractRule | DataRule, ...]
 ) -> tuple[tuple[bool, ...], tuple[bool | None, ...], tuple[int, ...]]:
-    """Finds which covariances each step must keep, backwards from the output, which needs only equal positions."""
+    """Finds, from the output backward, which steps need covariances of all pairs of positions, not only equal
+    positions.
+    """
     count = len(program.steps)
     full, own, last = [False] * count, [None] * count, [count] * count
     forms: list[bool | None] = list(own)

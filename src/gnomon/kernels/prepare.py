@@ -104,9 +104,9 @@ class PlanCache:
 
     def plan(self, x: Tensor) -> LimitPlan:
         """Returns the plan for inputs like x; only the shape of x matters."""
-        return self.prepared(x).plan
+        return self.prepare(x).plan
 
-    def prepared(self, x: Tensor) -> Prepared:
+    def prepare(self, x: Tensor) -> Prepared:
         """Returns the plan for inputs like x, with compiled loops if they support it."""
         if self.init == "measured":  # not cached, because any weight may have changed since the last call
             return self._prepare(x)
@@ -131,7 +131,7 @@ class PlanCache:
         times are estimates from sizes, so the choice does not depend on the machine. ``tentative`` calls do not
         count. ``compiled`` forces the choice.
         """
-        prepared = self.prepared(points[0])
+        prepared = self.prepare(points[0])
         if prepared.compiled is None or compiled is True or not accepts_points(points, dtype):
             return prepared
         if compiled is None and prepared.compiled.is_loaded(dtype):
@@ -155,7 +155,8 @@ class PlanCache:
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """Everything about a module that its plan may depend on; keeps the objects, so that ids are not reused."""
+    """All properties of a module on which its plan depends, to notice changes; keeps the objects, so that ids stay
+    valid."""
 
     objects: tuple[Any, ...]
     plain: tuple[Any, ...]

@@ -100,7 +100,7 @@ def walk(
 
 
 def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
-    """Joins statistics that rules measured and statistics from the data in one row per point."""
+    """Puts measured statistics and statistics from the data side by side, one row per point."""
     if measured is None or data is None:
         return data if measured is None else measured
     return torch.cat([measured, data.to(measured)], 1)
@@ -109,7 +109,9 @@ def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
 def _form(
     plan: LimitPlan, j: int, array: Tensor | None, want: bool | None, have: bool | None, batch: int
 ) -> Tensor | None:
-    """Converts the covariances of step j to the form that a rule needs: all pairs of positions, or equal positions."""
+    """Returns the covariances of step j for all pairs of positions or only for equal positions, as a rule needs
+    them.
+    """
     if array is None or want is None:
         return None
     return diagonal(array, batch, len(plan.program.steps[j].grid)) if have and not want else array

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, out_of_range
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.kernels.inputs import points, takes_tokens
 
 
@@ -24,7 +24,7 @@ class SamplePoints:
     given: Tensor | None
 
     def some(self, k: int) -> Tensor:
-        """Returns k of the points, evenly chosen; standard normal numbers if only their count is known."""
+        """Returns k evenly spaced points; random standard normal points if only their number is known."""
         if self.given is None:
             return torch.randn(k, *self.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
         return self.given[torch.linspace(0, self.count - 1, k, dtype=torch.float64).long()]
@@ -39,11 +39,11 @@ def sample_points(n: Any, name: str, net: nn.Module, shape: tuple[int, ...] | No
     if hasattr(n, "__len__") and not isinstance(n, str | bytes) and getattr(n, "ndim", 1) != 0:
         given = points(n, name, tokens=takes_tokens(net)).detach()
         return SamplePoints(len(given), tuple(given.shape[1:]), given)
-    count = integer(name, n)
+    count = check_integer(name, n)
     if shape is not None and not isinstance(shape, tuple | list):
         raise out_of_range("shape", "a tuple, the shape of one input such as (c, h, w)", shape)
     known = _first_shape(net) if shape is None else shape
-    return SamplePoints(count, tuple(integer("shape", size) for size in known), None)
+    return SamplePoints(count, tuple(check_integer("shape", size) for size in known), None)
 
 
 def _first_shape(net: nn.Module) -> tuple[int, ...]:

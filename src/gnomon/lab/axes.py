@@ -45,7 +45,7 @@ def name_axes(plot: Plot, axes: Sequence[str], parameters: Mapping[str, Any]) ->
 
 
 def _at_places(mark: Mark, places: tuple[float, ...]) -> Mark:
-    """Returns the mark at other x positions; a prediction with several points becomes a dashed curve."""
+    """Returns a curve or point set of a plot at other x positions; a prediction with several points becomes dashed."""
     if isinstance(mark, Scatter) and mark.name == "predicted":
         pairs = sorted(zip(places, mark.y, strict=True))
         return Line("predicted", [x for x, _ in pairs], [y for _, y in pairs], "dashed", mark.color, predicted=True)

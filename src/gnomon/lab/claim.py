@@ -78,7 +78,7 @@ class Claim(Record):
     ``title`` states the theorem in one sentence; by default it is the first line of the docstring of the claim's file.
     ``question`` is what the statement answers, the heading of its page. ``axes`` names what the plot shows, with units:
     what varies, what is measured, and, if the plot has one point for each value of a parameter, that parameter.
-    ``parameters`` are those of the smoke scale, ``full`` replaces some of them at full scale; ``seed`` is always there.
+    ``parameters`` are for the smoke scale, ``full`` replaces some of them at full scale; ``seed`` is always there.
     ``covers`` are the ids of the scope beyond the claim's own. The control breaks the first premise.
     ``expected`` is "refuted" for a saying that does not survive its measurement. ``remark`` is for what the reader
     should know, such as an error in the literature. ``grid`` has the values of one or two parameters at which the atlas
@@ -87,7 +87,7 @@ class Claim(Record):
     claim's file unless others are given. ``loose_because`` says why every measurement stays below half of a bound. A
     bound without this reason is nearly reached: a prediction that is wrong by a factor 2 is refuted. ``check`` judges
     the same statement on a user's own model and data, from a short training run of them (a
-    `gnomon.atlas.check.TrainingTrial`), where that makes sense.
+    `gnomon.atlas.check.TrainingTrial`), if a check makes sense.
     """
 
     id: str
@@ -169,7 +169,7 @@ def parameters_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -
 
 
 def _open(function: Callable[..., Any]) -> set[str]:
-    """Returns the names of the arguments that a caller must pass."""
+    """Returns the names of a function's arguments that have no default and that a partial has not filled in."""
     filled = function.keywords if isinstance(function, partial) else {}
     return set(inspect.signature(function).parameters) - set(filled)
 

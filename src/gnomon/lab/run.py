@@ -47,7 +47,7 @@ class ClaimOutcome(Result):
     title: str = field(default="", metadata=HIDDEN)
 
     @property
-    def broken(self) -> tuple[str, ...]:
+    def violated_premises(self) -> tuple[str, ...]:
         """Returns the assumptions that the parameters violate; a claim states nothing if one is violated."""
         return tuple(p.statement for p in self.premises if p.holds is False)
 
@@ -55,21 +55,21 @@ class ClaimOutcome(Result):
     def as_stated(self) -> bool:
         """Returns whether assumptions hold, the verdict is the expected one, and the control fails as it should."""
         expected = self.judgment.verdict.value == self.expected and self.control.verdict is not Verdict.HOLDS
-        return expected and not self.broken
+        return expected and not self.violated_premises
 
     @property
     def verdict(self) -> str:
         """States the verdict and its reason, and first whether the parameters violate an assumption."""
         verdict = self.judgment.verdict.value
-        outside = f"outside its hypotheses ({'; '.join(self.broken)}), so the claim does not apply"
-        words = f"{outside}. Result anyway: {verdict}" if self.broken else verdict
+        outside = f"outside its hypotheses ({'; '.join(self.violated_premises)}), so the claim does not apply"
+        words = f"{outside}. Result anyway: {verdict}" if self.violated_premises else verdict
         return f"{self.title}: {words}. {self.judgment.reason}"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Returns findings about a control that passes or an unexpected verdict; none if an assumption is violated."""
         found: list[Finding] = []
-        if self.broken:
+        if self.violated_premises:
             return ()
         if self.control.verdict is Verdict.HOLDS:
             found.append(Finding(kinds.CONTROL_HOLDS, self.id))

@@ -9,7 +9,7 @@ Hypotheses: one architecture for the weights.
 Reference: [izmailov2018averaging]; [krogh1991simple]; [geiger2020scaling] for networks of one width.
 
 >>> AveragingGain(1.0, 0.8, 0.7, (1.0, 1.0)).verdict[:40]
-'Averaging weights takes the mean loss fr'
+'The models have a mean loss of 1; averag'
 """
 
 from collections.abc import Sequence
@@ -44,8 +44,8 @@ class AveragingGain(Result):
         better = "the averaged weights are as good as the ensemble" if self.weights <= self.ensemble else (
             "the ensemble is better" if self.ensemble < self.mean else "no average helps")  # fmt: skip
         return (
-            f"Averaging weights takes the mean loss from {self.mean:.4g} to {self.weights:.4g}, averaging outputs to "
-            f"{self.ensemble:.4g}: {better}."
+            f"The models have a mean loss of {self.mean:.4g}; averaging their weights gives {self.weights:.4g}, "
+            f"averaging their outputs {self.ensemble:.4g}: {better}."
         )
 
     def plots(self) -> tuple[Plot, ...]:

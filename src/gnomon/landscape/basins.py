@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results import Axis, Image, Plot, Result, Scatter
 
 __all__ = ["BasinMap", "basin_map"]
@@ -40,7 +40,10 @@ class BasinMap(Result):
     @property
     def verdict(self) -> str:
         """A sentence with the number of minima and the share of the largest basin."""
-        return f"{len(self.minima)} minima are reached; the largest attracts {max(self.shares):.0%} of the starts."
+        return (
+            f"{len(self.minima)} minima are reached; the most frequent one is reached from {max(self.shares):.0%} "
+            "of the starting points."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the basins as an image, with the minima."""
@@ -78,10 +81,10 @@ def basin_map(
     >>> two.shares
     (0.5, 0.5)
     """
-    n, rate = integer("points", points, least=2), number("lr", lr, above=0)
+    n, rate = check_integer("points", points, least=2), check_number("lr", lr, above=0)
     xs, ys = (torch.linspace(a, b, n, dtype=torch.float64) for a, b in zip(low, high, strict=True))
     w = torch.cartesian_prod(xs, ys)
-    for _ in range(integer("steps", steps)):
+    for _ in range(check_integer("steps", steps)):
         leaf = w.clone().requires_grad_()
         (g,) = torch.autograd.grad(loss(leaf).sum(), leaf)
         w = w - rate * g.nan_to_num(0.0, 0.0, 0.0)

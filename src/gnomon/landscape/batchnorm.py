@@ -8,7 +8,7 @@ Hypotheses: training mode; up to the eps of the layer over the variance.
 Reference: [santurkar2018how], Theorem 4.1; [ioffe2015batch].
 
 >>> NormalizationSmoothing({"1": 0.6}, {"1": 3.0}, 0.0).verdict
-"Batch norm removes up to 40% of the squared gradient ('1')."
+"Batch norm reduces the squared gradient of a layer by up to 40% ('1')."
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class NormalizationSmoothing(Result):
     def verdict(self) -> str:
         """A sentence with the largest share of the squared gradient that a layer removes beyond rescaling."""
         name = min(self.factors, key=self.factors.__getitem__)
-        return f"Batch norm removes up to {1 - self.factors[name]:.0%} of the squared gradient ('{name}')."
+        return f"Batch norm reduces the squared gradient of a layer by up to {1 - self.factors[name]:.0%} ('{name}')."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the share of the squared gradient that each layer keeps."""

@@ -17,16 +17,16 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_weights, integer
+from gnomon.core.inputs.checks import check_integer, check_weights
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.statistics import measure_statistics
 from gnomon.training.evaluate import Loss, Objective
 
-__all__ = ["BETWEEN", "LossBetween", "average_models", "check_same_architecture", "loss_between"]
+__all__ = ["POSITION_BETWEEN_MODELS", "LossBetween", "average_models", "check_same_architecture", "loss_between"]
 
-BETWEEN = Axis("share of the way from the first model to the second")
+POSITION_BETWEEN_MODELS = Axis("share of the way from the first model to the second")
 """The axis of places on the line between two models."""
 EXAMPLES_PER_PASS = 512
 """Number of examples in one forward pass."""
@@ -47,7 +47,9 @@ class LossBetween(Result):
 
     @property
     def barrier(self) -> float:
-        """The largest rise of the loss above the straight line between its end values; zero if there is none."""
+        """The loss barrier: how far the loss rises above the linear interpolation of its end values; zero if it never
+        does.
+        """
         straight = (1 - self.t) * self.losses[0] + self.t * self.losses[-1]
         return max(0.0, float((self.losses - straight).max()))  # (1)
 
@@ -61,18 +63,27 @@ class LossBetween(Result):
         """A sentence that says whether a barrier separates the two models."""
         ends = f"{float(self.losses[0]):.3g} and {float(self.losses[-1]):.3g}"
         if self.barrier <= 0.02 * float(self.losses[[0, -1]].max()):
-            return f"No barrier between losses {ends}: averaging the two does no harm."
-        return f"The loss rises by {self.barrier:.3g} between {ends}: the average of the two is worse than both."
+            return (
+                f"No barrier between losses {ends}: on the straight line between the two models the loss does not rise."
+            )
+        return (
+            f"The loss rises by {self.barrier:.3g} between {ends}: averaging the weights of the two models is "
+            "worse than either model."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the loss, and the error rate if targets are classes, along the line between the models."""
         first = Plot(
-            "Loss between two models", (Line("loss", self.t, self.losses),), BETWEEN, Axis("loss"), self.verdict
+            "Loss between two models",
+            (Line("loss", self.t, self.losses),),
+            POSITION_BETWEEN_MODELS,
+            Axis("loss"),
+            self.verdict,
         )
         if self.accuracies is None:
             return (first,)
         line = Line("error", self.t, 1 - self.accuracies)
-        return first, Plot("Error between two models", (line,), BETWEEN, Axis("error rate"))
+        return first, Plot("Error between two models", (line,), POSITION_BETWEEN_MODELS, Axis("error rate"))
 
 
 @names_call
@@ -104,7 +115,7 @@ def loss_between(
     >>> found.losses.tolist(), found.barrier
     ([0.5, 0.0, 0.5], 0.0)
     """
-    points = integer("points", points, least=2)
+    points = check_integer("points", points, least=2)
     check_same_architecture(a, b)
     t = torch.linspace(0, 1, points, dtype=torch.float64)
     losses, scores = [], []

@@ -17,7 +17,7 @@ from torch import nn
 
 from gnomon.core.errors import names_call
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.landscape.between import BETWEEN, LossBetween, loss_between
+from gnomon.landscape.between import POSITION_BETWEEN_MODELS, LossBetween, loss_between
 from gnomon.landscape.matching import match_units
 from gnomon.training.evaluate import Loss
 
@@ -53,7 +53,7 @@ class ModeConnectivity(Result):
         """Plots the loss along the line between the models, before and after matching."""
         marks = (Line("as they are", self.before.t, self.before.losses),
                  Line("hidden units matched", self.after.t, self.after.losses, "dashed"))  # fmt: skip
-        return (Plot("Loss between two models", marks, BETWEEN, Axis("loss"), self.verdict),)
+        return (Plot("Loss between two models", marks, POSITION_BETWEEN_MODELS, Axis("loss"), self.verdict),)
 
 
 @names_call
@@ -81,6 +81,6 @@ def mode_connectivity(
     for by in ("activations", "weights"):
         found = match_units(a, b, data, by=by)
         line = loss_between(a, found.module, data, loss=loss, points=points, fresh_statistics=True)
-        lines.append((by, found.moved, line))
+        lines.append((by, found.moved_units, line))
     by, moved, best = min(lines[1:], key=lambda one: one[2].barrier)
     return ModeConnectivity(lines[0][2], best, by, moved)

@@ -19,12 +19,12 @@ from torch import Tensor, nn
 from gnomon.adapter.adapt import adapt_examples
 from gnomon.core.errors import NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import check_readable, integer
+from gnomon.core.inputs.checks import check_integer, check_readable
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.modules.pure import PureFunction
 from gnomon.core.modules.run import run
-from gnomon.core.modules.saved import bytes_saved_for_backward, examples_that_fit
+from gnomon.core.modules.saved_bytes import bytes_saved_for_backward, examples_that_fit
 from gnomon.linalg.conjugate import LinearSolve, solve_operator
 from gnomon.linalg.diagonal import DiagonalEstimate, diagonal
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
@@ -58,7 +58,7 @@ class Setup:
         check_readable(module)
         with preserve(module, mode=None):
             objective = Objective.of(data, module, loss)
-            tile = _affordable(module, objective) if tile is None else integer("tile", tile)
+            tile = _affordable(module, objective) if tile is None else check_integer("tile", tile)
             return cls(module, objective, parameters, tile)
 
 
@@ -75,7 +75,7 @@ class AbstractCurvature(AbstractOperator):
 
     @abstractmethod
     def _part(self, number: int, x: Inputs, y: Tensor) -> Any:
-        """Returns what products with the matrix need from batch ``number``; the contributions of batches add up."""
+        """Returns the stored values of batch ``number`` that products with the curvature matrix use."""
 
     @abstractmethod
     def _product(self, part: Any, pieces: list[Tensor]) -> list[Tensor]:
@@ -88,7 +88,7 @@ class AbstractCurvature(AbstractOperator):
 
     @property
     def like(self) -> Tensor:
-        """An empty tensor with the module's dtype and device."""
+        """An empty tensor that shows the dtype and device in which products are computed."""
         return self._leaves[0].detach().new_empty(0)
 
     @property
@@ -219,7 +219,7 @@ class AbstractCurvature(AbstractOperator):
 
 
 def _affordable(module: nn.Module, objective: Objective) -> int:
-    """Returns how many examples fit into half of the free memory, at most `MAX_EXAMPLES_PER_GRAPH`."""
+    """Returns how many examples' autograd graphs fit into half of the free memory, at most `MAX_EXAMPLES_PER_GRAPH`."""
     batch = objective.data.first(1)
     y = objective.of_batch(batch)[1]
     with preserve(module, all_derivatives=True):

@@ -20,7 +20,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
 from gnomon.findings import training as kinds
 from gnomon.training import Run
-from gnomon.training.native import as_gradient_descent
+from gnomon.training.torch_optimizers import as_gradient_descent
 
 EDGE_TOLERANCE = 0.15
 """Relative distance from the limit that counts as being at the edge."""
@@ -53,7 +53,7 @@ class Edge(Result):
 
     @property
     def place(self) -> str:
-        """Where the run ended relative to the edge of stability: "below", "at" or "beyond"; see (1)."""
+        """Position of the run's end relative to the edge of stability: "below", "at" or "beyond"; see (1)."""
         if abs(self.ratio - 1) <= EDGE_TOLERANCE:
             return "at"
         return "below" if self.ratio < 1 else "beyond"

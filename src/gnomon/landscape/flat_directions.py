@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import take
-from gnomon.core.inputs.checks import check_weights, integer
+from gnomon.core.inputs.checks import check_integer, check_weights
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.pure import PureFunction
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -52,8 +52,8 @@ class FlatDirections(Result):
     def verdict(self) -> str:
         """A sentence with the number of directions that change no output."""
         return (
-            f"{self.flat:,} of {self.parameters:,} directions change no output of these examples; the other "
-            f"{self.rank} do."
+            f"{self.flat:,} of {self.parameters:,} directions in parameter space change no output of these examples; "
+            f"the other {self.rank} directions do."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -87,7 +87,7 @@ def flat_directions(module: nn.Module, data: Any, *, examples: int = 100, loss: 
     1
     """
     check_weights(module)
-    most = integer("examples", examples)
+    most = check_integer("examples", examples)
     with preserve(module):
         objective = Objective.of(data, module, loss)
         value = finite_loss(objective.measure(module, None)[0])

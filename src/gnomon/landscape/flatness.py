@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -47,7 +47,7 @@ class FlatnessRadius(Result):
     >>> found = FlatnessRadius(torch.tensor([1.0, 2.0, 3.0]), 0.1, 1.9, 0.11, 0.5, 10.0)
     >>> print(found.verdict)
     The loss rises by 0.5 after a move of 2 in a typical direction (20% of the weights' norm), and of 0.1 in the worst
-    one.
+    direction.
     """
 
     radii: Float[Tensor, " d"] = field(metadata=HIDDEN)
@@ -69,7 +69,7 @@ class FlatnessRadius(Result):
             f"{self.typical / max(self.norm, 1e-300):.0%} of the weights' norm")  # fmt: skip
         return (
             f"The loss rises by {self.rise:.3g} after a move of {self.typical:.3g} in a typical direction "
-            f"({share}), and of {self.worst:.3g} in the worst one."
+            f"({share}), and of {self.worst:.3g} in the worst direction."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -114,9 +114,9 @@ def flatness_radius(
     (0.707, 0.707, 0.707)
     """
     check_readable(module)
-    level, count = number("rise", rise, above=0), integer("draws", draws)
+    level, count = check_number("rise", rise, above=0), check_integer("draws", draws)
     generator = torch.Generator().manual_seed(check_seed(seed))
-    most = None if products is None else integer("products", products, least=6)
+    most = None if products is None else check_integer("products", products, least=6)
     operator = hessian(module, data, loss=loss)
     top, trace = operator.top(1, iterations=most, seed=seed), operator.trace(products=most or 30, seed=seed).value
     moved = copy_module(module)

@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_readable
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Result
@@ -47,7 +47,7 @@ class GradientFlowGap(Result):
 
 @names_call
 def gradient_flow_gap(
-    module: nn.Module, data: Any, *, lr: float, steps: int = 100, finer: int = 8, loss: Loss | None = None
+    module: nn.Module, data: Any, *, lr: float, steps: int = 100, step_divisor: int = 8, loss: Loss | None = None
 ) -> GradientFlowGap:
     """Measures how far gradient descent ends from the same training in much smaller steps; equation (1).
 
@@ -56,22 +56,22 @@ def gradient_flow_gap(
         data: as in `gnomon.train`.
         lr: the learning rate.
         steps: number of steps with this learning rate.
-        finer: number of small steps that replace one step.
+        step_divisor: number of small steps that replace one step.
         loss: as in `gnomon.train`.
 
     Hypotheses: see the module. Reference: [hairer2006geometric].
-    Cost: steps (1 + finer) gradients.
+    Cost: steps (1 + step_divisor) gradients.
 
     >>> import torch
     >>> net, x = nn.Linear(1, 1, bias=False), torch.ones(1, 1)
     >>> _ = nn.init.ones_(net.weight)
-    >>> found = gradient_flow_gap(net, (x, torch.zeros(1)), lr=0.5, steps=1, finer=2)  # 0.0625 / 0.4375
+    >>> found = gradient_flow_gap(net, (x, torch.zeros(1)), lr=0.5, steps=1, step_divisor=2)  # 0.0625 / 0.4375
     >>> round(found.outputs, 4)
     0.1429
     """
     check_readable(module)
-    rate, c = number("lr", lr, above=0), integer("finer", finer, least=2)
-    count = integer("steps", steps)
+    rate, c = check_number("lr", lr, above=0), check_integer("step_divisor", step_divisor, least=2)
+    count = check_integer("steps", steps)
     runs = [train(module, data, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval")
             for r, s in ((rate, count), (rate / c, count * c))]  # fmt: skip
     if any(run.stopped == "diverged" for run in runs):

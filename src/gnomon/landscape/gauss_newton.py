@@ -30,7 +30,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.losses import CrossEntropy, Logistic, Squared
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.landscape.curvature import AbstractCurvature, Setup
@@ -45,7 +45,8 @@ Middle = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A batch that products use: inputs, random state, outputs with their graph, and the product with M."""
+    """One batch prepared for matrix-vector products: inputs, random state, outputs with graph, and the product with
+    M."""
 
     x: Inputs
     random: Tensor
@@ -199,7 +200,7 @@ def fisher(
         )
     if draws is None:
         return GaussNewtonOperator(setup)  # (3)
-    return SampledFisherOperator(setup, integer("draws", draws), check_seed(seed))
+    return SampledFisherOperator(setup, check_integer("draws", draws), check_seed(seed))
 
 
 @names_call

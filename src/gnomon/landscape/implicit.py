@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed, check_weights
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
@@ -48,7 +48,10 @@ class ImplicitPenalty(Result):
     def verdict(self) -> str:
         """A sentence with the size of the implicit penalty relative to the loss."""
         which = "the size of the step" if self.norm >= self.noise else "the noise of the batches"
-        return f"Steps of {self.lr:.3g} add an implicit penalty of {self.share:.1%} of the loss, mostly from {which}."
+        return (
+            f"Gradient descent with learning rate {self.lr:.3g} adds an implicit penalty of {self.share:.1%} of "
+            f"the loss, mostly from {which}."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the loss and both implicit penalties."""
@@ -87,8 +90,8 @@ def implicit_penalty(
     (0.0, 0.1)
     """
     check_weights(module)
-    rate = number("lr", lr, above=0)
-    size = None if batch is None else integer("batch", batch)
+    rate = check_number("lr", lr, above=0)
+    size = None if batch is None else check_integer("batch", batch)
     generator = torch.Generator().manual_seed(check_seed(seed))
     with preserve(module):
         objective = Objective.of(data, module, loss).indexable()

@@ -37,7 +37,8 @@ class InvisibleWeights(Result):
         """A sentence that names the layer with the largest share of weights without effect."""
         name = max(self.shares, key=self.shares.__getitem__)
         return (
-            f"Up to {self.shares[name]:.0%} of the squared weights of a layer have no effect on the data ('{name}', "
+            f"Up to {self.shares[name]:.0%} of the squared weight norm of a layer has no effect on the outputs for "
+            f"these data ('{name}', "
             f"whose inputs span {self.ranks[name]} directions): only weight decay changes them."
         )
 

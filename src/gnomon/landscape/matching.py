@@ -46,7 +46,7 @@ class MatchedUnits(Result):
     ``orders`` has for each group the former index of each unit; distances are between all weights.
 
     >>> MatchedUnits(nn.Linear(1, 1), {"0": torch.tensor([1, 0])}, 5.0, 2.0).verdict
-    '2 of 2 units in 1 groups change places: the weights were 5 apart, now 2.'
+    '2 of 2 units in 1 groups were permuted: the weights were 5 apart, now 2.'
     """
 
     module: nn.Module = field(repr=False, metadata=HIDDEN)
@@ -55,7 +55,7 @@ class MatchedUnits(Result):
     after: float
 
     @property
-    def moved(self) -> int:
+    def moved_units(self) -> int:
         """The number of units whose position changes."""
         return sum(int((order != torch.arange(len(order))).sum()) for order in self.orders.values())
 
@@ -63,9 +63,12 @@ class MatchedUnits(Result):
     def verdict(self) -> str:
         """A sentence with the number of units that moved, and the distance of the weights before and after."""
         if not self.orders:
-            return f"No hidden units were found that may change places; the weights are {self.before:.4g} apart."
+            return (
+                f"No hidden units were found that can be permuted without changing the outputs; the weights are "
+                f"{self.before:.4g} apart."
+            )
         units = sum(len(order) for order in self.orders.values())
-        head = f"{self.moved} of {units} units in {len(self.orders)} groups change places"
+        head = f"{self.moved_units} of {units} units in {len(self.orders)} groups were permuted"
         return f"{head}: the weights were {self.before:.4g} apart, now {self.after:.4g}."
 
     def plots(self) -> tuple[Plot, ...]:
@@ -90,7 +93,7 @@ def match_units(a: nn.Module, b: nn.Module, data: Any, *, by: str = "activations
 
     >>> net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
     >>> other = match_units(net, net, torch.randn(20, 2))
-    >>> other.moved, other.after
+    >>> other.moved_units, other.after
     (0, 0.0)
     """
     check_same_architecture(a, b)

@@ -27,7 +27,7 @@ from torch.func import grad, vmap
 
 from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arguments import Inputs, map_tensors, take
-from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.checks import check_number, check_readable
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.pure import PureFunction
 from gnomon.core.results import Axis, Interval, Line, Plot, Reference, Result
@@ -108,7 +108,7 @@ def gradient_noise(
     1.3333
     """
     check_readable(module)
-    confidence = number("confidence", confidence, above=0, below=1)
+    confidence = check_number("confidence", confidence, above=0, below=1)
     with preserve(module, all_derivatives=True):
         objective = Objective.of(data, module, loss)
         if len(objective) < 3:

@@ -68,7 +68,8 @@ class SolutionNorms(Result):
         name = min(self.weights, key=lambda n: self.weights[n].rank)
         path = "" if self.path is None else f", the path norm {self.path:.3g}"
         return (
-            f"The parameters have norm {self.euclidean:.3g}{path}; '{name}' has the smallest effective rank, "
+            f"The parameters have Euclidean norm {self.euclidean:.3g}{path}; the weight '{name}' has the smallest "
+            "effective rank, "
             f"{self.weights[name].rank:.1f}."
         )
 
@@ -89,7 +90,7 @@ class RankDuringTraining(Result):
         """A sentence that names the weight whose effective rank changed most."""
         name = max(self.ranks, key=lambda n: abs(self.ranks[n][-1] - self.ranks[n][0]))
         row = self.ranks[name]
-        return f"The effective rank of '{name}' changed most, from {row[0]:.1f} to {row[-1]:.1f}."
+        return f"The effective rank of the weight '{name}' changed most, from {row[0]:.1f} to {row[-1]:.1f}."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the effective ranks over the checkpoints."""

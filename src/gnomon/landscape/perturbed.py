@@ -26,7 +26,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Interval, Result
@@ -48,7 +48,7 @@ class NearbyLossRise(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how much the loss can rise nearby."""
+        """A sentence that says how much the loss can rise within the radius."""
         unit = "of each weight" if self.adaptive else "in parameters"
         return f"Within {self.radius:.3g} {unit} the loss can rise from {self.loss:.3g} by {self.rise:.3g}."
 
@@ -103,7 +103,7 @@ def nearby_loss_rise(
     10.5
     """
     check_readable(module)
-    r, count = number("radius", radius, above=0), integer("ascent_steps", ascent_steps)
+    r, count = check_number("radius", radius, above=0), check_integer("ascent_steps", ascent_steps)
     moved = copy_module(module)
     leaves = trainable_parameters(moved)
     w = parameters_to_vector(leaves).detach().double()
@@ -153,7 +153,7 @@ def local_entropy(
     True
     """
     check_readable(module)
-    c, m = number("scope", scope, above=0), integer("draws", draws, least=2)
+    c, m = check_number("scope", scope, above=0), check_integer("draws", draws, least=2)
     generator = torch.Generator().manual_seed(check_seed(seed))
     moved = copy_module(module)
     leaves = trainable_parameters(moved)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
@@ -70,7 +70,9 @@ class LossPlane(Result):
         low, high = float(self.losses.min()), float(self.losses.max())
         head = f"On the plane the loss goes from {low:.3g}, at ({self.best[0]:.3g}, {self.best[1]:.3g}), to {high:.3g}"
         return (
-            f"{head}; it contains {self.share:.0%} of the motion of the models." if len(self.path) > 1 else f"{head}."
+            f"{head}; it contains {self.share:.0%} of the variance of the models' parameters."
+            if len(self.path) > 1
+            else f"{head}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -127,7 +129,7 @@ def loss_plane(
     ((0.0, 0.0), 0.0)
     """
     check_readable(module)
-    far, n = number("reach", reach, above=0), integer("points", points, least=3) | 1
+    far, n = check_number("reach", reach, above=0), check_integer("points", points, least=3) | 1
     moved = copy_module(module)
     leaves = trainable_parameters(moved)
     w = parameters_to_vector(leaves).detach()

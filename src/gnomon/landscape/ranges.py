@@ -19,14 +19,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training import SGD, Adam, train
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import trainable_parameters
-from gnomon.training.native import OptimizerChoice, resolve_optimizer
+from gnomon.training.torch_optimizers import OptimizerChoice, resolve_optimizer
 
 __all__ = ["LrRange", "InitializationScaleRange", "lr_range", "initialization_scale_range"]
 
@@ -143,8 +143,8 @@ def lr_range(
     ('diverged', True)
     """
     check_readable(module)
-    first, last = number("low", low, above=0), number("high", high, above=0)
-    count, size, seed = integer("steps", steps, least=3), integer("batch", batch), check_seed(
+    first, last = check_number("low", low, above=0), check_number("high", high, above=0)
+    count, size, seed = check_integer("steps", steps, least=3), check_integer("batch", batch), check_seed(
         seed)  # fmt: skip
     if not first < last:
         raise InputError(f"low must be below high, but they are {first:g} and {last:g}")
@@ -210,7 +210,7 @@ def initialization_scale_range(
     2
     """
     check_readable(module)
-    factors = tuple(number("scales", c, above=0) for c in scales)
+    factors = tuple(check_number("scales", c, above=0) for c in scales)
     losses = []
     for c in factors:
         scaled = copy_module(module)

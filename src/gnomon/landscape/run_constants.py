@@ -17,7 +17,7 @@ from typing import Any
 from torch import nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -60,9 +60,10 @@ class RunConstants(Result):
         """A sentence with the safe step size, the gradient's cosine and the Polyak-Lojasiewicz constant."""
         largest = max(self.smoothness)
         return (
-            f"Over {len(self.losses)} models smoothness is at most {largest:.3g} (steps below {2 / largest:.3g} are "
-            f"safe), a step of {self.lr:.3g} keeps the gradient's direction to a cosine of {min(self.cosines):.2f}, "
-            f"and the Polyak-Lojasiewicz constant is at least {self.polyak:.2g}."
+            f"Along {len(self.losses)} models of the run the smoothness constant is at most {largest:.3g} (learning "
+            f"rates below {2 / largest:.3g} are safe), the gradients before and after a step with learning rate "
+            f"{self.lr:.3g} have a cosine of at least {min(self.cosines):.2f}, and the Polyak-Lojasiewicz constant is "
+            f"at least {self.polyak:.2g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -94,7 +95,7 @@ def run_constants(
     data: Any,
     *,
     lr: float,
-    lowest: float = 0.0,
+    min_loss: float = 0.0,
     products: int | None = None,
     loss: Loss | None = None,
 ) -> RunConstants:
@@ -104,7 +105,7 @@ def run_constants(
         models: checkpoints, such as ``run.watched["model"]`` of `gnomon.train` with ``watch={"model": keep_model}``.
         data: as in `hessian`.
         lr: learning rate of the step along which the gradient is compared.
-        lowest: the smallest loss L*; zero if the network can fit all examples.
+        min_loss: the smallest loss L*; zero if the network can fit all examples.
         products: number of Hessian products for the largest eigenvalue of each model; by default, until it converges.
         loss: as in `hessian`.
 
@@ -118,7 +119,7 @@ def run_constants(
     >>> round(found.smoothness[0], 4), round(found.polyak, 4), found.cosines[0]
     (4.0, 4.0, 1.0)
     """
-    rate, floor = number("lr", lr, above=0), number("lowest", lowest)
+    rate, floor = check_number("lr", lr, above=0), check_number("min_loss", min_loss)
     if not models:
         fix = 'Train with watch={"model": keep_model} and pass run.watched["model"]'
         raise InputError("the list of models is empty", accepted="at least one model", fix=fix)

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_weights, number
+from gnomon.core.inputs.checks import check_number, check_weights
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -44,7 +44,7 @@ class ScaleInvariance(Result):
     @names_call("effective_lr(lr)")
     def effective_lr(self, lr: float) -> dict[str, float]:
         """Returns lr / |w|^2 for each scale-invariant weight: the rate at which its direction turns, equation (1)."""
-        rate = number("lr", lr, above=0)
+        rate = check_number("lr", lr, above=0)
         return {name: rate / self.squares[name] for name in self.invariant}
 
     @property

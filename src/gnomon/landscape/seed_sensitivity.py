@@ -24,7 +24,7 @@ from gnomon.core.modules.preserve import random_state
 from gnomon.core.results import Result
 from gnomon.training import train
 from gnomon.training.evaluate import Loss
-from gnomon.training.native import OptimizerChoice
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["SeedSensitivity", "seed_sensitivity"]
 
@@ -42,7 +42,7 @@ class SeedSensitivity(Result):
         """A sentence that says whether different seeds learn different functions."""
         same = "learn nearly the same function" if self.functions < 0.1 else "learn different functions"
         return (
-            f"{len(self.losses)} seeds {same}: outputs differ by {self.functions:.1%}, parameters by "
+            f"{len(self.losses)} seeds {same}: outputs differ by {self.functions:.1%} of their size, parameters by "
             f"{self.parameters:.1%}."
         )
 

@@ -20,7 +20,7 @@ from typing import Any
 from torch import nn
 
 from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Reference, Result, Value
 from gnomon.findings import training as kinds
@@ -136,11 +136,11 @@ def sharpness(
     The largest Hessian eigenvalue is 2 (within ...), 1.50 times the largest at which lr 1.5 is stable: use
     an lr below 1.
     """
-    lr = None if lr is None else number("lr", lr, above=0)
-    if not 0 <= number("momentum", momentum) < 1:
+    lr = None if lr is None else check_number("lr", lr, above=0)
+    if not 0 <= check_number("momentum", momentum) < 1:
         raise out_of_range("momentum", "at least 0 and below 1", momentum)
-    k, seed = integer("k", k), check_seed(seed)
-    steps = None if iterations is None else integer("iterations", iterations)
+    k, seed = check_integer("k", k), check_seed(seed)
+    steps = None if iterations is None else check_integer("iterations", iterations)
     pairs = hessian(module, data, loss=loss, parameters=parameters, tile=tile).top(k, iterations=steps, seed=seed)
     return Sharpness(tuple(pairs.values.tolist()), tuple(pairs.residuals.tolist()), lr, momentum, pairs.products)
 

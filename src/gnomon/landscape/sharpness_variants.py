@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.hessian import hessian
 from gnomon.landscape.perturbed import nearby_loss_rise
@@ -69,8 +69,8 @@ class SharpnessVariants(Result):
         ratio = self.rescaled[worst] / max(abs(self.values[worst]), 1e-300)
         kept = ", ".join(self.invariant) or "none"
         return (
-            f"A copy with the same outputs, units rescaled by up to {self.factor:g}, has {ratio:.3g} times the "
-            f"{worst}; unchanged: {kept}."
+            f"Rescaling hidden units by up to {self.factor:g} keeps the outputs and multiplies the {worst} by "
+            f"{ratio:.3g}; measures that do not change: {kept}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -135,9 +135,9 @@ def sharpness_variants(
     >>> all(name.startswith("adaptive") for name in found.invariant)
     True
     """
-    r, c = number("radius", radius, above=0), number("factor", factor, above=1)
-    count, seed = integer("products", products, least=12), check_seed(seed)
-    most = None if iterations is None else integer("iterations", iterations)
+    r, c = check_number("radius", radius, above=0), check_number("factor", factor, above=1)
+    count, seed = check_integer("products", products, least=12), check_seed(seed)
+    most = None if iterations is None else check_integer("iterations", iterations)
     units = read_units(module, data)[1]
 
     def forms(model: nn.Module) -> dict[str, float]:

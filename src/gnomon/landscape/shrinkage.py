@@ -1,4 +1,4 @@
-"""Computes how much weight decay and early stopping shrink each Hessian direction, and which decay equals which stop.
+"""Computes how much weight decay and early stopping shrink the weights along each Hessian eigenvector.
 
 Near a minimum w* of a quadratic loss with Hessian eigenvalues l_i, of the part of w* along direction i
 
@@ -21,7 +21,7 @@ from typing import Any
 from torch import nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.sharpness import sharpness
 from gnomon.training.evaluate import Loss
@@ -104,9 +104,9 @@ def weight_shrinkage(
     if weight_decay is None and lr is None:
         raise InputError("pass weight_decay, or lr with steps, or both")
     rates = None if lr is None else _rates(lr, steps)
-    given = None if weight_decay is None else number("weight_decay", weight_decay, above=0)
-    count = integer("k", k)
-    most = None if products is None else integer("products", products, least=count)
+    given = None if weight_decay is None else check_number("weight_decay", weight_decay, above=0)
+    count = check_integer("k", k)
+    most = None if products is None else check_integer("products", products, least=count)
     found = sharpness(module, data, loss=loss, k=count, iterations=most)
     values = tuple(max(v, 0.0) for v in found.values)
     stopped = None if rates is None else tuple(1 - prod(1 - r * v for r in rates) for v in values)  # (2)
@@ -119,7 +119,7 @@ def _rates(lr: float | Sequence[float], steps: int | None) -> list[float]:
     if isinstance(lr, Sequence):
         if steps is not None:
             raise InputError("lr has a rate for each step, so steps must not be given")
-        return [number("lr", rate, above=0) for rate in lr]
+        return [check_number("lr", rate, above=0) for rate in lr]
     if steps is None:
         raise InputError("pass steps, the number of steps with this lr")
-    return [number("lr", lr, above=0)] * integer("steps", steps)
+    return [check_number("lr", lr, above=0)] * check_integer("steps", steps)

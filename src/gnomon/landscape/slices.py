@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_readable, check_seed, integer, number
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_readable, check_seed
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.copies import copy_module
@@ -81,8 +81,14 @@ class Convexity(Result):
     def verdict(self) -> str:
         """A sentence that says whether the loss may be convex."""
         if self.broken == 0 and self.lowest >= -1e-6:
-            return f"No sign of non-convexity in {self.segments} segments and in the curvature here."
-        return f"The loss is not convex: {self.broken:.0%} of segments violate it; least curvature {self.lowest:.2g}."
+            return (
+                f"No sign of non-convexity in {self.segments} segments between random points and in the curvature "
+                "at these weights."
+            )
+        return (
+            f"The loss is not convex: {self.broken:.0%} of the segments tested violate convexity; the smallest "
+            f"curvature is {self.lowest:.2g}."
+        )
 
 
 @names_call
@@ -116,7 +122,7 @@ def loss_along(
     0.5
     """
     check_readable(module)
-    reach, points = number("reach", reach, above=0), integer("points", points, least=3) | 1
+    reach, points = check_number("reach", reach, above=0), check_integer("points", points, least=3) | 1
     leaves = trainable_parameters(module)
     w = parameters_to_vector(leaves).detach()
     v = _direction(direction, w, seed)
@@ -152,7 +158,7 @@ def convexity(
     0.0
     """
     check_readable(module)
-    count, size = integer("segments", segments), number("radius", radius, above=0)
+    count, size = check_integer("segments", segments), check_number("radius", radius, above=0)
     generator = torch.Generator().manual_seed(check_seed(seed))
     w = parameters_to_vector(trainable_parameters(module)).detach()
     scale = size * float(w.square().mean().sqrt().clamp_min(1e-3))
@@ -162,7 +168,7 @@ def convexity(
         low, high, middle = _losses(module, data, loss, [a, b, (a + b) / 2])
         # equation (2); 1e-5 allows for rounding of float32 sums over the examples
         broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))
-    most = None if products is None else integer("products", products)
+    most = None if products is None else check_integer("products", products)
     negative = NegativeOperator(hessian(module, data, loss=loss))
     lowest = -float(top_eigenpairs(negative, 1, steps=most, seed=seed).values[0])
     return Convexity(broken / count, binomial_interval(int(broken), count), lowest, count)

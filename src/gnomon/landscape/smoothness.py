@@ -25,7 +25,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_readable
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -72,7 +72,7 @@ class PolyakConstant(Result):
     """The Polyak-Lojasiewicz constant (3) along a run, the lowest loss L*, and the curvature at the end."""
 
     value: float
-    lowest: float
+    min_loss: float
     curvature: float
     steps: int
 
@@ -81,8 +81,9 @@ class PolyakConstant(Result):
         """A sentence with the convergence rate that the constant guarantees."""
         rate = max(0.0, 1 - self.value / self.curvature)
         return (
-            f"Along {self.steps} steps |gradient|^2 stays above {2 * self.value:.3g} (loss - {self.lowest:.3g}): with "
-            f"curvature {self.curvature:.3g} each step of gradient descent leaves at most {rate:.4f} of the error."
+            f"Along {self.steps} steps |gradient|^2 stays above {2 * self.value:.3g} (loss - {self.min_loss:.3g}): "
+            f"with curvature {self.curvature:.3g} each step of gradient descent multiplies the excess loss by at most "
+            f"{rate:.4f}."
         )
 
 
@@ -115,7 +116,7 @@ def try_gradient_steps(
     (1.0, -1.0)
     """
     check_readable(module)
-    most = None if products is None else integer("products", products)
+    most = None if products is None else check_integer("products", products)
     local = sharpness(module, data, loss=loss, iterations=most).value
     if not local > 0:
         found = f"the largest curvature is {local:.3g}"
@@ -123,7 +124,7 @@ def try_gradient_steps(
             found, accepted="a positive largest curvature", fix="Pass lrs explicitly, or use other parameters"
         )
     rates = [2 / local * 10 ** (e / 4) for e in range(-5, 4)] if lrs is None else lrs
-    chosen = tuple(number("lrs", lr, above=0) for lr in rates)
+    chosen = tuple(check_number("lrs", lr, above=0) for lr in rates)
     moved = copy_module(module)
     leaves = trainable_parameters(moved)
     w = parameters_to_vector(leaves).detach()
@@ -147,7 +148,7 @@ def polyak_constant(
     *,
     lr: float | None = None,
     steps: int = 200,
-    lowest: float = 0.0,
+    min_loss: float = 0.0,
     products: int | None = None,
     loss: Loss | None = None,
 ) -> PolyakConstant:
@@ -158,11 +159,11 @@ def polyak_constant(
         data: inputs, or data.
         lr: by default 1 / curvature at the start.
         steps: number of steps of descent.
-        lowest: the smallest loss L*; zero if the network can fit all examples.
+        min_loss: the smallest loss L*; zero if the network can fit all examples.
         products: number of Hessian products for each largest eigenvalue; by default, until it converges.
         loss: as in `hessian`.
 
-    Hypotheses: ``lowest`` is at most the loss reached. Reference: [karimi2016linear].
+    Hypotheses: ``min_loss`` is at most the loss reached. Reference: [karimi2016linear].
     Cost: a gradient for each step, and about 50 Hessian-vector products.
 
     >>> net = nn.Linear(1, 1, bias=False)
@@ -171,9 +172,9 @@ def polyak_constant(
     4.0
     """
     check_readable(module)
-    count, floor = integer("steps", steps), number("lowest", lowest)
-    most = None if products is None else integer("products", products)
-    rate = None if lr is None else number("lr", lr, above=0)
+    count, floor = check_integer("steps", steps), check_number("min_loss", min_loss)
+    most = None if products is None else check_integer("products", products)
+    rate = None if lr is None else check_number("lr", lr, above=0)
     rate = rate or 1 / max(sharpness(module, data, loss=loss, iterations=most).value, 1e-12)
     moved = copy_module(module)
     leaves, least = trainable_parameters(moved), float("inf")

@@ -29,7 +29,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.results import Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.square import as_square_matrix, asymmetry, lapack_dtype, symmetric_part
@@ -119,7 +119,7 @@ def scale(S: Tensor) -> float:
 
 
 def _factor_with(S: Tensor, jitter: float) -> CholeskyFactor:
-    if not number("jitter", jitter) >= 0:
+    if not check_number("jitter", jitter) >= 0:
         raise out_of_range("jitter", "None or a finite number of at least 0", jitter)
     lower = _factor(S, jitter)
     if lower is None:

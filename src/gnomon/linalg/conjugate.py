@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError, NotConvergedError, names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
@@ -37,7 +37,7 @@ class LinearSolve(Result):
 
     @property
     def converged(self) -> bool:
-        """Whether the last residual is within the tolerance."""
+        """Whether the relative residual after the last product is at most the tolerance."""
         return self.residuals[-1] <= self.tolerance
 
     @property
@@ -74,9 +74,9 @@ def solve_operator(
     >>> solve_operator(DenseOperator(torch.diag(torch.tensor([1.0, 4.0]))), torch.ones(2)).x.tolist()
     [1.0, 0.25]
     """
-    damping = number("damping", damping)
-    tolerance = number("tolerance", tolerance, above=0)
-    products = integer("products", products)
+    damping = check_number("damping", damping)
+    tolerance = check_number("tolerance", tolerance, above=0)
+    products = check_integer("products", products)
     if b.shape != (operator.size,) or not bool(b.isfinite().all()):
         found = f"b has shape {tuple(b.shape)}" if b.shape != (operator.size,) else "b is not finite"
         raise InputError(

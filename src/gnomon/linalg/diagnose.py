@@ -22,9 +22,9 @@ Reference: (3) [roy2007effective]; (5) is derived above.
 >>> print(diagnose(np.eye(3)))
 The matrix is 3 x 3, float64 and symmetric.
 The matrix is positive definite: its eigenvalues run from 1 to 1.
-Its condition number is 1: a linear solve loses less than one digit.
-Its effective rank is 3.0 of 3, with participation ratio 3.0: a flat spectrum; all directions learn equally fast.
-No two rows are equal.
+The condition number of the matrix is 1: a linear solve loses less than one digit.
+The effective rank of the matrix is 3.0 of 3, with participation ratio 3.0: a flat spectrum; all directions learn
+equally fast. No two rows are equal.
 Cholesky succeeds without jitter.
 """
 
@@ -227,7 +227,7 @@ def _condition(d: Diagnosis) -> str | Finding:
     if d.condition == inf:
         return Finding(kinds.SINGULAR, evidence=evidence)
     lost = log10(d.condition)
-    what = f"Its condition number is {d.condition:.3g}"
+    what = f"The condition number of the matrix is {d.condition:.3g}"
     if lost < 1:
         return f"{what}: a linear solve loses less than one digit."
     if lost < digits - log10(d.n):
@@ -238,7 +238,8 @@ def _condition(d: Diagnosis) -> str | Finding:
 
 def _rank(d: Diagnosis) -> str | Finding:
     head = (
-        f"Its effective rank is {d.effective_rank:.1f} of {d.n}, with participation ratio {d.participation_ratio:.1f}"
+        f"The effective rank of the matrix is {d.effective_rank:.1f} of {d.n}, with participation ratio "
+        f"{d.participation_ratio:.1f}"
     )
     if d.rank < d.n:
         values = {"effective": d.effective_rank, "participation": d.participation_ratio, "rank": d.rank, "n": d.n}

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
@@ -29,7 +29,7 @@ class DiagonalEstimate(Result):
 
     >>> found = DiagonalEstimate(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.1, 0.1, 0.2]), 0.95, products=100)
     >>> print(found.verdict)
-    3 diagonal entries with median 2, median interval +- 0.1 (each with 95% confidence).
+    3 diagonal entries with median 2, median half-width of the intervals 0.1 (each with 95% confidence).
     """
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
@@ -42,7 +42,10 @@ class DiagonalEstimate(Result):
         """A sentence on the estimates and their intervals."""
         middle, wide = float(self.values.median()), float(self.half_widths.median())
         sure = f"each with {self.confidence:.0%} confidence"
-        return f"{len(self.values)} diagonal entries with median {middle:.3g}, median interval +- {wide:.2g} ({sure})."
+        return (
+            f"{len(self.values)} diagonal entries with median {middle:.3g}, median half-width of the intervals "
+            f"{wide:.2g} ({sure})."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots a histogram of the diagonal entries."""
@@ -66,8 +69,8 @@ def diagonal(
     """
     from scipy.special import stdtrit  # scipy is slow to import
 
-    samples = integer("samples", samples, least=2)
-    confidence = number("confidence", confidence, above=0, below=1)
+    samples = check_integer("samples", samples, least=2)
+    confidence = check_number("confidence", confidence, above=0, below=1)
     generator = torch.Generator().manual_seed(check_seed(seed))
     mean, square = (torch.zeros(operator.size, dtype=torch.float64, device=operator.like.device) for _ in range(2))
     for count in with_progress_bar(range(1, samples + 1), "products"):

@@ -43,8 +43,7 @@ def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], .
 
 
 def _near(order: list[int], shadows: list[float], place: int, reach: float, taken: set[int]) -> list[int]:
-    """Returns rows without a group whose projection is at most ``reach`` above the projection of the row at
-    ``place``."""
+    """Returns ungrouped rows whose projection exceeds the projection of the row at ``place`` by at most ``reach``."""
     near = []
     for row in order[place + 1 :]:
         if shadows[row] - shadows[order[place]] > reach:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import as_targets, check_seed, integer
+from gnomon.core.inputs.checks import as_targets, check_integer, check_seed
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
@@ -65,7 +65,8 @@ class LabelTest(Result):
         """A sentence that says whether labels are related to inputs."""
         word = "far from" if self.related else "no better than"
         return (
-            f"The alignment {self.alignment:.2g} is {word} the alignment with shuffled labels (p = {self.p_value:.2g})."
+            f"The alignment of the kernel with the labels, {self.alignment:.2g}, is {word} the alignment with "
+            f"shuffled labels (p = {self.p_value:.2g})."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -89,7 +90,7 @@ def label_test(kernel: Array, y: Array, *, shuffles: int = 400, seed: int = 0) -
     >>> label_test(x @ x.T, x[:, 0]).related
     True
     """
-    shuffles, seed = integer("shuffles", shuffles), check_seed(seed)
+    shuffles, seed = check_integer("shuffles", shuffles), check_seed(seed)
     aligned = alignment(kernel, y)
     k = as_square_matrix(kernel).detach().double()
     labels = targets_as_numbers(as_targets(y, len(k))).to(k).reshape(len(k), -1)

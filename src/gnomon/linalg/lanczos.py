@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import BudgetError, NotFiniteError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Band, Line, Plot, Result, Scatter
@@ -252,7 +252,7 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     >>> [round(v, 4) for v in pairs.values.tolist()]
     [5.0, 4.0]
     """
-    k, seed = integer("k", k), check_seed(seed)
+    k, seed = check_integer("k", k), check_seed(seed)
     if k > operator.size:
         accepted = f"at most {operator.size}, the size of the operator"
         raise out_of_range("k", accepted, k)

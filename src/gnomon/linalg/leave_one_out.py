@@ -24,7 +24,7 @@ from torch import Tensor
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
 from gnomon.core.results import Axis, Bars, Interval, Plot, Reference, Result, Scatter
 from gnomon.core.results.plain import HIDDEN
-from gnomon.linalg.shortcut import RidgeModes
+from gnomon.linalg.ridge_modes import RidgeModes
 
 __all__ = ["LeaveOneOut", "leave_one_out", "leave_one_out_of_modes"]
 
@@ -66,8 +66,14 @@ class LeaveOneOut(Result):
         """A sentence that says how well points are predicted."""
         n, right = len(self.targets), self.accuracy
         if right is not None:
-            return f"Kernel regression predicts the class of {right:.1%} of {n} points from the other points."
-        return f"Kernel regression explains {1 - self.error:.1%} of the variance of {n} points from the other points."
+            return (
+                f"Kernel regression predicts the class of {right:.1%} of {n} points, each from the other points "
+                "(leave-one-out)."
+            )
+        return (
+            f"Kernel regression explains {1 - self.error:.1%} of the variance of {n} targets, each predicted from "
+            "the other points (leave-one-out)."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots predictions over targets; for classes, the accuracy."""

@@ -30,7 +30,7 @@ class AbstractOperator(ABC):
     @property
     @abstractmethod
     def like(self) -> Tensor:
-        """An empty tensor of the operator's dtype and device."""
+        """An empty tensor that shows the dtype and device of the operator's vectors."""
 
     @abstractmethod
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
@@ -55,7 +55,7 @@ class DenseOperator(Record, AbstractOperator):
 
     @property
     def like(self) -> Tensor:
-        """An empty tensor of the operator's dtype and device."""
+        """An empty tensor that shows the dtype and device of the operator's vectors."""
         return self.matrix.new_empty(0)
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
@@ -81,7 +81,7 @@ class NegativeOperator(Record, AbstractOperator):
 
     @property
     def like(self) -> Tensor:
-        """An empty tensor of the operator's dtype and device."""
+        """An empty tensor that shows the dtype and device of the operator's vectors."""
         return self.operator.like
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import BudgetError, names_call
-from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Interval, Plot, Reference, Result, Scatter
@@ -171,9 +171,9 @@ def _estimate(known: float, values: Tensor, confidence: float, products: int) ->
 
 
 def _check(name: str, option: str, value: int, least: int, confidence: float, seed: int) -> int:
-    number("confidence", confidence, above=0, below=1)
+    check_number("confidence", confidence, above=0, below=1)
     check_seed(seed)
-    return integer(option, value, least=least)
+    return check_integer(option, value, least=least)
 
 
 def _signs(operator: AbstractOperator, count: int, seed: int) -> Iterator[Tensor]:

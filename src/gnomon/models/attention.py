@@ -37,7 +37,7 @@ class SelfAttention(nn.Module):
 
     @property
     def attention_form(self) -> AttentionLayout:
-        """The names of the three Linear layers, which `gnomon.program` reads."""
+        """Names of the module's three Linear layers, so that `gnomon.program` can convert the attention."""
         return AttentionLayout("query_key", "value", "out")
 
     def forward(self, x: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ CLASS_RANGE = (-3.0, 3.0)
 
 @dataclass(frozen=True, slots=True)
 class PictureGrid:
-    """The points at which a network is evaluated for the picture, and what the picture shows of the data.
+    """The grid of points at which the network is drawn, with a mark for each example and the ranges of the axes.
 
     Attributes:
         dimension: number of inputs that are drawn: 1, 2, or 0 if the inputs cannot be drawn.
@@ -59,7 +59,7 @@ class PictureGrid:
         return (outputs[:, 0] - outputs[:, 1:].amax(1)).tolist()
 
     def coordinates(self) -> dict[str, Any] | None:
-        """Returns ranges and names of the axes, for the page."""
+        """Returns the ranges and names of the picture's axes."""
         if not self.dimension:
             return None
         names = ["input", "score" if self.classes else "output"] if self.dimension == 1 else ["x1", "x2"]

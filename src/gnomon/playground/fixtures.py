@@ -94,7 +94,7 @@ def page_settings() -> Iterator[PageSetting]:
 
 
 class _Choice:
-    """Picks one of several values according to each number of a list."""
+    """Chooses options from random numbers in [0, 1): each number selects one of the given values."""
 
     def __init__(self, numbers: list[float]) -> None:
         self.numbers = iter(numbers)

@@ -90,7 +90,7 @@ class Session:
         self._lr = 0.05 * settings.rate if settings.optimizer == "adam" else settings.rate * (largest or 1.0)
         self._records = _record_steps(settings.steps)
         messages = [self._drawing.message] if self._drawing.message else []
-        messages += [] if self._lr > 0 else ["The learning rate is 0: nothing will move."]
+        messages += [] if self._lr > 0 else ["The learning rate is 0, so the weights will not change."]
         predicted = self._predict(messages)
         self._frames, self._shown = [self._frame(0, self._module)], 0
         setup = self._drawn_setup() | {
@@ -104,7 +104,7 @@ class Session:
         return {"setup": setup, "frame": self._frames[0]}
 
     def _drawn_setup(self) -> dict[str, Any]:
-        """Returns what the picture shows before training."""
+        """Returns the data of the picture before training: the examples, and the network's output."""
         drawing = self._drawing
         return {
             "dimension": drawing.dimension, "x": self.x.flatten().tolist() if drawing.dimension else [],
@@ -142,7 +142,7 @@ class Session:
         return (self._vectors.T @ self.loss.gradient(outputs, self._targets)).norm(dim=1).tolist()
 
     def _curve(self, module: nn.Module) -> list[float]:
-        """Returns the network's value in the picture at every point of its grid."""
+        """Returns the number that the picture shows at every point of its grid."""
         drawing = self._drawing
         return drawing.values(_matrix(module, drawing.grid)) if drawing.dimension else []
 
@@ -154,7 +154,9 @@ class Session:
     def _predict(self, messages: list[str]) -> dict[str, Any] | None:
         rule = self._optimizer() if self._lr > 0 else None
         if not isinstance(rule, SGD):
-            messages += ["Adam rescales every gradient, so the kernel does not predict its path."] * (rule is not None)
+            messages += ["Adam rescales every gradient, so the kernel cannot predict training with Adam."] * (
+                rule is not None
+            )
             return None
         times = [self._lr * step for step in self._records]
         drawing = self._drawing

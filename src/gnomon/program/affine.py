@@ -115,7 +115,7 @@ def _of_parameters(b: Builder, call: Call, weight: Any, bias: Any, fan_in: int) 
 
 
 def as_image(b: Builder, value: Random, call: Call) -> Random:
-    """Returns a value with the layout (batch, channel, one axis per further dimension), or raises an error."""
+    """Returns a value in the layout of images (batch, channel, one axis per further dimension), or raises an error."""
     shape = lay.shape_of(value.layout)
     wanted = standard_image(shape)
     plain = [tuple(a.role for a in d) for d in value.layout]
@@ -146,7 +146,7 @@ def _padding(padding: Any, kernel: Any, dilation: Any) -> tuple[tuple[int, int],
 
 
 def each(value: Any, rank: int) -> tuple[int, ...]:
-    """Returns one number for each of ``rank`` axes, from a number for all axes or from a tuple."""
+    """Returns a tuple with one number per axis, from one number for all axes or from a tuple."""
     return tuple(value) if isinstance(value, tuple | list) else (value,) * rank
 
 

@@ -48,7 +48,7 @@ class Constant(nn.Module):
 
 
 class Unseen(nn.Module):
-    """A function of the data that marks the tokens that an attention mask hides (mask value zero)."""
+    """A module that returns True for each token that an attention mask hides (mask value zero)."""
 
     def __init__(self, function: nn.Module) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ def bert(b: Builder, call: Call) -> Random:
 
 
 def _hide_padding(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
-    """Adds the step that hides padding tokens, if there is an attention mask; returns its index in a tuple."""
+    """Adds a step that hides padding tokens, if there is an attention mask; returns its step index, or ()."""
     if mask is None:
         return ()
     if not isinstance(mask, Fixed):

@@ -99,7 +99,7 @@ def _data_branch(b: Builder, call: Call, value: Fixed, like: Random) -> Random:
 
 
 def _same_layout(b: Builder, call: Call, value: Random, layout: lay.Layout) -> Random:
-    """Converts a value to an equivalent layout; layouts may differ in axes of size one and in merged positions."""
+    """Returns a value in another layout if both layouts differ only in axes of size one or in merged position axes."""
     roles: list[Any] = [[a.role for a in d if a.size > 1] for d in value.layout]
     wanted: list[Any] = [[a.role for a in d if a.size > 1] for d in layout]
     if [r[:1] for r in roles] != [w[:1] for w in wanted]:

@@ -113,7 +113,7 @@ class Builder:
 
     @property
     def call(self) -> str:
-        """The call that error messages name, such as "read(MyNetwork)"."""
+        """The call that error messages mention, such as "read(MyNetwork)"."""
         return f"read({type(self.root).__name__})"
 
     def refuse(self, call: Call, found: str, hypothesis: str, fix: str) -> NoLimitError:
@@ -147,8 +147,9 @@ class Builder:
         return Random(self.inputs[key], layout)
 
     def flush(self, value: Random, call: Call) -> Random:
-        """Adds a step for the pending elementwise expression of a value, so that the value is the plain output of a
-        step."""
+        """Adds a step for a value's elementwise expression that is not a step yet, and returns the output of the
+        step.
+        """
         if isinstance(value.expression, Variable):
             return value
         key = (value.source, value.layout, value.trainable)
@@ -190,7 +191,7 @@ class Builder:
         )
 
     def _through_concat(self, value: Random, call: Call) -> Random:
-        """Applies an activation to concatenated channels by concatenating the activations of the parts."""
+        """Applies an activation to each branch of a concatenation of channels, and concatenates the results."""
         step = self.steps[value.source]
         parts = []
         for i in step.inputs:
@@ -199,7 +200,7 @@ class Builder:
         return self.emit(step.op, tuple(parts), call.where, value.layout, gaussian=False)
 
     def settle(self, value: Random, layout: lay.Layout, where: str, index: Tensor | None = None) -> Random:
-        """Returns the value with another layout; adds a step only if positions change their order or grid."""
+        """Returns the value in another layout, with an additional step if positions change their order or grid."""
         source = self.steps[value.source]
         if index is None and lay.grid(layout) == source.grid:
             return replace(value, layout=layout)
@@ -293,7 +294,7 @@ def constant(value: Value, root: nn.Module) -> float | None:
 
 
 def varies(value: Fixed) -> bool:
-    """Whether a function of the data actually depends on the data."""
+    """Whether a value that needs no parameters is computed from the data, and not only from constants."""
     todo, seen = [value.node], set[fx.Node]()
     while todo:
         node = todo.pop()
@@ -318,7 +319,7 @@ def _size(grid: tuple[int, ...]) -> int:
 
 
 def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule:
-    """Returns the part of the traced module that computes one node from the data, as a module."""
+    """Returns a module that computes one node of the traced graph from the data."""
     needed = {target}
     for node in reversed(graph.nodes):
         if node in needed:

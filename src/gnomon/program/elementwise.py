@@ -107,7 +107,7 @@ def gain(
     shift: float,
     trainable: tuple[TrainableActivationParameter, ...],
 ) -> Random:
-    """Converts scale * x + shift with trainable parameters to a pending expression that an activation can absorb."""
+    """Converts scale * x + shift with trainable parameters to an expression that the next activation includes."""
     biases = all(t.kind == "bias" for t in trainable) and scale == 1.0
     # a bias that directly follows its gain joins it in one expression
     joins = biases and bool(value.trainable) and slope_and_intercept(value.expression) is not None
@@ -123,7 +123,7 @@ def gain(
 
 
 def _with_parameter(b: Builder, call: Call) -> Random:
-    """Converts x * g and x + b with bare parameters whose entries are equal to a trainable gain or bias."""
+    """Converts x * g and x + b, for parameters g and b with equal entries, to a trainable gain or bias."""
     pair = call.args[:2]
     random = next((a for a in pair if isinstance(a, Random)), None)
     parameter = next((a for a in pair if isinstance(a, Parameter)), None)
@@ -145,8 +145,7 @@ def _with_parameter(b: Builder, call: Call) -> Random:
 
 
 def prod_positions(tensor: Tensor, value: Random) -> int:
-    """Returns how many positions have a parameter of their own: the entries of ``tensor`` apart from the channel
-    axis."""
+    """Returns the number of positions for which a parameter has separate entries: its size without the channel axis."""
     channel = lay.channel_dimension(value.layout)
     rank = len(value.layout)
     sizes = [1] * (rank - tensor.dim()) + list(tensor.shape)
@@ -154,7 +153,7 @@ def prod_positions(tensor: Tensor, value: Random) -> int:
 
 
 def uniform(b: Builder, call: Call, tensor: Tensor, what: str) -> float:
-    """Returns the value that all entries of a parameter share; raises an error if they differ."""
+    """Returns the number that all entries of a parameter equal; raises an error if entries differ."""
     first = float(tensor.detach().reshape(-1)[0])
     if not is_uniform(tensor):
         raise b.refuse(
@@ -192,7 +191,7 @@ def _nonlinear_data(b: Builder, call: Call) -> NoLimitError:
 
 
 def _merge(b: Builder, call: Call, random: list[Random]) -> tuple[TrainableActivationParameter, ...]:
-    """Returns the trainable parameters of a pending expression, which may be used by one elementwise function only."""
+    """Returns the trainable parameters that all operands share; raises an error if operands have different ones."""
     held = [r for r in random if r.trainable]
     if not held:
         return ()

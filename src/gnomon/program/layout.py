@@ -113,7 +113,7 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
                 runs.insert(0, LayoutAxis(head.size // size, Role.POSITION))
                 size = 1
             else:
-                raise ReadError(f"the reshape would split the {head.role.value} axis of size {head.size}")
+                raise ReadError(f"the reshape splits the {head.role.value} axis of size {head.size}")
         while runs and runs[0].size == 1 and not taken:  # a channel or batch axis of size one keeps its own dimension
             taken.append(runs.pop(0))
         result.append(tuple(taken))
@@ -121,13 +121,13 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
 
 
 def permute(layout: Layout, order: tuple[int, ...]) -> tuple[Layout, tuple[int, ...]]:
-    """Returns the layout after a permutation of dimensions, and for each new position axis the old one."""
+    """Returns the layout after a permutation of dimensions, and the old index of each new position axis."""
     moved = tuple(layout[i] for i in order)
     return moved, tuple(a for i in order for a in position_axes(layout, i))
 
 
 def _runs(axes: list[LayoutAxis]) -> list[LayoutAxis]:
-    """Merges adjacent position axes, because a reshape depends only on their product."""
+    """Merges the sizes of adjacent position axes, because a row-major reshape depends only on their product."""
     merged: list[LayoutAxis] = []
     for axis in axes:
         if merged and axis.role is Role.POSITION and merged[-1].role is Role.POSITION:

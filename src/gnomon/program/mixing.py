@@ -83,7 +83,7 @@ def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int
 
 
 def _blend_(b: Builder, call: Call, matrix: Fixed, value: Random, layout: lay.Layout, turned: bool) -> Random:
-    """Adds a product with a different matrix for each sample."""
+    """Adds a step that multiplies the positions of each sample by the sample's own matrix."""
     if len(lay.grid(value.layout)) != 1:
         raise b.unread(call, "multiplies a grid of several axes by data; (batch, positions, channels) has a rule")
     function = Matrices(extract(b.root, b.graph, matrix.node), turned)

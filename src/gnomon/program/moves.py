@@ -76,7 +76,7 @@ def take(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
 
 
 def _take(b: Builder, call: Call, value: Random, labels: Tensor) -> Random:
-    """Finds, from labels of the old entries, which old dimension runs along each new dimension."""
+    """Finds the old dimension that corresponds to each new dimension, from labels of the entries."""
     old = lay.shape_of(value.layout)
     where = torch.unravel_index(labels, old)
     layout: list[lay.Dimension] = []
@@ -99,7 +99,7 @@ def _take(b: Builder, call: Call, value: Random, labels: Tensor) -> Random:
 
 
 def _positions(value: Random, layout: list[lay.Dimension], labels: Tensor, where: tuple[Tensor, ...]) -> Tensor:
-    """Returns the flat old position of each new position, for sample 0 and channel 0."""
+    """Returns the old flat index of each new position, for sample 0 and channel 0."""
     pick = tuple(
         slice(None) if all(a.role is Role.POSITION for a in d) else 0 for d in layout
     )  # dimensions without axes have size one

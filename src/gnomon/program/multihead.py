@@ -26,7 +26,8 @@ MASKED_LOGIT = -1e30
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """Masks of attention: a term (queries, keys) for all inputs, and a padding mask of keys from the data."""
+    """Both masks of attention: one (queries, keys) for all inputs, and a padding mask of keys that depends on the
+    data."""
 
     pairs: Tensor | None = None
     padding: Fixed | None = None

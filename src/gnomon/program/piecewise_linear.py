@@ -4,7 +4,7 @@ Certificates, Lipschitz bounds and linear regions need to know which steps a net
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
->>> [step.kind for step in read_graph(net, torch.zeros(1, 2)).steps]
+>>> [step.kind for step in read_piecewise_linear(net, torch.zeros(1, 2)).steps]
 ['input', 'affine', 'relu', 'affine']
 """
 
@@ -23,7 +23,7 @@ from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
 from gnomon.core.results.record import Record
 from gnomon.program.trace import attribute_at, trace
 
-__all__ = ["Graph", "GraphStep", "read_graph"]
+__all__ = ["PiecewiseLinearGraph", "PiecewiseLinearStep", "read_piecewise_linear"]
 
 Kind = Literal["input", "affine", "relu", "max"]
 ZERO_PRESERVING = (
@@ -52,7 +52,7 @@ SOFTMAX: set[Any] = {torch.softmax, F.softmax, F.log_softmax, torch.log_softmax,
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GraphStep(Record):
+class PiecewiseLinearStep(Record):
     """One step of a piecewise linear network: its kind, its input steps, the function that computes it, a relu's slope.
 
     ``absolute`` maps the radii of boxes around the inputs of an affine step to the radius around its output; ``layer``
@@ -69,15 +69,15 @@ class GraphStep(Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Graph(Record):
+class PiecewiseLinearGraph(Record):
     """A piecewise linear network as steps in execution order; the first is the input, the last the output."""
 
-    steps: tuple[GraphStep, ...]
+    steps: tuple[PiecewiseLinearStep, ...]
 
     def values(self, x: Tensor, last: int | None = None) -> list[Tensor]:
         """Returns the outputs of all steps for inputs x, up to the step number ``last``.
 
-        >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 2))
+        >>> graph = read_piecewise_linear(nn.ReLU(), torch.zeros(1, 2))
         >>> graph.values(torch.tensor([[-1.0, 2.0]]))[-1].tolist()
         [[0.0, 2.0]]
         """
@@ -87,7 +87,7 @@ class Graph(Record):
         return found
 
 
-def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -> Graph:
+def read_piecewise_linear(module: nn.Module, example: Tensor, *, decisions: bool = False) -> PiecewiseLinearGraph:
     """Converts a network of affine maps, relu, leaky relu and max-pool in eval mode to steps; names unsupported layers.
 
     With ``decisions`` a last softmax or log-softmax, which changes no decision and no difference of log-scores, is left
@@ -95,7 +95,7 @@ def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -
 
     Cost: one symbolic pass.
 
-    >>> read_graph(nn.Sigmoid(), torch.zeros(1, 2))
+    >>> read_piecewise_linear(nn.Sigmoid(), torch.zeros(1, 2))
     Traceback (most recent call last):
     gnomon.core.errors.ReadError: 'the module' is a Sigmoid; required: a piecewise linear network...
     """
@@ -108,7 +108,7 @@ def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -
     except GnomonError as error:
         found = f"forward cannot be traced ({str(error.__cause__ or error)[:120]})"
         raise ReadError(found, reason="a forward without branches on data", fix=FIX) from error
-    steps: list[GraphStep] = []
+    steps: list[PiecewiseLinearStep] = []
     places: dict[fx.Node, int] = {}
     reader = _Reader(module, places)
     for node in graph.nodes:
@@ -126,10 +126,12 @@ def read_graph(module: nn.Module, example: Tensor, *, decisions: bool = False) -
         places[node] = len(steps) - 1
     if sum(step.kind == "input" for step in steps) != 1:
         raise ReadError("forward takes several inputs", reason="one tensor of inputs", fix=FIX)
-    return Graph(tuple(steps))
+    return PiecewiseLinearGraph(tuple(steps))
 
 
-FIX = "Use layers such as Linear, Conv2d, ReLU and MaxPool2d; of other networks smoothed_radius proves a robust radius"
+FIX = (
+    "Use layers such as Linear, Conv2d, ReLU and MaxPool2d; for other networks, smoothed_radius proves a robust radius"
+)
 
 
 class _Reader:
@@ -146,46 +148,48 @@ class _Reader:
             return isinstance(self.module.get_submodule(str(node.target)), nn.Softmax | nn.LogSoftmax)
         return node.target in SOFTMAX
 
-    def step(self, node: fx.Node) -> GraphStep:
+    def step(self, node: fx.Node) -> PiecewiseLinearStep:
         inputs = tuple(self.places[n] for n in node.all_input_nodes if n in self.places)
         if node.op == "placeholder":
-            return GraphStep("input", (), lambda x: x, None, 0.0, node.name)
+            return PiecewiseLinearStep("input", (), lambda x: x, None, 0.0, node.name)
         if node.op == "call_module":
             name = str(node.target)
             return _layer(self.module.get_submodule(name), inputs, name or "the module")
         return self._function(node, inputs)
 
-    def _function(self, node: fx.Node, inputs: tuple[int, ...]) -> GraphStep:
+    def _function(self, node: fx.Node, inputs: tuple[int, ...]) -> PiecewiseLinearStep:
         where, target = node.name, node.target
         if target in RELU:
-            return GraphStep("relu", inputs, F.relu, None, 0.0, where)
+            return PiecewiseLinearStep("relu", inputs, F.relu, None, 0.0, where)
         if target in LEAKY:
             slope = float(_argument(node, 1, "negative_slope", 0.01))
             if 0 <= slope <= 1:
-                return GraphStep("relu", inputs, lambda x: F.leaky_relu(x, slope), None, slope, where)
+                return PiecewiseLinearStep("relu", inputs, lambda x: F.leaky_relu(x, slope), None, slope, where)
         if target in (F.max_pool1d, F.max_pool2d, torch.max_pool1d, torch.max_pool2d):
             pool = _pool(node, nn.MaxPool1d if target in (F.max_pool1d, torch.max_pool1d) else nn.MaxPool2d)
-            return GraphStep("max", inputs, pool, None, 0.0, where, pool)
+            return PiecewiseLinearStep("max", inputs, pool, None, 0.0, where, pool)
         if target in IDLE:
-            return GraphStep("affine", inputs, _same, _same, 0.0, where)
+            return PiecewiseLinearStep("affine", inputs, _same, _same, 0.0, where)
         if target in RESHAPED and len(inputs) == 1:
             shape = tuple(node.meta["result"].shape[1:])
 
             def reshape_rows(v: Tensor) -> Tensor:
                 return v.reshape(len(v), *shape)
 
-            return GraphStep("affine", inputs, reshape_rows, reshape_rows, 0.0, where)
+            return PiecewiseLinearStep("affine", inputs, reshape_rows, reshape_rows, 0.0, where)
         rows = {n.meta["result"].shape[:1] for n in (node, *node.all_input_nodes) if n is node or n in self.places}
         if target in SHAPED and len(rows) == 1:
             function = self._bind(node, target)
-            return GraphStep("affine", inputs, function, function, 0.0, where)
+            return PiecewiseLinearStep("affine", inputs, function, function, 0.0, where)
         if target in PLAIN and not node.kwargs and len(node.args) == 2:
             kind, moving = PLAIN[target], [n for n in node.args if isinstance(n, fx.Node) and n in self.places]
             if kind in (operator.add, operator.sub):
-                return GraphStep("affine", inputs, self._bind(node, kind), self._radius_of_sum(node), 0.0, where)
+                return PiecewiseLinearStep(
+                    "affine", inputs, self._bind(node, kind), self._radius_of_sum(node), 0.0, where
+                )
             if len(moving) == 1 and (kind is operator.mul or moving[0] is node.args[0]):
                 function = self._bind(node, kind)
-                return GraphStep("affine", inputs, function, lambda r: function(r).abs(), 0.0, where)
+                return PiecewiseLinearStep("affine", inputs, function, lambda r: function(r).abs(), 0.0, where)
         name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
         raise ReadError(f"'{where}' calls {name}", reason="a piecewise linear network", fix=FIX)
 
@@ -205,8 +209,9 @@ class _Reader:
         return run
 
     def _radius_of_sum(self, node: fx.Node) -> Callable[..., Tensor]:
-        """Returns the radius function of a sum or difference: radii add up as often as they occur; constants have
-        none."""
+        """Returns the function that adds the interval radii of the summands of a sum or difference; constants have
+        radius 0.
+        """
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
         counts = [sum(arg is n for arg in node.args) for n in moving]
         shape = tuple(node.meta["result"].shape[1:])
@@ -235,26 +240,26 @@ def _pool(node: fx.Node, kind: type[nn.MaxPool1d] | type[nn.MaxPool2d]) -> nn.Mo
     return kind(size, stride or size, padding, dilation, ceil_mode=bool(_argument(node, 5, "ceil_mode", False)))
 
 
-def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str) -> GraphStep:
+def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str) -> PiecewiseLinearStep:
     if isinstance(layer, nn.ReLU):
-        return GraphStep("relu", inputs, F.relu, None, 0.0, where)
+        return PiecewiseLinearStep("relu", inputs, F.relu, None, 0.0, where)
     if isinstance(layer, nn.LeakyReLU) or isinstance(layer, nn.PReLU) and layer.num_parameters == 1:
         slope = float(layer.negative_slope if isinstance(layer, nn.LeakyReLU) else layer.weight.detach())
         if 0 <= slope <= 1:
-            return GraphStep("relu", inputs, lambda x: F.leaky_relu(x, slope), None, slope, where)
+            return PiecewiseLinearStep("relu", inputs, lambda x: F.leaky_relu(x, slope), None, slope, where)
     if isinstance(layer, nn.MaxPool1d | nn.MaxPool2d) and not layer.return_indices:
-        return GraphStep("max", inputs, layer, None, 0.0, where, layer)
+        return PiecewiseLinearStep("max", inputs, layer, None, 0.0, where, layer)
     if isinstance(layer, ZERO_PRESERVING):
-        return GraphStep("affine", inputs, layer, layer, 0.0, where, layer)
+        return PiecewiseLinearStep("affine", inputs, layer, layer, 0.0, where, layer)
     zeros = getattr(layer, "padding_mode", "zeros") == "zeros" or isinstance(layer, nn.modules.conv._ConvNd)
     if isinstance(layer, WEIGHTED) and zeros:
-        return GraphStep("affine", inputs, layer, _absolute(layer), 0.0, where, layer)
+        return PiecewiseLinearStep("affine", inputs, layer, _absolute(layer), 0.0, where, layer)
     what = f"'{where}' is a {type(layer).__name__}"
     raise ReadError(what, reason="a piecewise linear network", fix=FIX)
 
 
 def _absolute(layer: nn.Module) -> Callable[..., Tensor]:
-    """Returns the function r -> |A| r of a layer A x + b."""
+    """Returns the function r -> |A| r for an affine layer A x + b, which propagates interval radii."""
     if isinstance(layer, nn.Linear):
         return lambda r: F.linear(r, layer.weight.abs())
     if isinstance(layer, nn.modules.conv._ConvNd):

@@ -1,4 +1,4 @@
-"""Decides which models of the package transformers can be converted, how far, and why others cannot."""
+"""Decides which models of the package transformers can be converted, and says why others cannot."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def classes(module: Any) -> int:
 
 
 def of_bert(node: fx.Node, root: nn.Module) -> bool:
-    """Whether a node takes the final output of a BERT model by name; raises an error for its other outputs."""
+    """Whether a graph node selects a BERT model's final output by name; raises an error for other outputs of BERT."""
     if node.target is not getattr or node.all_input_nodes[0].op != "call_module":
         return False
     module: Any = root.get_submodule(str(node.all_input_nodes[0].target))

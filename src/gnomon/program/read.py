@@ -93,11 +93,7 @@ def _check_arguments(module: nn.Module) -> None:
     leaf = type(module).__module__.startswith("torch.nn")  # layers of torch.nn report missing arguments themselves
     if len(needed) > 1 and not leaf:
         graph = any(word in needed[1] for word in ("edge", "adj", "graph", "matrix"))
-        fix = (
-            "Hold the graph fixed: gnomon.models.OnGraph(net, graph)"
-            if graph
-            else "Wrap it so that it takes one tensor"
-        )
+        fix = "Fix the graph: gnomon.models.OnGraph(net, graph)" if graph else "Wrap it so that it takes one tensor"
         found = f"forward takes a second argument '{needed[1]}'"
         raise ReadError(found, reason="forward takes one tensor", fix=f"{fix}, {MONTE_CARLO}")
 
@@ -110,7 +106,9 @@ def _attribute(b: Builder, node: fx.Node) -> Any:
 
 
 def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
-    """Checks that the output is one tensor that depends on parameters, and adds its pending expression as a step."""
+    """Checks that the output is one tensor that depends on parameters, and adds the last elementwise function as a
+    step.
+    """
     result = fx.node.map_arg(node.args[0], values.__getitem__)
     if isinstance(result, Fixed):
         found = "the output does not depend on any parameter"
@@ -123,7 +121,7 @@ def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
 
 
 def _needed_steps(steps: list[ProgramStep]) -> tuple[ProgramStep, ...]:
-    """Returns the steps that the last step needs, renumbered."""
+    """Returns only the steps on which the last step depends, with new indices."""
     needed = {len(steps) - 1}
     for i in range(len(steps) - 1, -1, -1):
         if i in needed:
@@ -138,8 +136,8 @@ def _prove_complete(b: Builder) -> None:
     if missing:
         raise ReadError(
             f"forward does not use the parameters {', '.join(repr(m) for m in missing[:5])}",
-            reason="every parameter is accounted for",
-            fix="Delete unused layers, or pass the part of the module that is used",
+            reason="forward uses every parameter",
+            fix="Delete unused layers, or pass the submodule that is used",
         )
 
 

@@ -86,7 +86,7 @@ def _direction(b: Builder, call: Call, value: Random, name: str) -> Random:
 
 
 def _last(b: Builder, call: Call, states: Random, *, backwards: bool) -> Random:
-    """Returns the state after the whole sequence, which for the backward direction is the first position."""
+    """Returns the final state of an RNN: the last position, or the first position for the backward direction."""
     times = lay.shape_of(states.layout)[1]
     place = torch.tensor([0 if backwards else times - 1])
     layout = (states.layout[0], states.layout[2])

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a group of layers has no limit: what was found, the violated hypothesis, the fix, and the layers' names."""
+    """A reason why layers have no infinite-width limit: the problem, the violated hypothesis, a fix, the layers'
+    names."""
 
     found: str
     hypothesis: str
@@ -35,7 +36,8 @@ REFUSALS = (
     ),
     Refusal(
         "keeps a state that is a product over time of gates, which are correlated from step to step",
-        "covariances are expectations over two Gaussian variables; those of a gated state after t steps are over 6 t",
+        "covariances are expectations over two Gaussian variables; covariances of a gated state after t steps are "
+        "over 6 t",
         "Use nn.RNN(..., batch_first=True), which has a limit",
         "LSTM GRU LSTMCell GRUCell",
     ),

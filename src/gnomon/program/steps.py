@@ -1,4 +1,4 @@
-"""Defines the kinds of steps in a program, each as a frozen record.
+"""Defines the steps of a program: one frozen record for each kind of layer.
 
 A step maps the covariances of its inputs to the covariances of its output. The steps are only data; the rules of the
 limit compute.

@@ -142,7 +142,7 @@ def name_of(node: fx.Node, module: nn.Module | None) -> str:
 
 
 def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
-    """Converts a call with the function from the table; calls on data alone stay data."""
+    """Converts a call by the function that the table lists for it; calls whose arguments are only data stay data."""
     operands = _operands(call)
     if not any(isinstance(a, Random | Parameter) for a in operands) and not _has_parameters(call):
         return _data(b, call)
@@ -194,7 +194,9 @@ def _move(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
 
 
 def _data(b: Builder, call: Call) -> Any:
-    """Treats a call on data alone as preprocessing, unless it is a nonlinearity, random, or mixes the batch."""
+    """Treats a call whose arguments are only data as preprocessing, unless it is nonlinear, random or mixes the
+    batch.
+    """
     if isinstance(call.module, MODULES):
         return activation_module(b, call)
     if call.name in FUNCTIONS:

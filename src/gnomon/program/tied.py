@@ -1,4 +1,4 @@
-"""Converts convolutions over a group, whose elements become positions within the channels."""
+"""Converts group convolutions; the group elements become an additional axis of positions."""
 
 from math import prod
 
@@ -11,7 +11,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def tied_convolution(b: Builder, call: Call) -> Random:
-    """Converts a module with a ``tied_form``, which says which input positions its weights multiply."""
+    """Converts a module whose method ``tied_form`` returns the input positions that each shared weight multiplies."""
     value, module = call.args[0], call.module
     shape = value.shape if isinstance(value, Fixed) else lay.shape_of(value.layout)
     form = module.tied_form(*shape[2:])

@@ -20,10 +20,10 @@ from gnomon.core.modules.tied import TiedAffineModule
 from gnomon.program.pretrained import classes, is_bert, of_bert, refuse_transformers
 from gnomon.program.shapes import output_like
 
-__all__ = ["RECOMPUTED", "attribute_at", "global_hooks", "has_hooks", "trace"]
+__all__ = ["REPARAMETRIZATION_HOOKS", "attribute_at", "global_hooks", "has_hooks", "trace"]
 
 CALL, GETATTR = nn.Module.__call__, nn.Module.__getattr__
-RECOMPUTED = (SpectralNorm, WeightNorm)
+REPARAMETRIZATION_HOOKS = (SpectralNorm, WeightNorm)
 """Hooks that compute a weight from other parameters; the reader handles them itself."""
 TRACE_BATCH_SIZE = 11
 """Batch size of the shape run: a prime, so that no reshape confuses it with a product of other sizes."""
@@ -167,7 +167,7 @@ def has_hooks(part: nn.Module) -> bool:
     False
     """
     hooks = (*part._forward_hooks.values(), *part._forward_pre_hooks.values())
-    return any(not isinstance(hook, RECOMPUTED) for hook in hooks)
+    return any(not isinstance(hook, REPARAMETRIZATION_HOOKS) for hook in hooks)
 
 
 def global_hooks() -> tuple[Any, ...]:
@@ -213,7 +213,9 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
 
 
 def _lookup(module: nn.Module, node: fx.Node) -> Tensor | None:
-    """Returns the result of a module that need not run on the meta device, or cannot; None for other modules."""
+    """Returns the output shape of a module by formula instead of running it on the meta device; None if not
+    possible.
+    """
     if is_bert(module):
         config: Any = module.config
         return torch.empty((TRACE_BATCH_SIZE, classes(module) or config.hidden_size), device="meta")
@@ -293,7 +295,7 @@ def _batch(root: nn.Module, example: Tensor) -> Tensor:
 
 
 def _single(module: nn.Module) -> fx.Graph:
-    """Returns a graph that calls a module which is a single layer."""
+    """Returns a graph with one call, for a module that is a single layer."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     graph.output(graph.create_node("call_module", "", (x,), {}, type(module).__name__.lower()))

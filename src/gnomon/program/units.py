@@ -135,7 +135,8 @@ def _state(module: nn.Module) -> dict[str, Tensor]:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A tensor with an axis that counts units: the numbers of their groups, the axis, and entries per unit."""
+    """A tensor with an axis of hidden units: the indices of their groups, the axis, and the number of entries per
+    unit."""
 
     order: int
     scale: int

@@ -1,4 +1,4 @@
-"""Defines what is known about a tensor while a traced module is converted."""
+"""Defines the values that the reader tracks while it converts a traced module: data, parameters, outputs of steps."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from gnomon.program.steps import TrainableActivationParameter
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A function of the data that no parameter has affected yet."""
+    """A value that is computed from the data without parameters."""
 
     node: fx.Node
     shape: tuple[int, ...]

@@ -5,8 +5,8 @@ from html import escape
 
 from gnomon.report.glossary import TermMarker
 from gnomon.report.page import Page
+from gnomon.report.plot_selection import shows_something
 from gnomon.report.sections import figure_html, finding_html, gallery_html
-from gnomon.report.worth import shows_something
 
 __all__ = ["contents_html", "findings_html", "page_top_html", "heading_html"]
 
@@ -73,7 +73,7 @@ def findings_html(page: Page) -> list[str]:
     """
     if not page.findings:
         whole = all(section.state in ("answered", "skipped") for section in page.sections)
-        calm = "Nothing to change." if whole else "The measurements so far suggest no changes."
+        calm = "Nothing to change." if whole else "None of the measurements made so far suggests a change."
         return [f"<p class=calm>{escape(page.next_step or calm)}</p>"]
     terms = TermMarker(f"front-{page.title}")
     items = [

@@ -1,6 +1,6 @@
 """Explains terms of the theory in plain words; pages show the explanation when the reader clicks the term.
 
->>> TermMarker("data").marked("The tangent kernel is known.")[:33]
+>>> TermMarker("data").mark_terms("The tangent kernel is known.")[:33]
 'The <button type=button class=ter'
 """
 
@@ -28,8 +28,9 @@ GLOSSARY = {
     "computed exactly, and that does not learn new features.",
     "leave-one-out": "Each example is predicted from all the others, in turn. This estimates the score on "
     "new examples.",
-    "lazy training": "The network fits the data with its initial features; its layers hardly change.",
-    "feature learning": "Training changes what the layers compute, not only how the last layer combines it.",
+    "lazy training": "Training in which the layers hardly change: the network fits the data with its initial features.",
+    "feature learning": "Training that changes the features which the layers compute, not only how the last layer "
+    "combines them.",
     "sharpness": "The largest curvature of the loss. Plain gradient descent with a learning rate above 2 / sharpness "
     "overshoots and oscillates.",
     "edge of stability": "The state of training in which the sharpness has grown to the stability "
@@ -45,24 +46,26 @@ GLOSSARY = {
     "wrong.",
     "calibration": "Whether confidence matches accuracy: of the answers given with 80 % confidence, 80 % "
     "should be right.",
-    "expected calibration error": "The mean gap between how sure the network is and how often it is right.",
+    "expected calibration error": "The mean difference between the confidence of the network and its accuracy.",
     "condition number": "The largest eigenvalue divided by the smallest: how many times longer "
     "the slowest mode takes to "
     "learn than the fastest.",
-    "effective rank": "The number of modes that the network can distinguish in practice.",
-    "mean-field theory": "A calculation of how signals and gradients grow or shrink from layer to layer, from the "
-    "spread of the weights alone.",
+    "effective rank": "The number of kernel modes with eigenvalues that are not negligible: how many patterns the "
+    "network can learn in practice.",
+    "mean-field theory": "A prediction of how signals and gradients grow or shrink from layer to layer, computed only "
+    "from the variance of the weights.",
     "gradient flow": "Gradient descent with very small steps; time is the learning rate times the number of steps.",
     "root mean square": "The typical size of the values: the square root of the mean of their squares.",
     "frequency": "A regular pattern of light and dark over the whole image; (2, 0) repeats twice from top to "
     "bottom and not at all from left to right. Low frequencies are coarse shapes, high frequencies fine detail.",
-    "linear probe": "A linear classifier on the outputs of one layer: it shows how well the classes can be "
-    "distinguished there.",
+    "linear probe": "A linear classifier on the outputs of one layer: its accuracy shows how well this layer "
+    "separates the classes.",
     "kernel regression": "A simple model that needs no training loop: it predicts an example from similar "
     "examples. A network should reach the same score.",
     "explained variance": "The share of the variance of the targets that predictions explain: 100 % is perfect, "
-    "0 % is no better than always predicting the mean.",
-    "entropy": "How widely attention is spread: 100 % is evenly over everything, 0 % is on a single place.",
+    "0 % is as good as always predicting the mean.",
+    "entropy": "How evenly attention is spread over the tokens: 100 % means evenly over all tokens, 0 % means a "
+    "single token.",
     "probe examples": "A fixed random part of the training data, with each class in proportion, used for the "
     "expensive measurements.",
 }
@@ -83,7 +86,7 @@ class TermMarker:
         self.name = name
         self.seen: list[str] = []
 
-    def marked(self, text: str) -> str:
+    def mark_terms(self, text: str) -> str:
         """Converts text to HTML: escapes it, formats backticks as code, and makes each known term a button once."""
         parts = _CODE.split(text)
         return "".join(

@@ -25,8 +25,8 @@ from gnomon.core.results import (
     Scatter,
     Value,
 )
-from gnomon.report.exhibit import ShownExample
 from gnomon.report.page import Content, Section
+from gnomon.report.shown_example import ShownExample
 from gnomon.report.table import PageTable
 
 __all__ = ["load_section", "read_saved"]

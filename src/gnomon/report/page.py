@@ -22,7 +22,7 @@ from gnomon.core.results import Finding, Hypothesis, Plot, QuantityDefinition, V
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.record import Record
 from gnomon.findings import rank_in_table
-from gnomon.report.exhibit import ShownExample
+from gnomon.report.shown_example import ShownExample
 from gnomon.report.table import PageTable
 
 __all__ = ["first_sentence", "Content", "Page", "Section", "State", "Status", "PageTile"]
@@ -46,10 +46,10 @@ def first_sentence(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Content(Record):
-    """Content of a section: its answer in a sentence, its findings, and the values and plots that support them.
+    """Content of a report section: the answer in one sentence, findings, and the values and plots that support them.
 
     ``stated`` are the findings whose message is part of the answer, ``notes`` what was done to the data before.
-    ``good_news`` is False if the answer asks for a look although there is no finding.
+    ``good_news`` is False if the answer asks for a look without a finding.
 
     >>> Content("All layers see the inputs.").findings
     ()
@@ -75,14 +75,14 @@ class Content(Record):
 
 @dataclass(frozen=True, slots=True)
 class Section(Record):
-    """One question with its content; if the question was skipped or failed, the answer is the reason.
+    """One section of a report: a question and its answer; if the question was skipped, the answer is the reason.
 
     ``traceback`` is the whole one of the exception for which a section failed; the page shows a sentence, the data all.
     ``stated_elsewhere`` are findings that are true of this section and listed in another one, as the same fault or as
     its cause: they decide the status, so that a section never looks fine while its answer reports a problem.
-    ``essential``: without this answer nobody can say that there is no problem. ``rests_on`` names what the answer is
-    worth nothing without, such as enough examples. ``if_unsure`` is what the verdict adds if the answer is unsure.
-    ``time_factor`` says how many times the budget would be enough for a sure answer.
+    ``essential``: without this answer the report cannot say that the network has no problem. ``rests_on`` names what
+    the answer is worth nothing without, such as enough examples. ``if_unsure`` is what the verdict adds if the answer
+    is unsure. ``time_factor`` says how many times the budget would be enough for a sure answer.
     """
 
     key: str
@@ -158,7 +158,7 @@ class PageTile(Record):
 class Page(Record):
     """A complete report: the verdict in one sentence, the sections, and the small pictures at the top.
 
-    ``headline`` stands for the verdict on the first screen, where the findings follow it; ``facts`` say in a few words
+    ``headline`` stands for the verdict on the first screen, followed by the findings; ``facts`` say in a few words
     what was examined. ``order`` lists keys of sections, the most important first. ``proofs`` says for kinds of findings
     what their fix has gained in an experiment. ``next_step`` says what to do without a finding.
     """

@@ -18,7 +18,8 @@ MAX_NAMED_AUTHORS = 4
 
 
 def reference(key: str) -> str:
-    """Returns authors, year and title of an entry in the bibliography; the key itself if there is no entry.
+    """Returns authors, year and title of an entry in the bibliography; the key itself if the bibliography lacks the
+    entry.
 
     Cost: the bibliography is read once.
 

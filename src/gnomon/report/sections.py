@@ -6,12 +6,12 @@ from typing import Literal
 
 from gnomon.core.results import Finding, Hypothesis, Image, Plot, QuantityDefinition, Value, format_number
 from gnomon.core.results.svg import plots_svg
-from gnomon.report.exhibit import ShownExample
 from gnomon.report.glossary import TermMarker
 from gnomon.report.page import Section
+from gnomon.report.plot_selection import shows_something
 from gnomon.report.references import reference
+from gnomon.report.shown_example import ShownExample
 from gnomon.report.table import Cell, PageTable
-from gnomon.report.worth import shows_something
 
 __all__ = [
     "badge_html", "figure_html", "finding_html", "collapsible_start_html", "gallery_html",
@@ -46,7 +46,7 @@ def section_html(part: Section) -> list[str]:
         collapsible_start_html(part.key, part.title, part.status, part.summary, is_open=part.status in OPEN),
         f'<section id="{escape(part.key)}">',
         f"<p class=aside>{escape(part.question)}</p>",
-        f"<p class=answer>{terms.marked(part.answer)}</p>",
+        f"<p class=answer>{terms.mark_terms(part.answer)}</p>",
         *_advice(part, terms),
         *gallery_html(content.exhibits),
         *pictures_html(content.plots, part.key, terms, source=part.key),
@@ -104,19 +104,19 @@ def finding_html(
     >>> finding_html(Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Call `turn()`.")), TermMarker(""))[-48:]
     '<span class=fix>Call <code>turn()</code>.</span>'
     """
-    fix = f"<span class=fix>{terms.marked(finding.fix)}</span>"
+    fix = f"<span class=fix>{terms.mark_terms(finding.fix)}</span>"
     if only_fix:
         return fix
     where = f" <code>{escape(finding.where)}</code>" if finding.where else ""
     why = f' <a class=more href="#{escape(link)}">why</a>' if link else ""
     proven = f'<span class=proven data-words="{escape(proof)}">Proven: {escape(proof)}</span>' if proof else ""
-    return f"{badge_html(finding.level.name.lower())}{where} {terms.marked(finding.message)}{why} {fix}{proven}"
+    return f"{badge_html(finding.level.name.lower())}{where} {terms.mark_terms(finding.message)}{why} {fix}{proven}"
 
 
 def figure_html(
     plot: Plot, name: str, terms: TermMarker, *, source: str = "", size: FigureSize = "middle"
 ) -> str:  # fmt: skip
-    """Renders a plot with its caption; ``source`` says where scripts find its numbers, such as "training:0".
+    """Renders a plot with its caption; ``source`` is the key of its numbers in the embedded data, such as "training:0".
 
     Cost: about 50 ms.
 
@@ -124,7 +124,7 @@ def figure_html(
     >>> figure_html(Plot("Sizes", (Bars("size", ("a",), (1.0,)),)), "sizes", TermMarker(""))[:27]
     '<figure id="figure-sizes"><'
     """
-    caption = f"<figcaption>{terms.marked(plot.caption)}</figcaption>" if plot.caption else ""
+    caption = f"<figcaption>{terms.mark_terms(plot.caption)}</figcaption>" if plot.caption else ""
     matrix = any(isinstance(mark, Image) and mark.written for mark in plot.marks)
     width, height = SIZES[size]
     picture = plots_svg((plot,), name, width=width, height=max(height, 0.77 * width) if matrix else height)
@@ -212,7 +212,7 @@ def _exhibit(one: ShownExample) -> str:
 
 
 def _pair(label: str, label_word: str, answer: str, answer_word: str, *, right: bool) -> str:
-    """Returns label and answer in words; leaves out empty ones."""
+    """Returns the label and the network's answer in words; leaves out empty texts."""
     parts = [f"{escape(label_word)} {escape(label)}"] if label else []
     parts += ["right"] if right else [f"{escape(answer_word)} {answer}"] if answer else []
     return ", ".join(parts)
@@ -228,8 +228,8 @@ def values_html(values: Sequence[Value], terms: TermMarker, *, seconds: float | 
         return []
     rows = []
     for value in values:
-        meaning = f"<br><span class=aside>{terms.marked(value.meaning)}</span>" if value.meaning else ""
-        rows.append(f"<tr><th scope=row>{terms.marked(value.name)}{meaning}</th><td>{escape(str(value))}</td></tr>")
+        meaning = f"<br><span class=aside>{terms.mark_terms(value.meaning)}</span>" if value.meaning else ""
+        rows.append(f"<tr><th scope=row>{terms.mark_terms(value.name)}{meaning}</th><td>{escape(str(value))}</td></tr>")
     if seconds is not None:
         rows.append(f"<tr><th scope=row>time for this section</th><td>{seconds:.2g} s</td></tr>")
     return ["<details><summary>All numbers</summary><div class=scroll><table>", *rows, "</table></div></details>"]
@@ -255,4 +255,4 @@ def _definition(definition: QuantityDefinition) -> str:
 def _hypothesis(hypothesis: Hypothesis, terms: TermMarker) -> str:
     kind, word = PREMISES[hypothesis.holds]
     how = f": {escape(hypothesis.checked)}" if hypothesis.checked else ""
-    return f'<li><span class="badge {kind}">{word}</span> {terms.marked(hypothesis.statement)}{how}</li>'
+    return f'<li><span class="badge {kind}">{word}</span> {terms.mark_terms(hypothesis.statement)}{how}</li>'

@@ -23,7 +23,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed, check_weights
 from gnomon.core.inputs.source import source
 from gnomon.core.losses import AbstractLoss, CrossEntropy
 from gnomon.core.metrics import checked_margins, student_quantile
@@ -54,8 +54,8 @@ class MarginDistribution(Result):
 
     @names_call("quantile(share)")
     def quantile(self, share: float) -> float:
-        """Returns the distance below which the given fraction of the examples lies."""
-        return float(self.distances.double().quantile(number("share", share)))
+        """Returns the given quantile of the examples' distances to the decision boundary."""
+        return float(self.distances.double().quantile(check_number("share", share)))
 
     @property
     def verdict(self) -> str:
@@ -66,8 +66,8 @@ class MarginDistribution(Result):
             return "All decisions are wrong."
         near = right.quantile(right.new_tensor([0.5, 0.1])).tolist()
         return (
-            f"{wrong:.1%} of decisions are wrong; half of the right ones are within {near[0]:.3g} of a change of "
-            f"decision, one in ten within {near[1]:.3g}."
+            f"{wrong:.1%} of decisions are wrong; half of the correctly classified examples are within {near[0]:.3g} "
+            f"of the decision boundary, one in ten within {near[1]:.3g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -156,7 +156,7 @@ def noise_sensitivity(
     (0.125, True)
     """
     check_weights(module)
-    s, m = number("sigma", sigma, above=0), integer("draws", draws, least=2)
+    s, m = check_number("sigma", sigma, above=0), check_integer("draws", draws, least=2)
     generator = torch.Generator().manual_seed(check_seed(seed))
     rises, penalties, plain = torch.zeros(m, dtype=torch.float64), 0.0, 0.0
     with preserve(module):

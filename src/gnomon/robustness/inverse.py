@@ -33,7 +33,7 @@ MAX_RECONSTRUCTION_ERROR = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Invertibility(Result):
-    """Result: the smallest number of input directions that survive over the examples, and the median condition number.
+    """Result: the smallest rank of the input Jacobian over the examples, and its median condition number.
 
     The condition number is infinite if directions are lost. ``log_det`` is log sqrt(det J^T J), which is log |det J|
     for a square J, if none is lost. ``error`` is (2) if the module has an inverse.
@@ -55,8 +55,8 @@ class Invertibility(Result):
 
     @property
     def verdict(self) -> str:
-        """States how many input directions survive in the outputs."""
-        kept = f"{self.kept} of {self.inputs} directions of the inputs survive"
+        """States how many input directions can be recovered from the outputs."""
+        kept = f"{self.kept} of {self.inputs} input directions can be recovered from the outputs"
         number = "" if self.condition == inf else f", with condition number {self.condition:.3g}"
         back = "" if self.error is None else f"; its inverse reconstructs inputs with error {self.error:.1e}"
         return f"{kept}{number}{back}."
@@ -71,7 +71,7 @@ class Invertibility(Result):
         return (Finding(kinds.INVERSE_UNSTABLE, "", {"error": self.error}, evidence, 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots how many input directions survive and how many are lost."""
+        """Plots how many input directions can be recovered from the outputs, and how many are lost."""
         bars = Bars("directions", ["kept", "lost"], [self.kept, self.inputs - self.kept])
         return (Plot("Input directions that survive", (bars,), Axis("directions")),)
 

@@ -22,7 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_weights, integer
+from gnomon.core.inputs.checks import check_integer, check_weights
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
@@ -76,7 +76,7 @@ class LinearMap(Result):
         """States how many frequencies the linear map uses."""
         d = self.weights.shape[1]
         used = d * min(self.sparsity) ** 2
-        return f"The network is one linear map of {d} inputs that uses about {used:.1f} frequencies."
+        return f"The network is a linear map of {d} inputs and uses about {used:.1f} Fourier frequencies."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the magnitude of each frequency of the linear map."""
@@ -101,7 +101,7 @@ def jacobian_spectrum(module: nn.Module, data: Any, *, examples: int = 32) -> Ja
     1.0
     """
     check_weights(module)
-    most = integer("examples", examples)
+    most = check_integer("examples", examples)
     inputs = _real(as_input_source(data, module).first(most).x)
     with preserve(module):
         jacobian = _jacobian(module, inputs)

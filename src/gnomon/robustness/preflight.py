@@ -53,7 +53,7 @@ class Preflight(Result):
     """Result: the assumptions of a robustness measurement, whether each holds, and what was measured.
 
     >>> found = Preflight((Hypothesis(GRADIENT_PREMISE, False, "gradients are zero at 90% of the examples"),))
-    >>> found.ready, found.masked
+    >>> found.ready, found.gradients_are_masked
     (False, True)
     >>> print(found.verdict)
     A robustness measurement would not be reliable: gradients are zero at 90% of the examples.
@@ -62,26 +62,30 @@ class Preflight(Result):
     premises: tuple[Hypothesis, ...]
 
     @property
-    def failed(self) -> tuple[Hypothesis, ...]:
+    def failed_assumptions(self) -> tuple[Hypothesis, ...]:
         """Returns the assumptions that do not hold."""
         return tuple(p for p in self.premises if p.holds is False)
 
     @property
     def ready(self) -> bool:
         """Returns whether all assumptions hold."""
-        return not self.failed
+        return not self.failed_assumptions
 
     @property
-    def masked(self) -> bool:
+    def gradients_are_masked(self) -> bool:
         """Returns whether gradients are masked, so that gradient-based attacks fail without proving robustness."""
-        return any(p.statement == GRADIENT_PREMISE for p in self.failed)
+        return any(p.statement == GRADIENT_PREMISE for p in self.failed_assumptions)
 
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
         if self.ready:
             return f"All {len(self.premises)} assumptions of an attack hold: robustness can be measured."
-        return "A robustness measurement would not be reliable: " + "; ".join(f"{p.checked}" for p in self.failed) + "."
+        return (
+            "A robustness measurement would not be reliable: "
+            + "; ".join(f"{p.checked}" for p in self.failed_assumptions)
+            + "."
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -90,7 +94,7 @@ class Preflight(Result):
             Finding(kinds.GRADIENT_MASKING if p.statement == GRADIENT_PREMISE else kinds.ROBUSTNESS_PREMISE, "",
                     {"reasons": p.checked.capitalize(), "advice": FIXES.get(p.statement, "Fix this before measuring.")},
                     (Value("premise", p.statement),))
-            for p in self.failed
+            for p in self.failed_assumptions
         )  # fmt: skip
 
     def plots(self) -> tuple[Plot, ...]:
@@ -153,7 +157,7 @@ def check_attack_assumptions(module: nn.Module, x: Tensor, y: Tensor, threat: Th
     True
     """
     premises = [_inside(x, threat), _check_filled(x, threat), _eval(module, x)]
-    with AttackedModel(module).attacked() as classifier:
+    with AttackedModel(module).attack_mode() as classifier:
         f = classifier.all_scores(x)
         if not bool(f.isfinite().all()):
             fix = "Look for NaN in the weights"
@@ -225,7 +229,7 @@ def check_gradients(classifier: AttackedModel, x: Tensor, y: Tensor, threat: Thr
     Cost: a gradient and a forward pass of the examples.
 
     >>> net = nn.Linear(2, 2, bias=False)
-    >>> with AttackedModel(net).attacked() as classifier:
+    >>> with AttackedModel(net).attack_mode() as classifier:
     ...     check_gradients(classifier, torch.ones(1, 2), torch.tensor([0]), Threat(0.1, "2", -9, 9)).holds
     True
     """

@@ -18,17 +18,17 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import binomial_interval, predicted_classes
-from gnomon.core.modules.saved import bytes_saved_for_backward, examples_that_fit
+from gnomon.core.modules.saved_bytes import bytes_saved_for_backward, examples_that_fit
 from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
+from gnomon.robustness.attacks.attack_order import MostVulnerableFirst, SampleFirst
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
-from gnomon.robustness.attacks.closest import MostVulnerableFirst, SampleFirst
 from gnomon.robustness.attacks.gradient import FGSM, PGD
 from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_to_attack
 from gnomon.robustness.attacks.shrinking import ShrinkingSteps
@@ -72,7 +72,8 @@ class RobustAccuracy(Result):
     >>> found.value
     0.75
     >>> print(found.verdict)
-    75.0% of 4 examples resist all attacks (largest change of an entry at most 0.1), 100.0% are right without an attack.
+    75.0% of 4 examples resist all attacks (largest change of an entry at most 0.1), 100.0% are classified correctly
+    without an attack.
     """
 
     robust: Bool[Tensor, " n"] = field(metadata=HIDDEN)
@@ -102,7 +103,7 @@ class RobustAccuracy(Result):
         """The result in one sentence."""
         what = f"{self.value:.1%} of {len(self.robust)} examples resist all attacks ({self.threat})"
         tail = "" if self.trusted else "; this is not reliable because gradients are masked"
-        return f"{what}, {self.clean:.1%} are right without an attack{tail}."
+        return f"{what}, {self.clean:.1%} are classified correctly without an attack{tail}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -180,17 +181,17 @@ def robust_accuracy(
     """
     threat = Threat.of(eps, norm, bounds)
     x, y = examples_to_attack(module, data)
-    batch = DEFAULT_BATCH_SIZE if batch is None else integer("batch", batch)
+    batch = DEFAULT_BATCH_SIZE if batch is None else check_integer("batch", batch)
     generator = torch.Generator().manual_seed(check_seed(seed))
     check = check_attack_assumptions(module, x, y, threat)
-    for premise in check.failed:
+    for premise in check.failed_assumptions:
         if premise.statement != GRADIENT_PREMISE:
             fix = FIXES[premise.statement].removesuffix(".")
             raise InputError(premise.checked, accepted=premise.statement, fix=fix)
-    with AttackedModel(module, through=check.masked).attacked() as classifier:
+    with AttackedModel(module, through=check.gradients_are_masked).attack_mode() as classifier:
         robust = _right(classifier, x, y, batch)
         search = _Search(classifier, x, y, threat, generator, robust.clone(), batch)
-        if check.masked and bool(robust.any()):
+        if check.gradients_are_masked and bool(robust.any()):
             seen = robust.nonzero()[:PROBE_EXAMPLES, 0]
             search.blind = check_gradients(classifier, x[seen], y[seen], threat).holds is False
         broken = [count for method in attacks for count in search.run(method, progress)]

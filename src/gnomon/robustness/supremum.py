@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, NotFiniteError, names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -76,11 +76,11 @@ def supremum_distance(
     >>> found.low <= 1 - torch.sin(torch.tensor(1.0, dtype=torch.float64)) <= found.high
     tensor(True)
     """
-    sides = [(number("box", a), number("box", b)) for a, b in box]
+    sides = [(check_number("box", a), check_number("box", b)) for a, b in box]
     if not sides or any(a >= b for a, b in sides):
         raise InputError(f"the box is {box}", accepted="low < high for each variable", fix="Pass [(low, high), ...]")
-    steepest = number("lipschitz", lipschitz, above=0.0) if lipschitz != inf else inf
-    each = max(2, round(integer("points", points) ** (1 / len(sides))))
+    steepest = check_number("lipschitz", lipschitz, above=0.0) if lipschitz != inf else inf
+    each = max(2, round(check_integer("points", points) ** (1 / len(sides))))
     axes = [torch.linspace(a, b, each, dtype=torch.float64) for a, b in sides]
     grid = torch.stack(torch.meshgrid(*axes, indexing="ij"), -1).reshape(-1, len(sides))
     best, place = -1.0, grid[0]

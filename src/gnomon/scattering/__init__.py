@@ -6,9 +6,9 @@ Does not contain: classifiers (`gnomon.estimators`), group convolutions (`gnomon
 May import: core.
 """
 
-from gnomon.scattering.cover import frequency_coverage
 from gnomon.scattering.deformation import deformation_sensitivity, fourier_modulus
 from gnomon.scattering.energy import energy_by_order
+from gnomon.scattering.frequency_coverage import frequency_coverage
 from gnomon.scattering.gabor import gabor_fit
 from gnomon.scattering.images import Scattering2d
 from gnomon.scattering.moments import scattering_moments

@@ -1,4 +1,4 @@
-"""The parts of a scattering plan: groups of wavelets on one grid, and the local averages that follow them.
+"""Records of a scattering plan: groups of wavelets on one grid, and the local averages after them.
 
 All numbers are kept in float64 and are cast once for each dtype and device in which signals come.
 """
@@ -88,7 +88,9 @@ class WaveletBand(Record):
         return self.filters.shape[1]
 
     def each(self) -> int:
-        """Returns how many complex numbers one wavelet needs in memory, including the wavelets that follow it."""
+        """Returns how many complex numbers one wavelet's outputs need in memory, including its second-order
+        wavelets.
+        """
         return max([self.grid[0] * self.grid[1], *(b.count * b.grid[0] * b.grid[1] for b in self.after)])
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "WaveletBand":
@@ -193,6 +195,6 @@ def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Aver
 
 
 def _shift(spectrum: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Returns the rows w[i - t] of a window w over all t, for the given positions i."""
+    """Returns shifted copies w[i - t] of a window w, one row for each position i."""
     window, size = np.fft.ifft(spectrum).real, len(spectrum)
     return window[(at[:, None] - np.arange(size)) % size]

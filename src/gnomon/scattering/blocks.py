@@ -65,7 +65,7 @@ def in_blocks(plan: BandPlan, padded: Tensor) -> Tensor:
 
 
 def _shared_out(count: int, size: int, work: Callable[[slice], None]) -> None:
-    """Distributes blocks of signals over as many threads as torch uses."""
+    """Runs a function on blocks of signals in several threads, as many as torch uses."""
     starts, inference, before = range(0, count, size), torch.is_inference_mode_enabled(), torch.get_num_threads()
     threads = min(before, len(starts))
 

@@ -42,7 +42,7 @@ def has_values(x: Tensor) -> bool:
 
 
 def _derive(x: Tensor) -> bool:
-    """Returns whether gradients are requested, in backward or forward mode."""
+    """Returns whether a tensor needs derivatives, by backward or forward automatic differentiation."""
     return (x.requires_grad and torch.is_grad_enabled()) or unpack_dual(x).tangent is not None
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results import Line, Plot, Result
 from gnomon.core.results.plot import Axis
 
@@ -91,8 +91,8 @@ def deformation_sensitivity(
     >>> 0.9 < found.growth < 1.1
     True
     """
-    length = integer("length", length, least=8)
-    width = length / 8 if width is None else number("width", width, above=0)
+    length = check_integer("length", length, least=8)
+    width = length / 8 if width is None else check_number("width", width, above=0)
     f, s = (torch.as_tensor(values, dtype=torch.float64) for values in (frequencies, warps))
     if not len(f) or not len(s) or not bool((f > 0).all() and (f < 0.5).all() and (s > 0).all()):
         found = f"frequencies are {tuple(frequencies)} and warps {tuple(warps)}"

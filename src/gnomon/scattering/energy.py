@@ -18,7 +18,7 @@ class EnergyByOrder(Result):
     """Result: the fraction of the coefficients' squared norm in orders 0, 1 and 2; the fractions sum to 1.
 
     >>> print(EnergyByOrder((0.75, 0.2, 0.05)).verdict)
-    Order 2 holds 5.00% of the energy of the coefficients.
+    Order 2 holds 5.00% of the energy of all scattering coefficients.
     """
 
     shares: tuple[float, ...]
@@ -26,7 +26,7 @@ class EnergyByOrder(Result):
     @property
     def verdict(self) -> str:
         """States how much energy the highest order holds."""
-        return f"Order {len(self.shares) - 1} holds {self.shares[-1]:.2%} of the energy of the coefficients."
+        return f"Order {len(self.shares) - 1} holds {self.shares[-1]:.2%} of the energy of all scattering coefficients."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the energy of each order as a bar."""

@@ -32,8 +32,8 @@ OUTER: dict[str, Any] = {key: value for key, value in INNER.items() if key != "f
 def transform(a, x, step, target, side, numbers, places, memory):
     """Computes the Fourier transform (1) of complex numbers that start at x with a stride of ``step``.
 
-    The result goes side by side from ``target`` on. ``side`` says where the factors of n are in ``places``, and its
-    `packed.turns` in ``numbers``; ``memory`` is the begin of 2 n complex numbers for what is between the steps.
+    The result goes side by side from ``target`` on. ``side`` says which entries of ``places`` are the factors of n, and
+    its `packed.turns` in ``numbers``; ``memory`` is the begin of 2 n complex numbers for what is between the steps.
     """
     # 1 as a variable, because numba compiles everything again for a literal
     left, s = side.n, side.n // side.n

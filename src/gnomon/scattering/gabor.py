@@ -27,7 +27,7 @@ class GaborFit(Result):
     """Result: the Gabor function fitted to each filter, with one entry per filter in each field.
 
     ``frequency`` is xi in radians per pixel, rows first; ``precision`` the matrix D in 1 / pixels^2, ``center`` the
-    place in pixels from the middle of the kernel, ``amplitude`` and ``phase`` those of the wave; ``explained`` the
+    place in pixels from the middle of the kernel, ``amplitude`` and ``phase`` describe the wave; ``explained`` the
     share of the filter's variance that the function explains, R^2.
 
     >>> fit = GaborFit(torch.ones(1, 2), torch.eye(2)[None], torch.zeros(1, 2), torch.ones(1), torch.zeros(1),
@@ -173,7 +173,7 @@ def _starts(patterns: Tensor, size: Any) -> Tensor:
 
 
 def _near(place: Tensor, side: int) -> Tensor:
-    """Returns which of ``side`` frequencies on a circle lie within 4 steps of a position."""
+    """Returns a mask of the ``side`` periodic frequency indices that are within 4 of a given index."""
     gap = (torch.arange(side) - place[:, None]).abs()
     return torch.minimum(gap, side - gap) <= 4
 
@@ -210,7 +210,9 @@ def _residual(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...])
 
 
 def _slopes(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Returns derivatives of the Gabor functions, (count, entries, 7), without what amplitude and phase absorb."""
+    """Returns derivatives of the Gabor functions, (count, entries, 7), projected off the amplitude and phase
+    directions.
+    """
     center, spread, turn, xi = _shape(p, size)
     waves = _waves(p, places, size)
     amounts = _amounts(waves, targets)

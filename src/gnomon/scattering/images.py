@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.scattering.band import Average2d, BandPlan, WaveletBand, average_of_plane, band_of
 from gnomon.scattering.morlet import gaussian_average_2d, morlet_2d
 from gnomon.scattering.path import ScatteringPath
@@ -31,7 +31,7 @@ class Scattering2d(AbstractScattering):
         padding: how images go on beyond their border, a mode of ``numpy.pad``.
 
     Images are (..., height, width), channels among the leading dimensions; coefficients are
-    (..., paths, height // 2^J, width // 2^J). They, and their order, are those of kymatio 0.3.
+    (..., paths, height // 2^J, width // 2^J). Coefficients and their order equal kymatio 0.3.
 
     Reference: [bruna2013invariant], [mallat2012group]. Filters as in [andreux2020kymatio].
     Cost: L J Fourier transforms of a wavelet band and L^2 J (J - 1) / 2 of the next, each at its own resolution.
@@ -48,9 +48,9 @@ class Scattering2d(AbstractScattering):
     @names_call
     def __init__(self, J: int, shape: Any, L: int = 8, max_order: int = 2, *, padding: str = "reflect") -> None:
         super().__init__()
-        self.J, self.L = integer("J", J), integer("L", L)
+        self.J, self.L = check_integer("J", J), check_integer("L", L)
         self.shape = check_shape(shape, 2, self.J)
-        self.max_order = integer("max_order", max_order)
+        self.max_order = check_integer("max_order", max_order)
         if self.max_order > 2:
             raise out_of_range("max_order", "1 or 2", max_order)
         self.padding = check_padding(padding)
@@ -126,7 +126,7 @@ def check_shape(shape: Any, dims: int, J: int) -> tuple[int, ...]:
     if len(given) != dims:
         accepted = "a whole number" if dims == 1 else "a height and a width"
         raise out_of_range("shape", accepted, shape)
-    sizes = tuple(integer("shape", n) for n in given)
+    sizes = tuple(check_integer("shape", n) for n in given)
     if min(sizes) < 2**J:
         found = f"the shape {sizes} is too small for J = {J}, whose averages reach over 2^{J} = {2**J} points"
         fix = f"Take J of at most {min(sizes).bit_length() - 1}, or larger signals"

@@ -8,7 +8,7 @@ and on the line, at frequencies w in cycles per sample,
 
     psi^(w) = e^{-(w - xi)^2 / 2 sigma^2} - beta e^{-w^2 / 2 sigma^2},    divided by sum_t |psi(t)|           (2)
 
-Both are summed over periods, so that they are exact on the grid. The windows, widths and constants are those of
+Both are summed over periods, so that they are exact on the grid. The windows, widths and constants are the same as in
 kymatio 0.3, its 3.1415 for pi in the norm of the plane included, so that coefficients agree.
 
 Reference: [bruna2013invariant], [anden2014deep], [andreux2020kymatio].

@@ -25,7 +25,7 @@ BAND = np.dtype(
         for name in (
             # number of wavelets, size of their grid (rows, columns) and of their input's grid (high, wide)
             "count", "rows", "columns", "high", "wide",
-            # values folded onto one position: how many, and where offsets, extents and values start
+            # number of values folded onto one position; index of the first offset, extent and value
             "places", "offsets", "extents", "values",
             "row_side", "column_side", "row_window", "column_window",
             # first path in the output; range (after, until) of the bands that follow; their number of wavelets
@@ -33,7 +33,7 @@ BAND = np.dtype(
         )
     ]
 )  # fmt: skip
-"""Numbers, or where they begin in the flat arrays."""
+"""Numbers, or the index of their first entry in the flat arrays."""
 
 
 def radices(n: int) -> list[int] | None:

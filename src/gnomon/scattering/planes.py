@@ -6,8 +6,8 @@ A product with a filter that is then subsampled is, in frequency, a sum over the
 
 A tile of products goes through Fourier transforms of its rows as they are computed, then of its columns; the moduli of
 a column are averaged over rows while they are in the first cache, and kept if wavelets of the second order follow.
-The spectrum of moduli u, which are real, is that of pairs of columns u_1 + i u_2, taken apart. Of spectra only rows up
-to half are kept; the others are mirror images.
+The spectrum of the real moduli u comes from the spectra of pairs of columns u_1 + i u_2, taken apart. Of spectra only
+rows up to half are kept; the others are mirror images.
 """
 
 import numpy as np
@@ -129,7 +129,7 @@ def _fetch_next(a, line, step, count, lines):
 
 @njit(**OUTER)
 def _down(a, band, sides, windows, numbers, places, keep, free, out):
-    """Transforms a tile's columns back and writes averages of the moduli into ``out`` (some, height, width)."""
+    """Applies the inverse Fourier transform to a tile's columns and writes averages of the moduli into ``out``."""
     rows, columns = band.rows, band.columns
     side, down, along = sides[band.row_side], windows[band.row_window], windows[band.column_window]
     line, memory = free, free + rows * PAIR

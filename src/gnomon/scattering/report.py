@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Image, Line, Plot, Result
 from gnomon.core.results.plot import Axis
 from gnomon.scattering.images import Scattering2d, wavelet_spectra_2d
@@ -102,7 +102,7 @@ def filter_report(filters: Any, *, size: int = 64) -> FilterReport:
     if isinstance(filters, Scattering1d | Scattering2d):
         return _of_wavelets(*_spectra(filters))
     if isinstance(filters, nn.Conv1d | nn.Conv2d):
-        return _of_convolution(filters, integer("size", size))
+        return _of_convolution(filters, check_integer("size", size))
     found = f"filters is a {type(filters).__name__}"
     fix = "Pass a Scattering1d, a Scattering2d, an nn.Conv1d or an nn.Conv2d, such as model.conv1"
     raise InputError(found, accepted="a bank of filters", fix=fix)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_real, integer
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_real
 from gnomon.scattering.images import check_shape
 from gnomon.scattering.wavelets import WaveletTransform
 
@@ -42,11 +42,11 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
     >>> bool((s - roto_translation_scattering(x.rot90().roll(3, 1), J=2, L=4)).abs().max() < 1e-6 * s.abs().max())
     True
     """
-    L = integer("L", L, least=2)
+    L = check_integer("L", L, least=2)
     images = check_real(as_numbers(x, "x"), "x")
-    transform = WaveletTransform(J, check_shape(tuple(images.shape[-2:]), 2, integer("J", J)), L=L)
+    transform = WaveletTransform(J, check_shape(tuple(images.shape[-2:]), 2, check_integer("J", J)), L=L)
     circle = _angular(L)
-    means = _means(transform.shape, integer("rings", rings))
+    means = _means(transform.shape, check_integer("rings", rings))
     flat = images.reshape(-1, *transform.shape)
     check_finite_inputs(flat.detach())
     # run one zero image for an empty batch, to learn the number of coefficients
@@ -69,7 +69,7 @@ def _means(shape: tuple[int, ...], rings: int) -> Tensor:
 
 
 def _one(image: Tensor, transform: WaveletTransform, circle: Tensor, means: Tensor) -> Tensor:
-    """Returns the coefficients of one image."""
+    """Returns the scattering coefficients over positions and angles of one image."""
     L = transform.L
     moduli = transform(image)[1:].abs().unflatten(0, (transform.J, L))  # Y1
     means = means.to(moduli)

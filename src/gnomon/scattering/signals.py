@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.scattering.band import Average1d, BandPlan, average_of_line, band_of
 from gnomon.scattering.images import check_shape
 from gnomon.scattering.morlet import gaussian_average_1d, morlet_1d, wavelet_parameters_1d
@@ -40,8 +40,8 @@ class Scattering1d(AbstractScattering):
         oversampling: coefficients are given 2^oversampling times as often.
         padding: how signals go on beyond their ends, a mode of ``numpy.pad``.
 
-    Signals are (..., length); coefficients are (..., paths, about length / T). They, and their order, are those of
-    kymatio 0.3, also in this: what follows a signal subsampled by 2^k is smaller by the factor 2^k than (1) says.
+    Signals are (..., length); coefficients are (..., paths, about length / T). Coefficients and their order equal those
+    in kymatio 0.3, also in this: what follows a signal subsampled by 2^k is smaller by the factor 2^k than (1) says.
     `gains` has the factors that undo it.
 
     Reference: [anden2014deep], [mallat2012group]. Filters as in [andreux2020kymatio].
@@ -68,14 +68,14 @@ class Scattering1d(AbstractScattering):
         padding: str = "reflect",
     ) -> None:
         super().__init__()
-        self.J = integer("J", J)
+        self.J = check_integer("J", J)
         self.shape = check_shape(shape, 1, self.J)
         self.Q = _pair(Q)
-        self.max_order = integer("max_order", max_order)
+        self.max_order = check_integer("max_order", max_order)
         if self.max_order > 2:
             raise out_of_range("max_order", "1 or 2", max_order)
-        self.T = 2**self.J if T is None else int(number("T", T, above=0.5, below=self.shape[0] + 0.5))
-        self.oversampling = integer("oversampling", oversampling, least=0)
+        self.T = 2**self.J if T is None else int(check_number("T", T, above=0.5, below=self.shape[0] + 0.5))
+        self.oversampling = check_integer("oversampling", oversampling, least=0)
         self.padding = check_padding(padding)
         self.size = _padded_size(self.shape[0], self.T)
         left = (self.size - self.shape[0]) // 2
@@ -151,7 +151,7 @@ class Scattering1d(AbstractScattering):
 
 def _pair(Q: Any) -> tuple[int, int]:
     first, second = Q if isinstance(Q, tuple | list) and len(Q) == 2 else (Q, 1)
-    return integer("Q", first), integer("Q", second)
+    return check_integer("Q", first), check_integer("Q", second)
 
 
 def _padded_size(size: int, T: int) -> int:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Line, Plot, Result
 from gnomon.core.results.plot import Axis
 from gnomon.scattering.images import Scattering2d
@@ -75,7 +75,7 @@ def invert(
         found = f"coefficients have shape {tuple(coefficients.shape)} and the transform has {count} paths"
         fix = "Pass the coefficients of one signal, as scattering(x) returns them"
         raise InputError(found, accepted="coefficients of this transform", fix=fix)
-    return _descend(scattering, coefficients, shape, integer("iterations", iterations), seed)
+    return _descend(scattering, coefficients, shape, check_integer("iterations", iterations), seed)
 
 
 @names_call
@@ -99,7 +99,7 @@ def synthesize(transform: WaveletTransform, example: Tensor, *, iterations: int 
     (True, True)
     """
     target = moment_vector(transform, example.detach()[None])[0]
-    count = integer("iterations", iterations)
+    count = check_integer("iterations", iterations)
     return _descend(lambda x: moment_vector(transform, x[None])[0], target, transform.shape, count, seed)
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_real, integer
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_real
 from gnomon.scattering.images import check_shape, wavelet_spectra_2d
 from gnomon.scattering.morlet import gaussian_average_1d, gaussian_average_2d, morlet_1d, wavelet_parameters_1d
 from gnomon.scattering.signals import AVERAGE_BANDWIDTH
@@ -24,7 +24,7 @@ class WaveletTransform(nn.Module):
         W x = {x * phi, x * psi_k},    phi^(w)^2 + sum_k (psi_k^(w)^2 + psi_k^(-w)^2) / 2 = 1                   (1)
         |W x|^2 = |x|^2,    x = phi~ * (x * phi) + sum_k Re( psi_k~ * (x * psi_k) )                            (2)
 
-    The filters are those of `Scattering1d` and `Scattering2d`, each divided by the root of the sum in (1).
+    The filters are the filters of `Scattering1d` and `Scattering2d`, each divided by the root of the sum in (1).
 
     Args:
         J: the slowest wavelets reach over about 2^J points.
@@ -50,7 +50,7 @@ class WaveletTransform(nn.Module):
     @names_call
     def __init__(self, J: int, shape: Any, *, Q: int = 1, L: int = 8) -> None:
         super().__init__()
-        self.J, self.Q, self.L = (integer(name, value) for name, value in (("J", J), ("Q", Q), ("L", L)))
+        self.J, self.Q, self.L = (check_integer(name, value) for name, value in (("J", J), ("Q", Q), ("L", L)))
         self.shape = check_shape(shape, 2 if np.ndim(shape) == 1 else 1, self.J)
         if len(self.shape) == 1:
             waves = wavelet_parameters_1d(self.J, self.Q)

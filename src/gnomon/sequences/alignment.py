@@ -134,7 +134,7 @@ def alignment_share(
 
 
 def _by_chance(shape: tuple[int, ...]) -> float:
-    """Returns the best alignment (1) over the patterns (2) for random attention maps, on average."""
+    """Returns the alignment (1) that random attention maps reach on average, with the best of the patterns (2)."""
     generator = torch.Generator().manual_seed(0)
     return sum(alignment_share(torch.rand(shape, generator=generator))[0] for _ in range(RANDOM_DRAWS)) / RANDOM_DRAWS
 

@@ -52,8 +52,9 @@ class AttentionMaps(Result):
         flat = [e for row in self.entropy for e in row]
         first, last = self.difference[0], self.difference[-1]
         return (
-            f"The {len(flat)} attention heads spread their attention over {min(flat):.0%} to {max(flat):.0%} of what "
-            f"they could look at (entropy). The tokens of a sequence differ by {first:.0%} of their size at the first "
+            f"The {len(flat)} attention heads have an attention entropy of {min(flat):.0%} to {max(flat):.0%} of the "
+            f"largest possible entropy (100 %: even attention to all tokens). The tokens of a sequence differ by "
+            f"{first:.0%} of their size at the first "
             f"attention and by {last:.0%} at the last; near 0 % all tokens would carry the same information."
         )
 

@@ -44,8 +44,9 @@ class RankCollapse(Result):
     def verdict(self) -> str:
         """Compares the tokens at the first layer with those at the last."""
         return (
-            f"Tokens differ by {self.difference[0]:.2g} of their size at the first of {len(self.layers)} places and by "
-            f"{self.difference[-1]:.2g} at the last; they fill {self.rank[0]:.1f} directions, then {self.rank[-1]:.1f}."
+            f"Tokens differ by {self.difference[0]:.2g} of their size after the first of {len(self.layers)} layers "
+            f"and by {self.difference[-1]:.2g} after the last; their effective rank goes from {self.rank[0]:.1f} to "
+            f"{self.rank[-1]:.1f}."
         )
 
     @property
@@ -106,7 +107,7 @@ def rank_collapse(module: nn.Module, data: Any) -> RankCollapse:
             for hook in hooks:
                 hook.remove()
     if not seen:
-        found = "no part of the network takes and returns (n, tokens, channels) of one shape"
+        found = "no submodule takes and returns (n, tokens, channels) of one shape"
         raise InputError(found, accepted="blocks of constant width", fix="Pass a network with such blocks")
     rows = [(_difference(t), _rank(t)) for _, t in seen]
     return RankCollapse(tuple(name for name, _ in seen), tuple(r[0] for r in rows), tuple(r[1] for r in rows))

@@ -20,7 +20,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_module, integer
+from gnomon.core.inputs.checks import check_integer, check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -101,7 +101,7 @@ def complexity_profile(module: nn.Module, data: Any, *, lengths: Sequence[int] |
         raise InputError(found, accepted="sequences (n, times, ...)", fix="Pass a batch of sequences")
     longest = x.shape[1]
     asked = [longest // 2**j for j in range(4)] if lengths is None else list(lengths)
-    chosen = sorted({integer("lengths", t) for t in asked})
+    chosen = sorted({check_integer("lengths", t) for t in asked})
     if len(chosen) < 3 or chosen[0] < 1 or chosen[-1] > longest:
         found = f"the lengths are {chosen}; x has {longest} steps"
         raise InputError(
@@ -143,7 +143,7 @@ def _fused_operations(
 
 
 def _parts(lengths: list[int], counts: tuple[float, ...]) -> tuple[float, float, float]:
-    """Fits constant, linear and quadratic parts (1) by least squares of relative errors."""
+    """Fits the constant, linear and quadratic coefficient of (1) by least squares of relative errors."""
     t = torch.tensor(lengths, dtype=torch.float64)
     y = torch.tensor(counts, dtype=torch.float64)
     design = torch.stack([torch.ones_like(t), t, t**2], 1)

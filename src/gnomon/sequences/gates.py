@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_module, integer
+from gnomon.core.inputs.checks import check_integer, check_module
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -100,7 +100,7 @@ def gate_statistics(module: nn.Module, data: Any, *, lag: int | None = None) -> 
     (0.5, 1.0)
     """
     check_module(module)
-    asked = None if lag is None else integer("lag", lag)
+    asked = None if lag is None else check_integer("lag", lag)
     found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.LSTM | nn.GRU)]
     if not found:
         what = f"{type(module).__name__} contains no nn.LSTM and no nn.GRU"

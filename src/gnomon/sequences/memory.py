@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_module, integer
+from gnomon.core.inputs.checks import check_integer, check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Scatter, Value
@@ -39,7 +39,7 @@ class Memory(Result):
     ``length`` is in steps, infinite if sensitivity does not fall. ``asked`` is the lag that the task needs, if given.
 
     >>> Memory((1.0, 0.7, 0.5), 2 / log(2)).verdict
-    'Its memory halves every 2 steps back in time and reaches 2 steps back.'
+    'The influence of an input halves every 2 steps back in time and reaches 2 steps back.'
     """
 
     sensitivity: tuple[float, ...]
@@ -58,7 +58,9 @@ class Memory(Result):
         if self.length == inf:
             return f"The outputs depend as much on inputs {len(self.sensitivity) - 1} steps back as on the last ones."
         half = self.length * log(2)
-        return f"Its memory halves every {half:.3g} steps back in time and reaches {self.reach} steps back."
+        return (
+            f"The influence of an input halves every {half:.3g} steps back in time and reaches {self.reach} steps back."
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -108,7 +110,7 @@ def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> Memory:
     True
     """
     check_module(module)
-    asked = None if lag is None else integer("lag", lag)
+    asked = None if lag is None else check_integer("lag", lag)
     x = first_examples(data, module)
     if not isinstance(x, Tensor) or x.dim() < 3 or not x.is_floating_point():
         found = (

@@ -110,7 +110,7 @@ def state_spectrum(module: Any) -> StateSpectrum:
     if not rows:
         found = f"{type(module).__name__} contains no recurrent matrix"
         fix = "Pass the matrix itself, or use gate_statistics for nn.LSTM and nn.GRU"
-        raise InputError(found, accepted="nn.RNN, or parts with eigenvalues()", fix=fix)
+        raise InputError(found, accepted="nn.RNN, or submodules with a method eigenvalues()", fix=fix)
     return _record(rows)
 
 

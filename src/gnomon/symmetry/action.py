@@ -2,7 +2,8 @@
 
 A move is a function from inputs (n, ...) to inputs of the same shape. `features` says how a move acts on what a layer
 makes of the inputs, so that a layer can be asked whether it commutes with it: images of any size turn as images do, and
-a shift by s pixels is one by s / 2 if the layer halves the size (no comparison if that is no whole number).
+a shift by s pixels is one by s / 2 if the layer halves the size (features are not compared if s / 2 is not a whole
+number).
 
 >>> import torch
 >>> x = torch.arange(4.0).reshape(1, 1, 2, 2)
@@ -19,7 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 
 __all__ = [
     "GroupAction",
@@ -98,14 +99,14 @@ def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.
 def sample_group(group: GroupAction, low: float, high: float, count: int = 16, *, seed: int = 0) -> GroupAction:
     """Samples transformations of a continuous group with uniform strengths; error intervals then include their spread.
 
-    Strengths are those of the group's flow: radians for `rotations`, pixels for `translations`. Features of a layer
+    Strengths are times of the group's flow: radians for `rotations`, pixels for `translations`. Features of a layer
     are moved if they are images of the size of the inputs.
 
     >>> from math import pi
     >>> len(sample_group(rotations(), -pi, pi, 8).moves)
     8
     """
-    flow, count = group.flow, integer("count", count, least=2)
+    flow, count = group.flow, check_integer("count", count, least=2)
     if flow is None:
         found = f"'{group.name}' has no flow"
         raise InputError(
@@ -202,7 +203,7 @@ def permutations(size: int, count: int = 4, *, seed: int = 0) -> GroupAction:
     >>> len(permutations(5, 3).moves)
     3
     """
-    size, count = integer("size", size), integer("count", count)
+    size, count = check_integer("size", size), check_integer("count", count)
     generator = torch.Generator().manual_seed(check_seed(seed))
     orders = [torch.randperm(size, generator=generator) for _ in range(count)]
     moves = tuple(_reorder(order) for order in orders)

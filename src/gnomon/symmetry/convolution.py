@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnomon.core.errors import InputError, NoLimitError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_type, integer
+from gnomon.core.inputs.checks import check_integer, check_type
 from gnomon.core.modules.tied import TiedWeightLayout
 from gnomon.symmetry.group import Group
 
@@ -65,9 +65,9 @@ class GroupConv2d(nn.Module):
         padding_mode: str = "zeros",
     ) -> None:
         super().__init__()
-        self.in_channels = integer("in_channels", in_channels)
-        self.out_channels = integer("out_channels", out_channels)
-        self.kernel_size = integer("kernel_size", kernel_size)
+        self.in_channels = check_integer("in_channels", in_channels)
+        self.out_channels = check_integer("out_channels", out_channels)
+        self.kernel_size = check_integer("kernel_size", kernel_size)
         check_type("group", group, Group, fix="Pass cyclic(4) or dihedral(4)")
         if self.kernel_size % 2 == 0:
             raise out_of_range("kernel_size", "an odd number", kernel_size)
@@ -75,8 +75,8 @@ class GroupConv2d(nn.Module):
             raise out_of_range("padding_mode", '"zeros" or "circular"', padding_mode)
         self.group, self.lifting, self.padding_mode = group, lifting, padding_mode
         self.stride, self.padding = (
-            integer("stride", stride),
-            integer("padding", padding, least=0),
+            check_integer("stride", stride),
+            check_integer("padding", padding, least=0),
         )
         depth = 1 if lifting else group.order
         self.weight = nn.Parameter(torch.empty(out_channels, in_channels, depth, kernel_size, kernel_size))
@@ -104,7 +104,7 @@ class GroupConv2d(nn.Module):
         sizes = [moves[self.group.product(g, h)].square().sum() for g, h in pairs]
         return float((torch.stack(gaps).sum() / torch.stack(sizes).sum()).sqrt())
 
-    def expanded(self) -> Tensor:
+    def expand_kernels(self) -> Tensor:
         """Returns the kernels in all poses: (out_channels * order, in_channels * depth, size, size)."""
         moves, index = self.get_buffer("moves"), self.get_buffer("index")
         out, size = self.out_channels, self.kernel_size
@@ -123,8 +123,8 @@ class GroupConv2d(nn.Module):
         bias = None if self.bias is None else self.bias.repeat_interleave(self.group.order)
         if self.padding_mode == "circular" and self.padding:
             x = functional.pad(x, (self.padding,) * 4, mode="circular")
-            return functional.conv2d(x, self.expanded(), bias, self.stride)
-        return functional.conv2d(x, self.expanded(), bias, self.stride, self.padding)
+            return functional.conv2d(x, self.expand_kernels(), bias, self.stride)
+        return functional.conv2d(x, self.expand_kernels(), bias, self.stride, self.padding)
 
     @names_call("GroupConv2d")
     def tied_form(self, height: int, width: int) -> TiedWeightLayout:

@@ -3,8 +3,8 @@
     invariance     |h(g x) - h(x)| / |h(x)|                                                                       (1)
     equivariance   |h(g x) - g h(x)| / |h(x)|,    for layers whose features the group moves                        (2)
 
-averaged over examples and moves. Intervals are those of a mean over examples; if the moves are drawn from a group
-(`sampled`), also of a mean over moves. A layer breaks the symmetry where what
+averaged over examples and moves. Intervals are confidence intervals of a mean over examples; if the moves are drawn
+from a group (`sampled`), also of a mean over moves. A layer breaks the symmetry where what
 goes in still follows the group, in the sense of (1) or (2), and what comes out does not.
 
 Hypotheses: moves that keep the shape of inputs; a module whose output for an example does not depend on the others.
@@ -61,7 +61,7 @@ class LayerError(Record):
 
     @property
     def follows(self) -> bool:
-        """Returns whether the layer's features are invariant or equivariant, up to rounding."""
+        """Returns whether the layer respects the symmetry: its features are invariant or equivariant up to rounding."""
         return self.invariance < EQUIVARIANCE_TOLERANCE or (
             self.equivariance is not None and self.equivariance < EQUIVARIANCE_TOLERANCE
         )

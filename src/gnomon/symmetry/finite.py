@@ -23,7 +23,7 @@ from jaxtyping import Complex, Float, Int
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 
 __all__ = [
     "FiniteGroup",
@@ -103,7 +103,7 @@ def cyclic_group(n: int) -> FiniteGroup:
     >>> cyclic_group(4).order
     4
     """
-    k = torch.arange(integer("n", n))
+    k = torch.arange(check_integer("n", n))
     return FiniteGroup((k[:, None] + k) % n, tuple(f"r{i}" for i in range(n)))
 
 
@@ -116,7 +116,7 @@ def dihedral_group(n: int) -> FiniteGroup:
     >>> dihedral_group(3).commutative
     False
     """
-    n = integer("n", n)
+    n = check_integer("n", n)
     g = torch.arange(2 * n)
     flip, turn = g // n, g % n
     turns = (turn[:, None] + torch.where(flip[:, None] == 1, -turn, turn)) % n
@@ -134,7 +134,7 @@ def symmetric_group(n: int) -> FiniteGroup:
     >>> symmetric_group(4).order
     24
     """
-    n = integer("n", n)
+    n = check_integer("n", n)
     if n > 5:
         found = f"S_{n} has more than 120 elements"
         raise InputError(found, accepted="a table that fits in memory", fix="Use n of at most 5")
@@ -159,7 +159,7 @@ def product_group(first: FiniteGroup, second: FiniteGroup) -> FiniteGroup:
 
 
 def convolve(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
-    """Returns the convolution of two functions on a group; it commutes with left translations of the first; (1).
+    """Returns the convolution (1) of two functions on a group, which commutes with left translations of the first.
 
     Hypotheses: a value for each element, on the last axis.
     Reference: [diaconis1988group].

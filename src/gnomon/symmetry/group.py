@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results.record import Record
 
 __all__ = ["Group", "cyclic", "dihedral"]
@@ -100,7 +100,7 @@ def cyclic(n: int) -> Group:
     >>> cyclic(4).exact, cyclic(8).exact
     (True, False)
     """
-    return Group(integer("n", n))
+    return Group(check_integer("n", n))
 
 
 @names_call
@@ -112,4 +112,4 @@ def dihedral(n: int) -> Group:
     >>> dihedral(4).order
     8
     """
-    return Group(integer("n", n), reflections=True)
+    return Group(check_integer("n", n), reflections=True)

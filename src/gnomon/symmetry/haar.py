@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 
 __all__ = ["random_orthogonal"]
 
@@ -33,7 +33,7 @@ def random_orthogonal(n: int, count: int, *, special: bool = False, seed: int = 
     >>> random_orthogonal(2, 4, special=True).shape
     torch.Size([4, 2, 2])
     """
-    n, count = integer("n", n), integer("count", count)
+    n, count = check_integer("n", n), check_integer("count", count)
     generator = torch.Generator().manual_seed(check_seed(seed))
     q, r = torch.linalg.qr(torch.randn(count, n, n, generator=generator, dtype=torch.float64))
     q = q * r.diagonal(dim1=1, dim2=2).sign()[:, None, :]  # (1)

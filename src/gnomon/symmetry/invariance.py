@@ -68,7 +68,7 @@ class Invariance(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the relative change of the outputs for each shift and reflection."""
         names, changes = zip(*((motion.name, motion.change) for motion in self.motions), strict=True)
-        words = "Short bars mean that answers hardly depend on the motion."
+        words = "Short bars mean that the outputs hardly change under the transformation."
         bars = Bars("change", names, changes)
         return (Plot("Shifts and mirror images", (bars,), Axis("relative change of the outputs"), caption=words),)
 

@@ -5,7 +5,8 @@
 
 by central differences in float64. They need no choice of a strength, and the layer where (2) jumps breaks the symmetry.
 
-Hypotheses: an action with a flow; features that are smooth along it up to single points, as those of ReLU are.
+Hypotheses: an action with a flow; features that are smooth along the flow except at single points, as ReLU features
+are.
 Reference: [gruver2023lie].
 
 >>> import torch
@@ -23,7 +24,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.checks import check_number, check_readable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Interval
@@ -68,7 +69,7 @@ def lie_derivatives(module: nn.Module, x: Any, action: GroupAction, *, step: flo
     ['0', '1', 'output']
     """
     check_readable(module)
-    step = number("step", step, above=0)
+    step = check_number("step", step, above=0)
     flow = action.flow
     if flow is None:
         fix = "Use rotations(), translations(), scalings() or action(..., flow=...)"

@@ -79,7 +79,7 @@ class NearestEquivariant(Result):
     """Result: the equivariant matrix nearest to a weight, its relative distance, and the number of free parameters.
 
     >>> NearestEquivariant(torch.eye(2), 0.0, 2).verdict
-    'The weight is equivariant: 0.0 % of its size is not.'
+    'The weight is equivariant: 0.0 % of its norm breaks the symmetry.'
     """
 
     weight: Tensor
@@ -96,7 +96,7 @@ class NearestEquivariant(Result):
             if self.distance < 0.1
             else "is not equivariant"
         )
-        return f"The weight {word}: {100 * self.distance:.1f} % of its size is not."
+        return f"The weight {word}: {100 * self.distance:.1f} % of its norm breaks the symmetry."
 
 
 @names_call
@@ -123,7 +123,7 @@ def nearest_equivariant(
 def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> NearestEquivariant:
     """Returns the circular convolution nearest to a dense layer, and its distance; equation (2) in closed form.
 
-    ``shape`` is that of the grid, such as (28, 28), if it is not a line; the first column is its kernel.
+    ``shape`` is the shape of the grid, such as (28, 28), if it is not a line; the first column is its kernel.
 
     Hypotheses: as many outputs as inputs, on one periodic grid.
     Reference: [kondor2018generalization].

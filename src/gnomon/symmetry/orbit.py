@@ -28,7 +28,7 @@ def orbit_average(
     averages them. `gnomon.limit` reads group convolutions by themselves and finds the same; this is the reason.
 
     The NTK follows in the same way in the NTK parametrization. In the standard one a layer counts with its fan-in,
-    which is |G| times that of the plain layer for all but the lifting one: there (1) holds for the NNGP alone.
+    which is |G| times the NTK of the plain layer for all but the lifting one: there (1) holds for the NNGP alone.
 
     Hypotheses: a group that maps pixels to pixels, square images, no stride, a mean over places and elements at the
     end, weights independent and identically distributed. Reference: [cohen2016group].
@@ -53,7 +53,8 @@ def orbit_average(
 def without_group_convolutions(network: nn.Module) -> nn.Module:
     """Returns the network with every group convolution replaced by a new plain convolution of the same channel count.
 
-    `gnomon.limit` reads both; `orbit_average` of the plain one's kernel is that of the group-convolutional network,
+    `gnomon.limit` reads both; `orbit_average` of the plain network's kernel is the kernel of the group-convolutional
+    network,
 
         limit(network, parametrization="ntk").ntk(x)
             = orbit_average(limit(plain(network), parametrization="ntk").ntk, x, group=group)                 (1)

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_module, check_readable, integer
+from gnomon.core.inputs.checks import check_integer, check_module, check_readable
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import binomial_interval
@@ -104,7 +104,7 @@ def commutator_norm(
 ) -> float:
     """Returns the operator norm of W L - L W for a linear layer W and an operator L; 0 if they commute; equation (2).
 
-    ``shape`` is that of one input, without the axis of examples; offsets of the layer do not count.
+    ``shape`` is the shape of one input, without the axis of examples; offsets of the layer do not count.
 
     Hypotheses: as stated for the module; L acts on outputs as on inputs.
     Reference: [mallat2016understanding].
@@ -117,7 +117,7 @@ def commutator_norm(
     2.0
     """
     check_module(layer)
-    steps = integer("steps", steps)
+    steps = check_integer("steps", steps)
     double = copy_module(layer).double().eval().requires_grad_(False)
     zero = torch.zeros(1, *shape, dtype=torch.float64)
     base, moved_base = double(zero), operator(double(zero))

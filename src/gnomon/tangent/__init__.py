@@ -7,16 +7,16 @@ May import: adapter, core, linalg, training.
 """
 
 from gnomon.linalg.alignment import alignment
+from gnomon.tangent.complexity import effective_parameters
 from gnomon.tangent.drift import kernel_drift, unit_changes
 from gnomon.tangent.empirical import ntk, ntk_by_layer
-from gnomon.tangent.freedom import effective_parameters
 from gnomon.tangent.frequencies import frequency_curve, kernel_frequencies
 from gnomon.tangent.gap import tangent_gap
 from gnomon.tangent.kappa import kappa
 from gnomon.tangent.laziness import laziness
 from gnomon.tangent.linear import linearize, scale_output, taylor_model
 from gnomon.tangent.linearity import linearization_error, step_linearity
-from gnomon.tangent.operator import operator
+from gnomon.tangent.operator import tangent_operator
 from gnomon.tangent.residuals import convergence_rate, residual_modes
 from gnomon.tangent.spectrum import kernel_spectrum
 from gnomon.tangent.sweeps import gradient_exponents, output_gaussianity, output_spread, regime_map, scale_sweep
@@ -36,7 +36,7 @@ __all__ = [
     "linearize",
     "ntk",
     "ntk_by_layer",
-    "operator",
+    "tangent_operator",
     "output_gaussianity",
     "output_spread",
     "regime_map",

@@ -66,8 +66,9 @@ class Block:
         return [piece.readout(term) for piece in self.pieces]
 
     def gates(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
-        """Returns the gradients of one output with respect to the pooled values of a convolution, of shape (n,
-        units)."""
+        """Returns the gradients of one output with respect to a convolution's globally pooled values, of shape (n,
+        units).
+        """
         pooled = [g[term.uses[0]] for g in gradients]
         shapes = [len(piece.outputs) for piece in self.pieces]
         units = next((g[0].numel() for g in pooled if g is not None), 1)
@@ -101,7 +102,7 @@ class Piece:
             keep_channels_last(graph)
         if plan.terms and tuple(use.signature for use in self.uses) != plan.signature:
             raise ChangedGraph
-        self.factors: list[Factors | None] = [factors_of(u.node, u.slot, u.consumed) for u in self.uses]
+        self.factors: list[Factors | None] = [factors_of(u.node, u.slot, u.argument_shape) for u in self.uses]
         self._edges = {i: self.uses[i].output for term in plan.terms for i in term.uses}
         users = consumers(graph) if any(term.gated for term in plan.terms) else {}
         for term in plan.terms:
@@ -121,7 +122,9 @@ class Piece:
         return shape[layout.axis] == len(self.outputs) * layout.positions
 
     def _verify_layout(self, plan: NTKPlan) -> bool:
-        """Checks that examples are in the places that the plan expects, by scaling outputs and comparing gradients."""
+        """Checks that the examples are on the tensor axes that the plan assumes, by scaling outputs and comparing
+        gradients.
+        """
         n, edges = len(self.outputs), {i: self.uses[i].output for term in plan.terms for i in term.uses}
         scales = 2.0 ** torch.arange(n).remainder(7).to(self.outputs)
         scales = scales[torch.randperm(n, generator=torch.Generator().manual_seed(0))]
@@ -201,7 +204,7 @@ class Piece:
 
 
 def unit(outputs: int, which: int, like: Tensor) -> Tensor:
-    """Returns the vector of ``outputs`` zeros with a one at position ``which``, which selects one output.
+    """Returns a unit vector of length ``outputs`` with its one at index ``which``.
 
     >>> unit(3, 1, torch.zeros(()))
     tensor([0., 1., 0.])

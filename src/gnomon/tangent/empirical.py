@@ -23,7 +23,7 @@ from gnomon.adapter.adapt import adapt_inputs
 from gnomon.adapter.fixed_noise import with_fixed_noise
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, count, with_channels_last
-from gnomon.core.inputs.checks import check_readable, check_type, integer
+from gnomon.core.inputs.checks import check_integer, check_readable, check_type
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.pure import PureFunction
@@ -121,14 +121,14 @@ def _shares(
     progress: Progress | None,
     grouped: Callable[[NTKPlan], NTKPlan],
 ) -> Shares:
-    """Returns the kernel as one contribution per layer, after ``grouped`` has regrouped the layers of the plan."""
+    """Returns the kernel as one contribution per layer; the function ``grouped`` decides what counts as one layer."""
     if isinstance(module, nn.Module):
         x2 = None if x2 is None or x2 is x1 else adapt_inputs(module, x2)[1]
         module, x1 = adapt_inputs(module, x1)
     check_readable(module)
     if outputs not in OUTPUTS:
         raise out_of_range("outputs", f"one of {', '.join(OUTPUTS)}", outputs)
-    memory = None if memory is None else integer("memory", memory)
+    memory = None if memory is None else check_integer("memory", memory)
     if progress is not None:
         check_type("progress", progress, Callable, fix="Pass a function of (done, total)")
     with preserve(module, mode=None):

@@ -22,12 +22,12 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_readable, check_seed
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.empirical import ntk
 from gnomon.training import train
-from gnomon.training.native import OptimizerChoice
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["FrequencyCurve", "KernelFrequencies", "circular_path", "frequency_curve", "kernel_frequencies"]
 
@@ -186,8 +186,8 @@ def frequency_curve(
 
 
 def _frequencies(frequencies: Sequence[int], points: int) -> tuple[tuple[int, ...], int]:
-    n = integer("points", points, least=4)
-    chosen = tuple(integer("frequencies", f) for f in frequencies)
+    n = check_integer("points", points, least=4)
+    chosen = tuple(check_integer("frequencies", f) for f in frequencies)
     if not chosen or max(chosen) >= n / 2:
         found = f"frequencies {list(frequencies)} on {n} points"
         raise InputError(found, accepted="frequencies below half the points", fix="Take more points")

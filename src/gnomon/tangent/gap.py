@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.checks import check_number, check_readable
 from gnomon.core.inputs.classes import are_classes, targets_as_numbers
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
@@ -26,7 +26,7 @@ from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.tangent.empirical import ntk
 from gnomon.training import train
-from gnomon.training.native import OptimizerChoice
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["TangentGap", "tangent_gap"]
 
@@ -96,13 +96,15 @@ def tangent_gap(
     True
     """
     check_readable(module)
-    penalty = number("ridge", ridge, above=0)
+    penalty = check_number("ridge", ridge, above=0)
     (x, y), (x_test, y_test) = (source(part, module=module).pair() for part in (data, test))
     start, start_test = (outputs(module, part).double() for part in (x, x_test))
     known = are_classes(y)
     if known and start.shape[1] == 1:
         fix = "Give each class an output, or pass targets +1.0 and -1.0"
-        raise InputError("classes and a single output", accepted="an output for each class", fix=fix)
+        raise InputError(
+            "the targets are classes and the network has a single output", accepted="an output for each class", fix=fix
+        )
     target, target_test = (
         targets_as_numbers(t, outputs=start.shape[1]).double().reshape(len(t), -1) for t in (y, y_test)
     )

@@ -34,7 +34,7 @@ POOLS = frozenset({"MeanBackward1", "SumBackward1", "AvgPool2DBackward0", "Adapt
 
 
 def consumers(graph: list[Node]) -> dict[Node, list[Node]]:
-    """Returns, for each node of a graph, the nodes that take its result; twice if they take it twice.
+    """Returns, for each node of an autograd graph, the nodes that use its result, once for each use.
 
     >>> from gnomon.tangent.graph import nodes
     >>> w = torch.ones(2, requires_grad=True)
@@ -50,7 +50,9 @@ def consumers(graph: list[Node]) -> dict[Node, list[Node]]:
 
 
 def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
-    """Returns the graph edge of the pooled value through which alone a convolution affects the outputs, or None."""
+    """Returns the graph edge of the pooled value if a convolution affects the outputs only through it; otherwise
+    None.
+    """
     shape = tuple(node._input_metadata[0].shape)
     while len(users.get(node, ())) == 1:
         node = users[node][0]

@@ -67,8 +67,8 @@ class Use:
         return GradientEdge(self.node, 0)
 
     @property
-    def consumed(self) -> tuple[int, ...]:
-        """The shape of the argument: the parameter itself, or a view of it."""
+    def argument_shape(self) -> tuple[int, ...]:
+        """The shape of the tensor that the operation receives: the parameter, or a view of the parameter."""
         node: Any = self.view.node
         whole = node.name() == "torch::autograd::AccumulateGrad"
         return tuple(node.variable.shape if whole else node._input_metadata[self.view.output_nr].shape)
@@ -140,7 +140,7 @@ def keeps_rows(graph: list[Node]) -> bool:
 
 
 def rearranges(graph: list[Node]) -> bool:
-    """Whether an operation of a graph may reorder examples depending on their values, such as sorting.
+    """Whether a graph contains an operation that may reorder examples by their values, such as sorting.
 
     Sorting, gathering and packing do; so might an operation written by the user.
 
@@ -200,7 +200,7 @@ def entries(use: Use, leaf: Tensor) -> Tensor:
     """
     if use.view.node.name() == "torch::autograd::AccumulateGrad":
         return torch.arange(1, leaf.numel() + 1).reshape(leaf.shape)
-    shape = use.consumed
+    shape = use.argument_shape
     place = torch.arange(1, prod(shape) + 1).reshape(shape)
     total, unit = torch.zeros(leaf.shape, dtype=torch.long), 1
     while unit <= prod(shape):
@@ -239,5 +239,5 @@ def _over_positions(node: Any) -> bool:
 
 
 def _one_per_channel(grads: tuple[Tensor, ...], _outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Copies one number per channel, because strided access to the full tensor is slow."""
+    """Copies one number per channel from an expanded tensor, because strided access to it is slow."""
     return tuple(g if g is None else g[:, :, :1, :1].contiguous().expand_as(g) for g in grads)

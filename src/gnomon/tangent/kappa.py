@@ -17,7 +17,7 @@ Reference: [chizat2019lazy], section 1.
 
 >>> import torch
 >>> print(kappa(torch.nn.Linear(2, 1), (torch.ones(3, 2), torch.zeros(3, 1))))           # linear in its parameters
-kappa is 0: training from here at scale 1 is lazy.
+kappa is 0: training from these weights with outputs scaled by 1 is lazy.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from torch.func import grad, vjp
 
 from gnomon.core.errors import InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arguments import Inputs, count
-from gnomon.core.inputs.checks import check_readable, check_seed, check_type, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed, check_type
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.preserve import preserve
@@ -68,7 +68,10 @@ class Kappa(Result):
             if self.squared > MIN_KAPPA_OF_FEATURE_LEARNING
             else "between lazy and not"
         )
-        return f"kappa is {self.squared:.2g}: training from here at scale {self.alpha:g} is {regime}."
+        return (
+            f"kappa is {self.squared:.2g}: training from these weights with outputs scaled by {self.alpha:g} is "
+            f"{regime}."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots both forms of kappa, with the limits between lazy and not lazy."""
@@ -117,8 +120,8 @@ def kappa(
     (0.25, 0.125)
     """
     check_readable(module)
-    alpha = number("alpha", alpha, above=0)
-    starts, iterations = (integer(name, v) for name, v in (("starts", starts), ("iterations", iterations)))
+    alpha = check_number("alpha", alpha, above=0)
+    starts, iterations = (check_integer(name, v) for name, v in (("starts", starts), ("iterations", iterations)))
     seed = check_seed(seed)
     risk = _half_square if loss is None else loss
     check_type("loss", risk, Callable, fix="Pass a function of (outputs, targets)")
@@ -192,7 +195,7 @@ def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
 
 
 def _sharpest(f: Callable, w: Parameters, v: Tensor, u: Parameters, steps: int = 5) -> Parameters:
-    """Runs a few shifted power iterations that increase u^T H u for H = sum_i v_i D^2 f_i."""
+    """Increases u^T H u over unit vectors u by shifted power iterations, for H = sum_i v_i D^2 f_i."""
 
     def along(p: Parameters) -> Tensor:
         return torch.dot(v, f(p))

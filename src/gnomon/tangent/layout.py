@@ -34,7 +34,7 @@ PERMUTATION = (1, 2, 0)
 
 @dataclass(frozen=True, slots=True)
 class ExampleLayout:
-    """Where the examples are in a tensor: on axis ``axis``, which has size before * n * after."""
+    """The axis of a tensor that holds the examples; it has size before * n * after."""
 
     axis: int
     before: int
@@ -55,7 +55,7 @@ class ExampleLayout:
         return t.unflatten(self.axis, (self.before, n, self.after)).movedim(self.axis + 1, 0)
 
     def fits(self, t: Tensor, n: int) -> bool:
-        """Whether the axis of t has the size that n examples give."""
+        """Whether the axis of a tensor has the right size for n examples."""
         return self.axis < t.dim() and t.shape[self.axis] == n * self.positions
 
 

@@ -53,7 +53,8 @@ class Laziness(Result):
         """A sentence that says whether training was lazy, and what changed."""
         regime = "lazy" if self.kernel < MAX_LAZY_CHANGE else "not lazy"
         return (
-            f"Training was {regime}: the kernel changed by {self.kernel:.1%} (turned by {self.rotation:.1%}) while the "
+            f"Training was {regime}: the kernel changed by {self.kernel:.1%} (its direction by {self.rotation:.1%}) "
+            "while the "
             f"parameters moved by {self.parameters:.1%} and the outputs by {self.outputs:.1%}."
         )
 

@@ -18,7 +18,7 @@ from torch.func import functional_call, jvp
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import to_module
-from gnomon.core.inputs.checks import as_numbers, check_readable, integer, is_array, number
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_readable, is_array
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.kernels import use_differentiable_layers
 from gnomon.core.modules.outputs import output_tensor
@@ -124,7 +124,7 @@ def taylor_model(module: nn.Module, order: int = 2) -> Taylor:
     9.0
     """
     check_readable(module)
-    order = integer("order", order)
+    order = check_integer("order", order)
     return Taylor(module, order)
 
 
@@ -142,7 +142,7 @@ def scale_output(module: nn.Module, alpha: float) -> Rescaled:
     0.0
     """
     check_readable(module)
-    return Rescaled(module, number("alpha", alpha))
+    return Rescaled(module, check_number("alpha", alpha))
 
 
 def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor], order: int) -> list[Tensor]:
@@ -165,9 +165,9 @@ def _to_module_dtype(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Converts arrays to tensors, and floating tensors to the module's dtype; sparse tensors stay sparse."""
 
-    def converted(a: Any) -> Any:
+    def convert(a: Any) -> Any:
         sparse = isinstance(a, Tensor) and a.layout not in (torch.strided, torch.jagged)
         return as_numbers(a, "x") if is_array(a) and not sparse else a
 
-    arguments = cast(tuple[Any, ...], to_module(tuple(converted(a) for a in (*args, *kwargs.values())), module))
+    arguments = cast(tuple[Any, ...], to_module(tuple(convert(a) for a in (*args, *kwargs.values())), module))
     return arguments[: len(args)], dict(zip(kwargs, arguments[len(args) :], strict=True))

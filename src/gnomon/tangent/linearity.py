@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.checks import check_number, check_readable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import outputs
@@ -51,8 +51,8 @@ class LinearizationError(Result):
         """A sentence that says whether the linearization describes the trained network."""
         word = "describes" if self.errors[-1] < MAX_RELATIVE_ERROR else "does not describe"
         return (
-            f"The network linearized at its start {word} the trained one: at the end it misses {self.errors[-1]:.1%} "
-            "of what training changed."
+            f"The network linearized at its start {word} the trained one: at the end the prediction misses "
+            f"{self.errors[-1]:.1%} of the change of the outputs."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -75,9 +75,9 @@ class StepLinearity(Result):
         end = (
             "a step of this size is linear"
             if self.error < MAX_RELATIVE_ERROR
-            else "the step is too large for the first order"
+            else "the step is too large for a linear prediction"
         )
-        return f"The first order misses {self.error:.1%} of what one step changes: {end}."
+        return f"The first-order prediction misses {self.error:.1%} of the change of the outputs in one step: {end}."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots observed changes of the outputs against predicted ones."""
@@ -136,7 +136,7 @@ def step_linearity(module: nn.Module, data: Any, *, lr: float, loss: Loss | None
     tensor([[-0.8000]], dtype=torch.float64)
     """
     check_readable(module)
-    rate = number("lr", lr, above=0)
+    rate = check_number("lr", lr, above=0)
     with preserve(module):
         objective = Objective.of(data, module, loss)
         gradient = loss_gradient(module, objective)[1]

@@ -8,7 +8,7 @@ With J the Jacobian of all n k outputs with respect to all p parameters,
 so neither matrix is formed; their nonzero eigenvalues, which agree, come from `gnomon.linalg`.
 
 >>> import torch
->>> a = operator(torch.nn.Linear(2, 1), torch.eye(2), parameters="weight")
+>>> a = tangent_operator(torch.nn.Linear(2, 1), torch.eye(2), parameters="weight")
 >>> a.size, round(a.trace(products=6).value, 4)
 (2, 2.0)
 """
@@ -30,7 +30,7 @@ from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus
 from gnomon.tangent.checks import check_eval_mode, check_stable_buffers
 
-__all__ = ["TangentOperator", "operator"]
+__all__ = ["TangentOperator", "tangent_operator"]
 
 
 class TangentOperator(AbstractOperator):
@@ -91,7 +91,7 @@ class TangentOperator(AbstractOperator):
 
 
 @names_call
-def operator(
+def tangent_operator(
     module: nn.Module, data: Any, *, side: str = "outputs", parameters: str | Sequence[str] | None = None
 ) -> TangentOperator:
     """Returns J J^T (``side="outputs"``) or J^T J (``side="parameters"``) of a module as a matrix-free operator.
@@ -103,7 +103,7 @@ def operator(
     Cost: one forward pass now; two backward passes per product; the graph of x is held as long as the operator.
 
     >>> net, x = nn.Linear(2, 1), torch.tensor([[3.0, 4.0]])
-    >>> float(operator(net, x).dense())                             # |x|^2 + 1, for the weights and the bias
+    >>> float(tangent_operator(net, x).dense())                             # |x|^2 + 1, for the weights and the bias
     26.0
     """
     check_readable(module)

@@ -40,7 +40,7 @@ class KernelTerm:
     layouts: tuple[ExampleLayout, ...]
     bias: bool = False  # whether a bias is included: one more input of the matrix, which is always 1
     gated: bool = False  # whether outputs depend on this layer only through one pooled value per unit
-    places: tuple[Tensor, ...] = ()  # for "mixed": the places of each use's entries in the parameter
+    places: tuple[Tensor, ...] = ()  # for "mixed": the indices in the parameter of the entries that each operation uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _with_gates(terms: list[KernelTerm], probe: Probe) -> list[KernelTerm]:
         return terms
     users = consumers(probe.nodes)
 
-    def gated(term: KernelTerm) -> bool:
+    def is_gated(term: KernelTerm) -> bool:
         node = probe.uses[term.uses[0]].node
         if term.kind != "matrix" or node.name() != "ConvolutionBackward0":
             return False
@@ -176,10 +176,10 @@ def _with_gates(terms: list[KernelTerm], probe: Probe) -> list[KernelTerm]:
             and gate(node, users) is not None
         )
 
-    return [replace(term, gated=True) if gated(term) else term for term in terms]
+    return [replace(term, gated=True) if is_gated(term) else term for term in terms]
 
 
 def _adds_to_rows(use: Use) -> bool:
     outputs = use.node._input_metadata[0].shape[1] if len(use.node._input_metadata[0].shape) > 1 else 0
     slot = {"AddmmBackward0": 0, "ConvolutionBackward0": 2}.get(use.operation)
-    return slot == use.slot and use.consumed == (outputs,)
+    return slot == use.slot and use.argument_shape == (outputs,)

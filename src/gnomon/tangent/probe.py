@@ -29,7 +29,7 @@ class Probe:
     def __init__(self, f: PureFunction, x: Inputs, *, shapes: bool = True):
         n = count(x)
         self.f, self.single = f, n == 1
-        # whether tensor sizes can locate the examples; larger blocks later confirm it
+        # whether sizes of tensors show which axis holds the examples; checked again on larger blocks
         self.shapes = shapes and n > TEST_EXAMPLES
         self.x = take(x, torch.arange(TEST_EXAMPLES) % n)
         before = torch.get_rng_state()
@@ -49,7 +49,7 @@ class Probe:
     @cached_property
     def factors(self) -> list[Factors | None]:
         """For each use of a parameter, the form of its gradient; None if no rule covers the operation."""
-        return [factors_of(use.node, use.slot, use.consumed) for use in self.uses]
+        return [factors_of(use.node, use.slot, use.argument_shape) for use in self.uses]
 
     def bytes(self) -> tuple[int, int]:
         """Returns the bytes per example of activations, and of gradients per output."""
@@ -72,7 +72,7 @@ class Probe:
         if factors.saved is None or not possible or self._permute_examples is None:
             return None
         use = self._permute_examples[i]
-        again = factors_of(use.node, use.slot, use.consumed)
+        again = factors_of(use.node, use.slot, use.argument_shape)
         if again is None or again.saved is None:
             return None
         moved = [layout for layout in possible if permuted_with(layout, factors.saved, again.saved, TEST_EXAMPLES)]
@@ -84,8 +84,9 @@ class Probe:
 
     @cached_property
     def _gradients(self) -> tuple[dict[Node, Tensor | None], ...]:
-        """Gradients of a random positive combination of outputs at every use of a parameter, plain and with scaled
-        examples."""
+        """Gradients of a random combination of outputs at every use of a parameter, without and with scaled
+        examples.
+        """
         y = self.outputs
         edges = list({use.node: use.output for use in self.uses}.values())
         weights = torch.rand(y.shape, generator=torch.Generator().manual_seed(0)).to(y) + 0.5

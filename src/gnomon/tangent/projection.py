@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from gnomon.core.modules.outputs import output_tensor
 
-__all__ = ["random_combination", "same_combination"]
+__all__ = ["random_combination", "combine_outputs_like"]
 
 
 def random_combination(module: nn.Module, outputs: int, *, seed: int) -> nn.Module:
@@ -32,11 +32,11 @@ def random_combination(module: nn.Module, outputs: int, *, seed: int) -> nn.Modu
     return _Combined(module, outputs, seed=seed)
 
 
-def same_combination(like: nn.Module, module: nn.Module) -> nn.Module:
+def combine_outputs_like(like: nn.Module, module: nn.Module) -> nn.Module:
     """Combines the outputs of another module with the random signs of ``like``, which `random_combination` made.
 
     >>> one = random_combination(nn.Linear(2, 4), 4, seed=0)
-    >>> bool((same_combination(one, nn.Linear(2, 4)).signs == one.signs).all())
+    >>> bool((combine_outputs_like(one, nn.Linear(2, 4)).signs == one.signs).all())
     True
     """
     assert isinstance(like, _Combined)

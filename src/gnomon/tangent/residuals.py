@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.checks import check_number, check_readable
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import outputs
@@ -51,8 +51,8 @@ class ResidualModes(Result):
         left = [float(part[-1].sum() / part[0].sum().clamp_min(1e-300)) for part in
                 (self.energy[:, :half], self.energy[:, half:])]  # fmt: skip
         return (
-            f"Of the squared error along the leading half of the kernel's directions {left[0]:.1%} is left, "
-            f"along the others {left[1]:.1%}."
+            f"Training left {left[0]:.1%} of the squared error along the leading half of the kernel's eigenvectors, "
+            f"and {left[1]:.1%} along the others."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -80,7 +80,7 @@ class ConvergenceRate(Result):
     def verdict(self) -> str:
         """A sentence that says how long the slowest direction of the error takes."""
         if self.slowest <= 0:
-            return "The kernel is singular on these examples: some part of the targets is never learned by it."
+            return "The kernel is singular on these examples: a component of the targets is never learned."
         return (
             f"The slowest direction of the error falls to 1 / e in {self.steps:.3g} steps of {self.lr:.3g}, if the "
             f"kernel does not change."
@@ -124,7 +124,7 @@ def convergence_rate(module: nn.Module, data: Any, *, lr: float = 1.0) -> Conver
     >>> round(convergence_rate(nn.Linear(2, 1, bias=False), 2 * torch.eye(2)).slowest, 6)        # 4 / n
     2.0
     """
-    rate = number("lr", lr, above=0)
+    rate = check_number("lr", lr, above=0)
     values = torch.linalg.eigvalsh(ntk(module, data).double())
     floor = torch.finfo(torch.float32).eps * float(values[-1]) * len(values)
     slowest = float(values[0]) if float(values[0]) > floor else 0.0

@@ -119,11 +119,11 @@ def _batch_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | 
 def _group_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     x, mean, rstd = node._saved_input, node._saved_result1, node._saved_result2
 
-    def normalized() -> Tensor:
+    def normalize() -> Tensor:
         grouped = x.reshape(len(x), node._saved_group, -1)
         return ((grouped - mean.unsqueeze(-1)) * rstd.unsqueeze(-1)).reshape(x.shape)
 
-    return Vector(x, (1,), None if slot == 2 else normalized)
+    return Vector(x, (1,), None if slot == 2 else normalize)
 
 
 def _embedding(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:

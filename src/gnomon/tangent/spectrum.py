@@ -58,7 +58,7 @@ class KernelSpectrum(Result):
             return f"The first of {len(self.values)} modes holds {top:.0%} of the trace."
         return (
             f"The first of {len(self.values)} modes holds {top:.0%} of the trace and {float(self.energy[0]):.0%} of "
-            f"the labels' energy; 90% of it lies in the first {self.modes_for(0.9)}."
+            f"the labels' energy; 90% of the labels' energy lies in the first {self.modes_for(0.9)}."
         )
 
     def plots(self) -> tuple[Plot, ...]:

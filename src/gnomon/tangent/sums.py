@@ -18,7 +18,7 @@ SLICE_BYTES = 16 * 2**20
 
 
 def outer(mode: str, left: list[Tensor], right: list[Tensor]) -> Tensor:
-    """Returns the products of q matrices (r, f) with q matrices (c, f): summed, side by side, or for all pairs.
+    """Returns products A B^T of q matrices (r, f) with q matrices (c, f): summed, one by one, or for all pairs.
 
     >>> one = [torch.ones(2, 3), torch.ones(2, 3)]
     >>> outer("trace", one, one)[0, 0], outer("diagonal", one, one).shape, outer("full", one, one).shape

@@ -29,7 +29,7 @@ Shares = dict[str, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class SmallBatch:
-    """Outputs of the first few examples computed alone, to compare with their outputs in a larger batch."""
+    """Outputs of the first examples in a batch of their own, to compare with their outputs in a larger batch."""
 
     second: bool
     outputs: Tensor

@@ -10,11 +10,11 @@ from gnomon.core.losses import CrossEntropy, Exponential, Hinge, Logistic, Squar
 from gnomon.training.ablation import ablation
 from gnomon.training.adversary import Adversary
 from gnomon.training.loop import train
-from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import SGD, Adam
 from gnomon.training.progress import effective_lr, half_loss_time, stop_by_patience
 from gnomon.training.run import Run
 from gnomon.training.schedule import Schedule
+from gnomon.training.torch_optimizers import TorchOptimizer
 
 __all__ = [
     "Adam",

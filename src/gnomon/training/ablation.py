@@ -37,9 +37,9 @@ class Ablation(Result):
     def verdict(self) -> str:
         """A sentence that names the ingredients that matter."""
         if not self.helps:
-            return f"With {self.seeds} seeds no ingredient has an effect that differs from chance."
+            return f"With {self.seeds} seeds no ingredient has an effect larger than chance."
         parts = ", ".join(f"{name} ({self.effects[name]:+.3g})" for name in self.helps)
-        return f"The score {self.score:.3g} rests on {parts}."
+        return f"The score is {self.score:.3g}; these ingredients change it significantly: {parts}."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the effect of each ingredient."""

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.modules.preserve import set_mode
 from gnomon.core.results.record import Record
 from gnomon.training.evaluate import Objective
@@ -54,10 +54,10 @@ class Adversary(Record):
     @names_call
     def __post_init__(self) -> None:
         """Checks the options, and raises an error for values out of range."""
-        number("eps", self.eps, above=0)
-        number("step", self.step, above=0)
-        integer("iterations", self.iterations)
-        integer("ramp", self.ramp, least=0)
+        check_number("eps", self.eps, above=0)
+        check_number("step", self.step, above=0)
+        check_integer("iterations", self.iterations)
+        check_integer("ramp", self.ramp, least=0)
         if self.norm not in ("inf", "2"):
             raise out_of_range("norm", '"inf" or "2"', self.norm)
         if len(self.bounds) != 2 or not self.bounds[0] < self.bounds[1]:

@@ -23,7 +23,7 @@ Watcher = Callable[[int, nn.Module, float], Any]
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Measurements of a run, one row per recorded step, and copies of the model's tensors at the last one."""
+    """Measurements of a run, one row per recorded step, and copies of the model's tensors at the last recorded step."""
 
     model: nn.Module
     objective: Objective

@@ -25,11 +25,11 @@ from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.log import Log, Watcher
-from gnomon.training.native import OptimizerChoice, resolve_optimizer
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.plan import BatchPlan, RecordingPlan, TrainingPlan, deadline
 from gnomon.training.recorder import Recorder
 from gnomon.training.run import Run
+from gnomon.training.torch_optimizers import OptimizerChoice, resolve_optimizer
 
 
 @names_call

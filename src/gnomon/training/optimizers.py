@@ -30,7 +30,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.results.plain import public_fields
 
 __all__ = ["AbstractOptimizer", "Adam", "SGD"]
@@ -132,9 +132,9 @@ class Adam(AbstractOptimizer):
 
 
 def _check(lr: Any, decay: Any, **rates: Any) -> None:
-    number("lr", lr, above=0)
-    if number("decay", decay) < 0:
+    check_number("lr", lr, above=0)
+    if check_number("decay", decay) < 0:
         raise out_of_range("decay", "a number of at least 0", decay)
     for name, rate in rates.items():
-        if not 0 <= number(name, rate) < 1:
+        if not 0 <= check_number(name, rate) < 1:
             raise out_of_range(name, "at least 0 and below 1, such as 0.9", rate)

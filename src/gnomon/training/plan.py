@@ -15,7 +15,7 @@ from torch import Tensor
 
 from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import check_seed, check_type, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed, check_type
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.machine.clock import Clock
 from gnomon.training.evaluate import Objective
@@ -74,16 +74,16 @@ class TrainingPlan:
     @names_call("train(module, data)")
     def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "TrainingPlan":
         """Checks the options of a run, and raises an error for values out of range."""
-        steps = integer("steps", steps, least=0)
+        steps = check_integer("steps", steps, least=0)
         batches = batch if isinstance(batch, BatchPlan) else BatchPlan(batch)
         records = record if isinstance(record, RecordingPlan) else RecordingPlan(record)
-        size = None if batches.size is None else integer("batch", batches.size)
+        size = None if batches.size is None else check_integer("batch", batches.size)
         if batches.augment is not None:
             fix = "Pass a function that takes the inputs of a batch and returns inputs"
             check_type("augment", batches.augment, Callable, fix=fix)
         if records.examples is not None:
-            integer("examples", records.examples)
-        if records.share is not None and not 0 < number("share", records.share) <= 1:
+            check_integer("examples", records.examples)
+        if records.share is not None and not 0 < check_number("share", records.share) <= 1:
             raise out_of_range("share", "above 0 and at most 1", records.share)
         return cls(
             steps, size, _recorded_steps(records.at, steps), check_seed(seed), late, batches, records
@@ -95,7 +95,7 @@ class TrainingPlan:
         return self.batch is not None and self.batches.loader is None
 
     def feed(self, objective: Objective) -> Iterator[tuple[Inputs, Tensor] | None]:
-        """Yields the inputs and targets of each step, endlessly; None stands for all examples in order."""
+        """Yields the inputs and targets of each step without end; None means all examples in order."""
         augment = self.batches.augment
         for pair in self._pairs(objective):
             yield pair if augment is None or pair is None else (augment(pair[0]), pair[1])
@@ -136,7 +136,7 @@ def deadline(clock: Clock, start: float, budget: float | None) -> Callable[[], b
     >>> deadline(lambda: 3.0, 0.0, 2.0)()
     True
     """
-    end = inf if budget is None or budget == inf else start + number("budget", budget)
+    end = inf if budget is None or budget == inf else start + check_number("budget", budget)
     return lambda: clock() > end
 
 
@@ -145,5 +145,5 @@ def _recorded_steps(record: int | Sequence[int] | None, steps: int) -> frozenset
         spread = torch.linspace(0, 1, DEFAULT_RECORDED_STEPS, dtype=torch.float64)
         return frozenset({*((steps + 1.0) ** spread - 1).round().long().tolist(), steps})
     if isinstance(record, Iterable) and not isinstance(record, str):
-        return frozenset({*(integer("record", one, least=0) for one in record), steps})
-    return frozenset({*range(0, steps + 1, integer("record", record)), steps})
+        return frozenset({*(check_integer("record", one, least=0) for one in record), steps})
+    return frozenset({*range(0, steps + 1, check_integer("record", record)), steps})

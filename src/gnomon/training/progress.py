@@ -17,18 +17,18 @@ from math import inf
 from typing import Any
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
-from gnomon.training.native import OptimizerChoice, TorchOptimizer, resolve_optimizer
 from gnomon.training.optimizers import SGD
 from gnomon.training.run import Run
+from gnomon.training.torch_optimizers import OptimizerChoice, TorchOptimizer, resolve_optimizer
 
 __all__ = ["Patience", "effective_lr", "half_loss_time", "stop_by_patience"]
 
 
 @dataclass(frozen=True, slots=True)
 class Patience(Result):
-    """Where early stopping (2) would end training: the record of the stop, the best record, and all test losses."""
+    """Result: the record at which early stopping (2) ends training, the best record, and all test losses."""
 
     stop: int
     best: int
@@ -36,7 +36,7 @@ class Patience(Result):
     checks: int
 
     @property
-    def stopped(self) -> bool:
+    def stops(self) -> bool:
         """Whether early stopping ends training before the last record."""
         return self.stop < len(self.losses) - 1
 
@@ -44,9 +44,15 @@ class Patience(Result):
     def verdict(self) -> str:
         """A sentence on the loss that early stopping keeps."""
         kept, last = self.losses[self.best], self.losses[-1]
-        if not self.stopped:
-            return f"Patience {self.checks} never stops: the best loss, {kept:.4g}, is at record {self.best}."
-        head = f"Patience {self.checks} stops at record {self.stop} and keeps the loss {kept:.4g}"
+        if not self.stops:
+            return (
+                f"Early stopping with a patience of {self.checks} records never stops; the best loss, {kept:.4g}, "
+                f"is at record {self.best}."
+            )
+        head = (
+            f"Early stopping with a patience of {self.checks} records stops at record {self.stop} and keeps the "
+            f"loss {kept:.4g}"
+        )
         return f"{head}; the last loss is {last:.4g}."
 
     def plots(self) -> tuple[Plot, ...]:
@@ -95,7 +101,7 @@ def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> Patience:
     >>> found.stop, found.best                                               # 0.5 comes too late
     (5, 2)
     """
-    p = integer("checks", checks)
+    p = check_integer("checks", checks)
     found: Any = run.test_loss if isinstance(run, Run) else run
     if found is None or len(found) == 0:
         fix = "Train with test=..., or pass losses"

@@ -23,7 +23,9 @@ class RecordTime:
     spent: float = 0.0
 
     def affordable(self, running: float) -> bool:
-        """Whether one more measurement like the last one stays within the share, given the seconds spent on steps."""
+        """Whether one more measurement would stay within the allowed share of the time, given the seconds spent on
+        steps.
+        """
         return self.spent + self.last <= self.share * running
 
 
@@ -50,7 +52,7 @@ class Recorder:
         return self.clock() + self.time.last > self.end
 
     def after(self, step: int, *, last: bool) -> bool:
-        """Measures the model after this step if it is due; returns False if a loss is not finite."""
+        """Measures the model after this step if a measurement is due; returns False if a loss is not finite."""
         self.due = self.due or step in self.plan.recorded
         if not last and (not self.due or not self._affordable()):
             return True

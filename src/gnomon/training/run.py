@@ -24,8 +24,8 @@ from gnomon.training.optimizers import AbstractOptimizer
 
 REASONS = {
     "finished": "",
-    "time": " It was stopped by its time budget.",
-    "interrupted": " It was interrupted; the results are complete up to the last recorded step.",
+    "time": " The time budget stopped training.",
+    "interrupted": " Training was interrupted; the results are complete up to the last recorded step.",
 }
 """Sentence of the verdict for each reason to stop, except divergence."""
 FEW_STEPS = 100
@@ -82,7 +82,7 @@ class Run(WithCurves):
 
     @property
     def shortage(self) -> str:
-        """A clause that says why training was too short for conclusions; empty if it was long enough.
+        """The reason why training was too short for conclusions, as a clause; empty if training was long enough.
 
         A run that its time budget ended is too short if it saw each example less than once, took fewer than 100 steps,
         or if the second half of its steps still brought more than a tenth of the whole fall of the loss: what is
@@ -106,7 +106,7 @@ class Run(WithCurves):
 
     @property
     def time_factor(self) -> float:
-        """By which factor a run that was too short should be longer, roughly; 1 if it was long enough.
+        """The approximate factor by which a run that was too short should be longer; 1 if it was long enough.
 
         A run that is still falling needs to be doubled until the last doubling brings at most a tenth of the fall, if
         each doubling brings as much of the one before as the last one did.

@@ -21,7 +21,7 @@ from gnomon.checks.run.epsilon import optimizer_epsilon_findings
 from gnomon.checks.run.schedule import planned_rates, schedule_findings
 from gnomon.core.modules.copies import copy_module
 from gnomon.training import Adam, train
-from gnomon.training.native import resolve_optimizer
+from gnomon.training.torch_optimizers import resolve_optimizer
 
 
 def kinds(findings):

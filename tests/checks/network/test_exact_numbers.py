@@ -24,7 +24,7 @@ from gnomon.checks.run.outcome_numbers import regression_outcome_findings
 from gnomon.checks.run.step_size import short_runs
 from gnomon.findings.network import INPUTS_IGNORED
 from gnomon.training import SGD, Squared
-from gnomon.training.native import resolve_optimizer
+from gnomon.training.torch_optimizers import resolve_optimizer
 
 
 def kinds(found):

@@ -10,7 +10,7 @@ from torch.nn import functional as F  # noqa: N812
 from gnomon.checks.network.applied import implicit_activation_of_loss, is_minimal_at_targets
 from gnomon.checks.network.batch_statistics import with_batch_statistics
 from gnomon.checks.network.chance import randomness_findings
-from gnomon.checks.network.given import input_of_first_layer
+from gnomon.checks.network.first_layer_input import input_of_first_layer
 from gnomon.checks.network.head import columns_before_concatenation, head_findings
 from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.checks.network.modes import dropout_noise_findings

@@ -51,7 +51,7 @@ def test_distances_of_a_linear_network_are_exact():
     assert_allclose(found.distances, (2 * y - 1) * (x @ w + b) / w.norm(), rtol=1e-9)
     assert found.quantile(0.5) == pytest.approx(float(found.distances.median())) and found.plots()
     wrong = margin_distribution(net, (x, (x @ w + b < 0).long()))
-    assert wrong.verdict == "All decisions are wrong." and "of the right ones" in found.verdict
+    assert wrong.verdict == "All decisions are wrong." and "of the correctly classified examples" in found.verdict
 
 
 def test_noise_at_the_inputs_is_a_penalty_on_the_jacobian():

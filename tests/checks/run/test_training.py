@@ -11,7 +11,7 @@ from gnomon.checks.run.outcome_numbers import regression_outcome_findings
 from gnomon.checks.run.step_size import learning_rate_findings, scale_learning_rates, short_runs
 from gnomon.data import digits
 from gnomon.training import SGD, Adam, CrossEntropy
-from gnomon.training.native import resolve_optimizer
+from gnomon.training.torch_optimizers import resolve_optimizer
 
 SPLIT = digits(300, 100)
 X, Y = SPLIT.x.flatten(1), SPLIT.y

@@ -81,7 +81,9 @@ def test_where_neither_fits_the_section_is_skipped_with_what_it_needs(monkeypatc
     of, products = pictures(monkeypatch)
     monkeypatch.setattr("gnomon.examination.steps.limit.MOST_ENTRIES", entries)
     clock = Ticking(tick)
-    with pytest.raises(StepSkipped, match=r"compiled once per machine, which takes about .* s here. Examine once"):
+    with pytest.raises(
+        StepSkipped, match=r"compiled once per machine, which takes about .* s here. Run one examination"
+    ):
         LimitStep().run(of, products, StepContext(0, clock() + 20.0, False, clock))
     assert clock.now < 20.0
 

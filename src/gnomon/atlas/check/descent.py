@@ -40,7 +40,10 @@ def check_edge_of_stability(trial: TrainingTrial) -> Judgment:
     y = trial.task.loss_targets(trial.examples.y)
     last = float(sharpness(trial.after, (trial.examples.x, y), loss=trial.task.loss).value)
     limit = 2 / trial.lr
-    reason = f"The curvature went from {trial.sharpness:.4g} to {last:.4g}; 2 / learning rate is {limit:.4g}."
+    reason = (
+        f"The sharpness (largest eigenvalue of the Hessian of the loss) went from {trial.sharpness:.4g} to "
+        f"{last:.4g}; 2 / learning rate is {limit:.4g}."
+    )
     values = (Value("curvature at the end", last), Value("2 / learning rate", limit, obtained="upper bound"))
     if trial.run.diverges:
         return Judgment(Verdict.REFUTED, f"{reason} Training diverged.", values)

@@ -73,7 +73,10 @@ def check_linearization(trial: TrainingTrial) -> Judgment:
             p.copy_(trained)
     start, end, line = (outputs(model, x).double() for model in (trial.before, trial.after, tangent))
     error = float((line - end).norm() / (end - start).norm().clamp_min(1e-300))
-    reason = f"The linearized network misses the trained one by {error:.1%} of what training changed."
+    reason = (
+        f"The outputs of the linearized network differ from the trained network by {error:.1%} of the change in "
+        "training."
+    )
     return _of_training(trial, error < MAX_LAZY_CHANGE, reason, (Value("error of the linearization", error),))
 
 
@@ -102,15 +105,18 @@ def check_mode_order(trial: TrainingTrial) -> Judgment:
     left = [float((residuals[1][part].sum() / residuals[0][part].sum()).sqrt()) for part in
             (slice(None, lead), slice(lead, None))] if lead < len(values) else [0.0, 0.0]  # fmt: skip
     reason = (
-        f"In the {lead} leading directions of the kernel {left[0]:.1%} of the error is left, in the "
-        f"{len(values) - lead} others {left[1]:.1%}."
+        f"Training left {left[0]:.1%} of the error along the {lead} leading eigenvectors of the kernel, and "
+        f"{left[1]:.1%} along the {len(values) - lead} others."
     )
     marks = (Line("error left", range(len(values)), (residuals[1] / residuals[0]).sqrt()),)
     plot = Plot("Error left after training", marks, Axis("direction of the kernel"), Axis("share left", log=True))
     told = (Value("left in leading directions", left[0]), Value("left in the others", left[1]))
     if lead == len(values):
         return Judgment(
-            Verdict.INCONCLUSIVE, "All directions of the kernel have the same eigenvalue on these examples.", told, plot
+            Verdict.INCONCLUSIVE,
+            "The kernel cannot order its eigenvectors: all eigenvalues are equal on these examples.",
+            told,
+            plot,
         )
     judged = _of_training(trial, left[0] < left[1], reason, told)
     return Judgment(judged.verdict, judged.reason, told, plot)

@@ -23,7 +23,18 @@ __all__ = ["check_lipschitz_bound", "check_permutation_symmetry", "check_scale_i
 MAX_LAYER_FACTOR = 2.0
 """Change of the mean square per layer above which ten layers change it by a factor of a thousand."""
 NORMALIZED = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm, nn.GroupNorm, nn.InstanceNorm2d)
-BETWEEN = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Dropout)
+ACTIVATIONS_BETWEEN_LAYERS = (
+    nn.ReLU,
+    nn.LeakyReLU,
+    nn.ELU,
+    nn.GELU,
+    nn.SiLU,
+    nn.Tanh,
+    nn.Sigmoid,
+    nn.Softplus,
+    nn.Identity,
+    nn.Dropout,
+)
 """Modules that treat every unit in the same way."""
 CONTRACTING = (nn.ReLU, nn.LeakyReLU, nn.Tanh, nn.Sigmoid, nn.Identity, nn.Flatten, nn.MaxPool2d, nn.AvgPool2d,
                nn.AdaptiveAvgPool2d, nn.Dropout, nn.ELU, nn.Softplus)  # fmt: skip
@@ -85,7 +96,7 @@ def check_scale_invariance(trial: TrainingTrial) -> Judgment:
     worst = max(cosines)
     # tolerance: rounding of p float32 products, and the epsilon inside the normalization
     allowed = 1e-3
-    reason = f"Over {len(cosines)} layers the cosine of weights and gradient is at most {worst:.2g}."
+    reason = f"In {len(cosines)} layers the cosine between the weights and their gradient is at most {worst:.2g}."
     return Judgment(Verdict.HOLDS if worst < allowed else Verdict.REFUTED, reason, (Value("largest cosine", worst),))
 
 
@@ -115,9 +126,13 @@ def check_permutation_symmetry(trial: TrainingTrial) -> Judgment:
         change = (outputs(model, x).double() - base).norm() / base.norm().clamp_min(1e-300)
         worst, pairs = max(worst, float(change)), pairs + 1
     if not pairs:
-        words = "This needs a Sequential with two consecutive layers with weights and only activations between them."
+        words = (
+            "This check needs a Sequential with two consecutive layers with weights and only activations between them."
+        )
         return Judgment(Verdict.INCONCLUSIVE, words)
-    reason = f"Reversing the units of {pairs} layers changes the outputs by {worst:.2g} of their size."
+    reason = (
+        f"Reversing the order of the hidden units in {pairs} layers changes the outputs by {worst:.2g} of their size."
+    )
     rounding = 1e-4  # tolerance: float32 sums in another order, accumulated over layers
     verdict = Verdict.HOLDS if worst < rounding else Verdict.REFUTED
     return Judgment(verdict, reason, (Value("largest change", worst), Value("pairs of layers", pairs)))
@@ -142,7 +157,9 @@ def check_lipschitz_bound(trial: TrainingTrial) -> Judgment:
         )
         return Judgment(Verdict.INCONCLUSIVE, words)
     if len(x) < 2:
-        return Judgment(Verdict.INCONCLUSIVE, "Distances need at least two examples. Pass more examples.")
+        return Judgment(
+            Verdict.INCONCLUSIVE, "Distances between examples need at least two examples. Pass more examples."
+        )
     bound, state = 1.0, x
     with torch.no_grad(), set_mode(model, "eval"):
         for layer in model.children():
@@ -152,14 +169,17 @@ def check_lipschitz_bound(trial: TrainingTrial) -> Judgment:
     f, flat = outputs(model, x).double(), x.flatten(1).double()
     gaps, distances = torch.pdist(f), torch.pdist(flat)
     ratio = float((gaps / distances.clamp_min(1e-12)).max())
-    reason = f"Outputs differ by at most {ratio:.4g} times the inputs; the product of norms allows {bound:.4g}."
+    reason = (
+        f"Outputs of two examples differ by at most {ratio:.4g} times the distance of their inputs; the product "
+        f"of spectral norms allows {bound:.4g}."
+    )
     values = (Value("largest ratio", ratio), Value("product of norms", bound, obtained="upper bound"))
     rounding = 1e-3  # tolerance: float32 rounding of the outputs of nearly equal inputs
     return Judgment(Verdict.HOLDS if ratio <= bound * (1 + rounding) else Verdict.REFUTED, reason, values)
 
 
 def _factor(sizes: list[float | None]) -> float:
-    """Returns the mean growth factor from each size to the next; infinite if the first or last size is zero."""
+    """Returns the mean factor between consecutive sizes of a list; infinite if the first or last size is zero."""
     known = [size for size in sizes if size is not None]
     if len(known) < 2:
         return 1.0
@@ -187,7 +207,7 @@ def _stacked_layers(model: nn.Module) -> Iterator[tuple[str, str]]:
                     if last is not None and type(layer) is type(last[1]) and getattr(layer, "groups", 1) == 1:
                         yield last[0], full
                     last = (full, layer) if getattr(layer, "groups", 1) == 1 else None
-                elif not isinstance(layer, (*BETWEEN, nn.MaxPool2d, nn.AvgPool2d)):
+                elif not isinstance(layer, (*ACTIVATIONS_BETWEEN_LAYERS, nn.MaxPool2d, nn.AvgPool2d)):
                     last = None
 
 

@@ -86,7 +86,7 @@ def check_network(
         seconds: of all; half of it ends the run earlier, and statements for which no time is left are inconclusive.
         seed: of the choice of examples.
 
-    Hypotheses: each statement says where it does not apply, and is then inconclusive.
+    Hypotheses: a statement that does not apply to the network is inconclusive, with the reason.
     Reference: the references of the claims.
     Cost: the same as `train_trial`, six tangent kernels of at most 64 examples.
 

@@ -72,7 +72,7 @@ class TrainingTrial(Record):
 
     @property
     def few(self) -> Examples:
-        """Returns the few examples on which kernels are computed."""
+        """Returns a small subset of the examples, on which kernels are computed."""
         return self.examples.some(MAX_KERNEL_EXAMPLES)
 
     @names_call("check_network(network, data)")

@@ -18,7 +18,7 @@ from typing import Any
 from gnomon.core.results import Bars, Line, Plot, Reference, Scatter
 from gnomon.lab import ClaimOutcome
 
-__all__ = ["chart_of_outcome", "rounded"]
+__all__ = ["chart_of_outcome", "round_to_stored_digits"]
 
 STORED_DIGITS = 6
 """Significant digits of stored numbers."""
@@ -37,7 +37,7 @@ def chart_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
         return {}
     if bars := [mark for mark in plot.marks if isinstance(mark, Bars)]:
         return _bars(bars[0], broken)
-    measured = _measured(plot)
+    measured = _measured_points(plot)
     if measured is None:
         return {}
     keep = _every(len(measured.x), points)
@@ -45,7 +45,7 @@ def chart_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
     if isinstance(measured, Scatter) and measured.low:
         chart |= {"a": _take(measured.low, keep), "b": _take(measured.high, keep)}
     chart |= _theory(plot, chart["x"], points)
-    control = None if broken is None else _measured(broken)
+    control = None if broken is None else _measured_points(broken)
     if control is not None:
         kept = _every(len(control.x), points)
         places = _take(control.x, kept)
@@ -53,10 +53,10 @@ def chart_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
     return chart
 
 
-def rounded(value: float) -> float | int | None:
+def round_to_stored_digits(value: float) -> float | int | None:
     """Returns a number with six significant digits; integers as int, None if it is not finite.
 
-    >>> rounded(0.123456789), rounded(3.0), rounded(float("inf"))
+    >>> round_to_stored_digits(0.123456789), round_to_stored_digits(3.0), round_to_stored_digits(float("inf"))
     (0.123457, 3, None)
     """
     if not isfinite(value):
@@ -66,23 +66,23 @@ def rounded(value: float) -> float | int | None:
 
 
 def _bars(mark: Bars, broken: Plot | None) -> dict[str, Any]:
-    values = [rounded(v) for v in mark.values]
+    values = [round_to_stored_digits(v) for v in mark.values]
     chart: dict[str, Any] = {"l": list(mark.labels), "o": values}
     for other in () if broken is None else broken.marks:
         if isinstance(other, Bars):
             by_label = dict(zip(other.labels, other.values, strict=True))
-            chart["c"] = [rounded(by_label[label]) for label in mark.labels]
+            chart["c"] = [round_to_stored_digits(by_label[label]) for label in mark.labels]
     return chart
 
 
-def _measured(plot: Plot) -> Line | Scatter | None:
+def _measured_points(plot: Plot) -> Line | Scatter | None:
     return next((m for m in plot.marks if isinstance(m, Line | Scatter) and m.name == "observed"), None)
 
 
 def _theory(plot: Plot, places: list[Any], points: int) -> dict[str, Any]:
     for mark in plot.marks:
         if isinstance(mark, Reference) and not mark.vertical:
-            return {"p": [rounded(mark.at)] * len(places)}
+            return {"p": [round_to_stored_digits(mark.at)] * len(places)}
         if isinstance(mark, Line | Scatter) and mark.name != "observed":
             keep = _every(len(mark.x), points)
             x = _take(mark.x, keep)
@@ -98,4 +98,4 @@ def _every(count: int, points: int) -> list[int]:
 
 
 def _take(values: Sequence[float], indices: list[int]) -> list[float | int | None]:
-    return [rounded(values[i]) for i in indices]
+    return [round_to_stored_digits(values[i]) for i in indices]

@@ -83,7 +83,7 @@ def _whole(name: str, default: int) -> list[int]:
 
 
 def _scaled_tuples(default: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    """Returns the tuple multiplied by several factors, if its numbers increase and stay different."""
+    """Returns scaled copies of a tuple of increasing numbers, as values of a slider; none for other tuples."""
     numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in default)
     if not numbers or len(default) < 2 or any(b <= a for a, b in zip(default, default[1:], strict=False)):
         return []

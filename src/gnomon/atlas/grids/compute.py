@@ -59,7 +59,7 @@ def compute_record(claim: Claim, clock: Clock = process_time) -> dict[str, Any]:
         record = {
             "settings": settings_of_record(claim),
             "run": _row(first) | {"chart": chart_of_outcome(first, max(points, CURVE_POINTS[0]))},
-            "grid": None if grid is None else _stored(claim, *grid, points),
+            "grid": None if grid is None else _stored_grid(claim, *grid, points),
         }
         if len(json.dumps(record, separators=(",", ":"))) <= MAX_RECORD_BYTES:
             break
@@ -79,8 +79,8 @@ def settings_of_record(claim: Claim) -> dict[str, Any]:
 def point_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
     """Returns one stored point of a grid: chart, verdicts, sentences and violated assumptions, under short keys.
 
-    ``v`` and ``r`` are the verdict and its reason, ``w`` and ``s`` those of the control, ``k`` the numbers of the
-    premises that are broken (absent if none is).
+    ``v`` and ``r`` are the verdict and its reason, ``w`` and ``s`` the verdict and reason of the control, ``k`` the
+    numbers of the premises that are broken (absent if none is).
 
     >>> from gnomon.atlas.catalog import catalog
     >>> point_of_outcome(run(catalog()["perceptron-novikoff"].claim, {"gap": 0.0}), 5)["k"]
@@ -114,11 +114,11 @@ def _grid(
     """Returns the names of the chosen parameters, and the outcomes by their values."""
     start = clock()
     if claim.grid:
-        return _declared(claim, clock)
+        return _run_declared_grid(claim, clock)
     tried: list[tuple[float, str, dict[Settings, ClaimOutcome]]] = []
     for name in parameters_by_interest(claim):
         outcomes = _along(claim, name, first, clock)
-        kept = [outcome for outcome in outcomes.values() if not outcome.broken]
+        kept = [outcome for outcome in outcomes.values() if not outcome.violated_premises]
         if len(kept) >= MIN_VALUES:
             tried.append((_share_as_stated(claim, outcomes), name, outcomes))
             if tried[-1][0] >= ENOUGH_AS_STATED:
@@ -134,7 +134,7 @@ def _grid(
     return _with_second(claim, name, others[0], outcomes, first, clock)
 
 
-def _declared(claim: Claim, clock: Clock) -> tuple[tuple[str, ...], dict[Settings, ClaimOutcome]]:
+def _run_declared_grid(claim: Claim, clock: Clock) -> tuple[tuple[str, ...], dict[Settings, ClaimOutcome]]:
     names = tuple(claim.grid)
     found = {
         values: _run(claim, dict(zip(names, values, strict=True)), clock) for values in product(*claim.grid.values())
@@ -166,14 +166,14 @@ def _along(claim: Claim, name: str, first: ClaimOutcome, clock: Clock) -> dict[S
 def _with_second(
     claim: Claim, name: str, other: str, outcomes: dict[Settings, ClaimOutcome], first: ClaimOutcome, clock: Clock
 ) -> tuple[tuple[str, ...], dict[Settings, ClaimOutcome]]:
-    """Returns the grid over two parameters, if every value of the second one works."""
+    """Returns the grid of outcomes over two parameters, if every value of the second parameter can be computed."""
     along = _along(claim, other, first, clock)
-    kept = [values[0] for values, outcome in along.items() if not outcome.broken]
+    kept = [values[0] for values, outcome in along.items() if not outcome.violated_premises]
     if len(kept) < MIN_VALUES:
         return (name,), outcomes
     rows = [values[0] for values in outcomes]
-    rows = sorted({*_five([v for v in rows if not outcomes[(v,)].broken], claim.parameters[name]),
-                   *(v for v in rows if outcomes[(v,)].broken)})  # fmt: skip
+    rows = sorted({*_five([v for v in rows if not outcomes[(v,)].violated_premises], claim.parameters[name]),
+                   *(v for v in rows if outcomes[(v,)].violated_premises)})  # fmt: skip
     columns = _five(kept, claim.parameters[other])
     found: dict[Settings, ClaimOutcome] = {}
     for row, column in product(rows, columns):
@@ -186,12 +186,12 @@ def _with_second(
 
 def _share_as_stated(claim: Claim, outcomes: dict[Settings, ClaimOutcome]) -> float:
     """Returns the fraction of outcomes with the expected verdict, among those that satisfy the assumptions."""
-    kept = [outcome.judgment.verdict.value for outcome in outcomes.values() if not outcome.broken]
+    kept = [outcome.judgment.verdict.value for outcome in outcomes.values() if not outcome.violated_premises]
     return kept.count(claim.expected) / max(len(kept), 1)
 
 
 def _five(values: list[Any], default: Any) -> list[Any]:
-    """Returns at most five of the values: both ends, the default, and some between."""
+    """Returns at most five slider values: both ends, the default, and values between."""
     if len(values) <= MIN_VALUES:
         return values
     at = values.index(default)
@@ -203,13 +203,13 @@ def _five(values: list[Any], default: Any) -> list[Any]:
 
 
 def _row(outcome: ClaimOutcome) -> dict[str, Any]:
-    """Returns the run at the default parameters, without its duration, which differs between machines."""
+    """Returns the stored form of the run at the default parameters, without its duration."""
     row = {key: value for key, value in outcome.to_dict().items() if key not in ("seconds", "premises", "parameters")}
     kept = ("name", "value", "low", "high", "confidence")
     return row | {"values": [{key: value[key] for key in kept} for value in row["values"]]}
 
 
-def _stored(
+def _stored_grid(
     claim: Claim, names: tuple[str, ...], outcomes: dict[Settings, ClaimOutcome], points: int
 ) -> dict[str, Any]:
     values = [sorted({key[i] for key in outcomes}) for i in range(len(names))]

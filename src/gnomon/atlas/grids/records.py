@@ -60,7 +60,7 @@ def compute_records(
     Args:
         ids: claims or kinds; all if empty.
         jobs: number of processes.
-        folder: where the files are stored; by default in the package.
+        folder: the folder of the stored files; by default inside the package.
         again: computes results again that are stored already. Otherwise an interrupted call continues.
 
     Cost: about 30 minutes of one core for all claims.
@@ -74,14 +74,14 @@ def compute_records(
     entries = select_entries(list(ids))
     missing = [e.claim.id for e in entries if again or not is_record_current(e, place)]
     done = len(entries) - len(missing)
-    for number, (name, record) in enumerate(_computed(missing, jobs), done + 1):
+    for number, (name, record) in enumerate(_compute_each(missing, jobs), done + 1):
         write_file(place / f"{name}.json", json.dumps(record, separators=(",", ":"), allow_nan=False) + "\n")
         grid = record["grid"]
         what = "no slider" if grid is None else f"{len(grid['points'])} points over {' and '.join(grid['names'])}"
         yield name, what, number, len(entries)
 
 
-def _computed(names: list[str], jobs: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _compute_each(names: list[str], jobs: int) -> Iterator[tuple[str, dict[str, Any]]]:
     if jobs <= 1 or len(names) <= 1:
         yield from ((name, _one(name)) for name in names)
         return

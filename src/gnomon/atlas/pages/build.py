@@ -17,7 +17,7 @@ from pathlib import Path
 from gnomon.atlas.catalog import CatalogEntry, select_entries
 from gnomon.atlas.many import ClaimTask, run_claims
 from gnomon.atlas.pages import overview
-from gnomon.atlas.pages.claim import Neighbors, claim_html
+from gnomon.atlas.pages.claim import ClaimLinks, claim_html
 from gnomon.atlas.pages.layout import page_html
 from gnomon.atlas.pages.result import ClaimResult, result_of_run, stored_result
 from gnomon.atlas.pages.style import script
@@ -103,7 +103,7 @@ def _results(
     return found
 
 
-def _neighbors() -> dict[str, Neighbors]:
+def _neighbors() -> dict[str, ClaimLinks]:
     """Returns chapter, neighbors and reading paths of every claim."""
     order = [name for chapter in chapters() for name in claims_of_chapter(chapter.slug)]
     kinds = {entry.claim.id: entry.kind for entry in select_entries([])}
@@ -112,7 +112,7 @@ def _neighbors() -> dict[str, Neighbors]:
         steps = [(path, [step.claim for step in path.steps]) for path in reading_paths()]
         places = tuple((path, claims.index(name) + 1) for path, claims in steps if name in claims)
         before, after = order[i - 1] if i else "", order[i + 1] if i + 1 < len(order) else ""
-        found[name] = Neighbors(chapter_of_kind(kinds[name]), before, after, places)
+        found[name] = ClaimLinks(chapter_of_kind(kinds[name]), before, after, places)
     return found
 
 

@@ -20,7 +20,7 @@ from gnomon.core.results.record import Record
 from gnomon.lab import Claim
 from gnomon.report.references import full_reference
 
-__all__ = ["GRADE_DESCRIPTIONS", "Neighbors", "claim_html", "claim_link"]
+__all__ = ["GRADE_DESCRIPTIONS", "ClaimLinks", "claim_html", "claim_link"]
 
 GRADE_DESCRIPTIONS = {
     "theorem": "Theorem: proven in the literature",
@@ -35,10 +35,10 @@ NUMBERED = ("equals", "bounded_by", "mean_equals", "at_most", "monotone_in")
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbors(Record):
+class ClaimLinks(Record):
     """Links around a claim: its chapter, the claims before and after it, and the reading paths that include it.
 
-    >>> Neighbors(after="softmax").before
+    >>> ClaimLinks(after="softmax").before
     ''
     """
 
@@ -48,7 +48,7 @@ class Neighbors(Record):
     paths: tuple[tuple[ReadingPath, int], ...] = ()
 
 
-def claim_html(entry: CatalogEntry, result: ClaimResult, neighbors: Neighbors) -> str:
+def claim_html(entry: CatalogEntry, result: ClaimResult, neighbors: ClaimLinks) -> str:
     """Returns the body of a claim's page.
 
     Cost: some milliseconds, most of them for formulas.
@@ -57,7 +57,7 @@ def claim_html(entry: CatalogEntry, result: ClaimResult, neighbors: Neighbors) -
     >>> from gnomon.atlas.many import ClaimTask, run_claims
     >>> from gnomon.atlas.pages.result import result_of_run
     >>> result = result_of_run(next(iter(run_claims([ClaimTask("softmax")]))))
-    >>> page = claim_html(select_entries(["softmax"])[0], result, Neighbors())
+    >>> page = claim_html(select_entries(["softmax"])[0], result, ClaimLinks())
     >>> [title in page for title in ("The statement", "Assumptions", "Break the assumption", "Reference")]
     [True, True, True, True]
     """
@@ -68,14 +68,14 @@ def claim_html(entry: CatalogEntry, result: ClaimResult, neighbors: Neighbors) -
         _statement(claim, prose),
         _explanation(claim, prose),
         _measure(claim, prose),
-        _related(claim, prose, neighbors),
+        _related_html(claim, prose, neighbors),
         _details(entry, result),
         _turn(neighbors),
     ]
     return "".join(parts)
 
 
-def _head(claim: Claim, result: ClaimResult, neighbors: Neighbors) -> str:
+def _head(claim: Claim, result: ClaimResult, neighbors: ClaimLinks) -> str:
     chapter = neighbors.chapter
     where = "" if chapter is None else f'<a href="chapter-{chapter.slug}.html">{escape(chapter.title)}</a> · '
     verdict = result.row["verdict"]
@@ -98,7 +98,9 @@ def _view(claim: Claim) -> ChartView:
 
 
 def _lab(claim: Claim, result: ClaimResult) -> str:
-    """Returns picture, sliders and switch of a claim; without a script, picture and text remain visible."""
+    """Returns the HTML of a claim's picture, sliders and control switch; without JavaScript, picture and text stay
+    visible.
+    """
     view, grid = _view(claim), result.grid
     over = chart_over_parameter(grid, grid["default"][1] if len(grid["default"]) > 1 else 0) if grid["names"] else None
     chart, marked = result.row.get("chart", {}), None
@@ -189,7 +191,7 @@ def _measure(claim: Claim, prose: ClaimExplanation | None) -> str:
     return f"<h2>Measure this on your network</h2><ul>{''.join(rows)}</ul>" if rows else ""
 
 
-def _related(claim: Claim, prose: ClaimExplanation | None, neighbors: Neighbors) -> str:
+def _related_html(claim: Claim, prose: ClaimExplanation | None, neighbors: ClaimLinks) -> str:
     rows = [f"<li>{claim_link(name)}: {inline_html(said)}</li>" for name, said in (prose.related if prose else ())]
     paths = [
         f'<li><a href="path-{path.slug}.html#{claim.id}">{escape(path.title)}</a>, step {number}</li>'
@@ -236,7 +238,7 @@ def _value(value: dict[str, Any]) -> str:
     return escape(f"{number}{between}{sure}")
 
 
-def _turn(neighbors: Neighbors) -> str:
+def _turn(neighbors: ClaimLinks) -> str:
     before = f"Previous: {claim_link(neighbors.before)}" if neighbors.before else ""
     after = f"Next: {claim_link(neighbors.after)}" if neighbors.after else ""
     return (

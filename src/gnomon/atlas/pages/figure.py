@@ -124,7 +124,9 @@ def _wants_log(values: list[float]) -> bool:
 
 
 def _range(chart: dict[str, Any], control: bool) -> list[float]:
-    """Returns the numbers that the y axis must show; the control only if requested or near the others."""
+    """Returns the y values that determine the range of the axis; the control counts only if requested or near the
+    others.
+    """
     found = _finite(v for key in "oabp" for v in chart.get(key, ()))
     broken = _finite(chart.get("c", ()))
     both = found + broken
@@ -164,7 +166,7 @@ def _points(chart: dict[str, Any], view: ChartView, control: bool, marked: float
         height = chart["o"][chart["x"].index(marked)]
         if height is not None and (not log_y or height > 0):
             parts.append(f'<circle class="ring" cx="{x(marked):.1f}" cy="{y(height):.1f}" r="7"/>')
-    return _clipped("".join(parts[1:]), parts[0])
+    return _clip_html("".join(parts[1:]), parts[0])
 
 
 def _theory(points: list[tuple[float, float]], dashes: bool) -> str:
@@ -220,7 +222,7 @@ def _bars(chart: dict[str, Any], view: ChartView) -> str:
     return "".join(parts)
 
 
-def _clipped(inside: str, around: str) -> str:
+def _clip_html(inside: str, around: str) -> str:
     width, height = PICTURE_WIDTH - SPACE_LEFT - SPACE_RIGHT, PICTURE_HEIGHT - SPACE_TOP - SPACE_BOTTOM
     size = f'width="{width + 16}" height="{height + 16}"'
     box = f'<clipPath id="box"><rect x="{SPACE_LEFT - 8}" y="{SPACE_TOP - 8}" {size}/></clipPath>'

@@ -10,7 +10,7 @@ from html import escape
 from gnomon.atlas.catalog import catalog
 from gnomon.atlas.coverage import ScopeClause, clauses_of_entry, scope_coverage, scope_ids_by_kind
 from gnomon.atlas.pages.claim import GRADE_DESCRIPTIONS, claim_link
-from gnomon.atlas.reading import Chapter, ReadingPath, Step, chapters, claims_of_chapter, reading_paths
+from gnomon.atlas.reading import Chapter, ReadingPath, ReadingStep, chapters, claims_of_chapter, reading_paths
 
 __all__ = ["chapter_html", "coverage_html", "index_html", "path_html", "refuted_claims", "refuted_html"]
 
@@ -72,10 +72,10 @@ def chapter_html(chapter: Chapter) -> str:
     >>> "perceptron-novikoff.html" in chapter_html(chapters()[0])
     True
     """
-    return f"<p class=answer>{escape(chapter.introduction)}</p>{_listed(claims_of_chapter(chapter.slug))}"
+    return f"<p class=answer>{escape(chapter.introduction)}</p>{_list_html(claims_of_chapter(chapter.slug))}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_html(names: Sequence[str]) -> str:
     rows = "".join(
         f"<li><p>{claim_link(name)}</p><p class=id>{escape(catalog()[name].claim.title)}</p></li>" for name in names
     )
@@ -99,7 +99,7 @@ def path_html(path: ReadingPath) -> str:
     return "".join(parts)
 
 
-def _step(step: Step, number: int, anchors: set[str]) -> str:
+def _step(step: ReadingStep, number: int, anchors: set[str]) -> str:
     name = step.claim or step.id
     anchor = "" if name in anchors else f' id="{name}"'
     anchors.add(name)
@@ -134,7 +134,8 @@ def refuted_html(rows: dict[str, str]) -> str:
     """
     parts = [
         "<p class=answer>These statements are often repeated. Measured here, they failed. A result on small networks "
-        "does not settle a question for all networks. It is enough to ask when the statement holds.</p>"
+        "does not settle a question for all networks. It is a reason to ask under which conditions the statement "
+        "holds.</p>"
     ]
     for name in refuted_claims():
         claim = catalog()[name].claim

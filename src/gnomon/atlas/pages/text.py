@@ -22,7 +22,7 @@ def inline_html(text: str) -> str:
     """
     parts, at = [], 0
     for match in INLINE.finditer(text):
-        parts += [escape(text[at : match.start()]), _marked(match)]
+        parts += [escape(text[at : match.start()]), _element_html(match)]
         at = match.end()
     return "".join([*parts, escape(text[at:])])
 
@@ -44,17 +44,17 @@ def _block(block: str) -> str:
     for mark, tag in ((r"[-*] +", "ul"), (r"\d+\. +", "ol")):
         if re.match(mark, block):
             items = re.split(rf"^{mark}", block, flags=re.MULTILINE)[1:]
-            return f"<{tag}>{''.join(f'<li>{inline_html(_joined(item))}</li>' for item in items)}</{tag}>"
+            return f"<{tag}>{''.join(f'<li>{inline_html(_join_lines(item))}</li>' for item in items)}</{tag}>"
     if block.startswith("$$") and block.endswith("$$"):
         return f"<div class=equation>{formula_html(block.strip('$').strip())}</div>"
-    return f"<p>{inline_html(_joined(block))}</p>"
+    return f"<p>{inline_html(_join_lines(block))}</p>"
 
 
-def _joined(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split())
 
 
-def _marked(match: re.Match[str]) -> str:
+def _element_html(match: re.Match[str]) -> str:
     if match["tex"]:
         return formula_html(match["tex"], display="inline")
     if match["code"]:

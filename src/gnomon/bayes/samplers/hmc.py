@@ -32,7 +32,7 @@ from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, normal_like
 from gnomon.bayes.samplers.travel import PathStatistics
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results.record import Record
 
 __all__ = ["HMC", "leapfrog"]
@@ -67,10 +67,10 @@ class HMC(Record, AbstractSampler):
 
     @names_call
     def __post_init__(self) -> None:
-        number("accept", self.accept, above=0, below=1)
-        integer("most", self.most)
+        check_number("accept", self.accept, above=0, below=1)
+        check_integer("most", self.most)
         if self.length is not None:
-            number("length", self.length, above=0)
+            check_number("length", self.length, above=0)
 
     @property
     def title(self) -> str:

@@ -28,7 +28,7 @@ from torch import Tensor
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, normal_like
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.results.record import Record
 
 __all__ = ["Langevin"]
@@ -52,9 +52,9 @@ class Langevin(Record, AbstractSampler):
 
     @names_call
     def __post_init__(self) -> None:
-        number("step", self.step, above=0)
+        check_number("step", self.step, above=0)
         if self.friction is not None:
-            number("friction", self.friction, above=0)
+            check_number("friction", self.friction, above=0)
             if self.adjusted:
                 raise InputError("adjusted=True needs overdamped dynamics. Pass friction=None")
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, normal_like
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.results.record import Record
 
 __all__ = ["Metropolis"]
@@ -42,7 +42,7 @@ class Metropolis(Record, AbstractSampler):
 
     @names_call
     def __post_init__(self) -> None:
-        number("scale", self.scale, above=0)
+        check_number("scale", self.scale, above=0)
 
     @property
     def title(self) -> str:

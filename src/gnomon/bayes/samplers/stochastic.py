@@ -24,7 +24,7 @@ from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, normal_like
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results.record import Record
 
 __all__ = ["StochasticGradient"]
@@ -49,10 +49,10 @@ class StochasticGradient(Record, AbstractSampler):
 
     @names_call
     def __post_init__(self) -> None:
-        number("step", self.step, above=0)
-        integer("batch", self.batch)
+        check_number("step", self.step, above=0)
+        check_integer("batch", self.batch)
         if self.friction is not None:
-            number("friction", self.friction, above=0, below=1 / self.step)
+            check_number("friction", self.friction, above=0, below=1 / self.step)
 
     @property
     def title(self) -> str:

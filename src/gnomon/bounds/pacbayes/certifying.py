@@ -32,7 +32,7 @@ from gnomon.bounds.pacbayes.posterior import GaussianWeights
 from gnomon.bounds.pacbayes.prior import AbstractPrior, LearnedPrior
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.batch import Batch
-from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.machine.budget import limit_time
@@ -120,10 +120,10 @@ def certify(
     (True, False)
     """
     check_readable(module)
-    delta, seed = 1 - number("confidence", confidence, above=0, below=1), check_seed(seed)
-    epochs, batch = integer("epochs", epochs, least=0), integer("batch", batch)
-    draws, start = integer("draws", draws, least=20), LearnedPrior() if prior is None else prior
-    pace = start.pace if lr is None else number("lr", lr, above=0)
+    delta, seed = 1 - check_number("confidence", confidence, above=0, below=1), check_seed(seed)
+    epochs, batch = check_integer("epochs", epochs, least=0), check_integer("batch", batch)
+    draws, start = check_integer("draws", draws, least=20), LearnedPrior() if prior is None else prior
+    pace = start.pace if lr is None else check_number("lr", lr, above=0)
     whole = _classify(data, module)
     _check_outputs(module, whole)
     with preserve(module, mode=None, seed=seed):

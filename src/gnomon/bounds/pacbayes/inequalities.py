@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from math import exp, expm1, inf, log, log1p, sqrt
 
 from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 
 __all__ = [
     "bernstein_upper_bound",
@@ -157,8 +157,8 @@ def bernstein_upper_bound(mean: float, variance: float, draws: int, delta: float
 def _half(risk: float, kl: float, n: int, delta: float) -> float:
     """Validates the arguments, and returns the complexity term (KL + ln(2 sqrt(n) / delta)) / (2 n)."""
     _share("risk", risk)
-    n = integer("n", n)
-    delta = number("delta", delta, above=0, below=1)
+    n = check_integer("n", n)
+    delta = check_number("delta", delta, above=0, below=1)
     if not 0 <= kl < inf:
         raise out_of_range("kl", "a finite number of at least 0", kl)
     return (kl + log(2 * sqrt(n) / delta)) / (2 * n)

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.batch import Batch
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import random_state
 from gnomon.training import Adam, train
@@ -70,7 +70,7 @@ class NewWeightsPrior(AbstractPrior):
 
     @names_call
     def __post_init__(self) -> None:
-        number("deviation", self.deviation, above=0)
+        check_number("deviation", self.deviation, above=0)
 
     @property
     def words(self) -> str:  # noqa: D102
@@ -99,10 +99,10 @@ class LearnedPrior(AbstractPrior):
 
     @names_call
     def __post_init__(self) -> None:
-        number("share", self.share, above=0, below=1)
-        number("deviation", self.deviation, above=0)
-        integer("epochs", self.epochs)
-        integer("batch", self.batch)
+        check_number("share", self.share, above=0, below=1)
+        check_number("deviation", self.deviation, above=0)
+        check_integer("epochs", self.epochs)
+        check_integer("batch", self.batch)
 
     @property
     def words(self) -> str:  # noqa: D102
@@ -132,7 +132,7 @@ class OwnWeightsPrior(AbstractPrior):
 
     @names_call
     def __post_init__(self) -> None:
-        number("deviation", self.deviation, above=0)
+        check_number("deviation", self.deviation, above=0)
 
     @property
     def words(self) -> str:  # noqa: D102

@@ -144,7 +144,7 @@ class SuspectLabels(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots a histogram of how well labels agree with their neighbors' labels; suspicious ones are on the left."""
         marks = (Histogram.of("examples", self.margins),) if self.ranked else ()
-        words = "Below zero, the neighbors of an example have a different class."
+        words = "A value below zero means that the neighbors of the example have a different class."
         return (
             Plot(
                 "Labels against neighbors",

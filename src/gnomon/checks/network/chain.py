@@ -7,7 +7,7 @@ from torch import nn
 
 from gnomon.checks import mean_field
 from gnomon.checks.network.meanfield import MeanField
-from gnomon.expectations.ready import compile_seconds
+from gnomon.expectations.compile_time import compile_seconds
 from gnomon.program.laws import rms, weight_std
 from gnomon.program.steps import Activation, Conv, Dense, Input, Program
 

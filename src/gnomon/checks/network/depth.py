@@ -13,7 +13,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_weights, integer
+from gnomon.core.inputs.checks import check_integer, check_weights
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -81,7 +81,7 @@ def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
     0.375
     """
     check_weights(module)
-    fine = integer("refine", refine)
+    fine = check_integer("refine", refine)
     inputs = as_input_source(data, module).first(MAX_EXAMPLES).x
     with preserve(module, grad=False):
         names, start = _chain(module, inputs)

@@ -21,7 +21,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import map_tensors
-from gnomon.core.inputs.checks import check_readable, check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_readable, check_seed
 from gnomon.core.inputs.source import source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -103,7 +103,7 @@ def gradient_check(
     check_readable(module)
     generator = torch.Generator().manual_seed(check_seed(seed))
     model = copy_module(module).double()
-    batch = source(data, module=module).probe(integer("examples", examples), seed=seed)
+    batch = source(data, module=module).probe(check_integer("examples", examples), seed=seed)
     inputs = map_tensors(lambda t: t.double() if t.is_floating_point() else t, batch.x)
     with preserve(model):
         objective = Objective.of((inputs, batch.y), model, loss)

@@ -34,7 +34,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_type, number
+from gnomon.core.inputs.checks import check_number, check_type
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.expectations import Moments
 
@@ -177,8 +177,8 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     ('ordered', 0.25, True)
     """
     check_type("activation", activation, Callable, fix="Pass a function such as torch.tanh or nn.ReLU()")
-    weight_std, q = number("weight_std", weight_std, above=0), number("q", q, above=0)
-    if number("bias_std", bias_std) < 0:
+    weight_std, q = check_number("weight_std", weight_std, above=0), check_number("q", q, above=0)
+    if check_number("bias_std", bias_std) < 0:
         raise out_of_range("bias_std", "a number of at least 0", bias_std)
     phi = Moments(activation)
     fixed = _fixed_point(phi, weight_std, bias_std, q)

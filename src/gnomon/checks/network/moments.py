@@ -40,8 +40,8 @@ class MomentShift(Result):
         """Names the layer whose outputs moved most."""
         name = max(self.means, key=lambda n: self.means[n][-1])
         return (
-            f"The outputs of '{name}' moved most: their means by {self.means[name][-1]:.2g} standard deviations, which "
-            f"themselves changed by the factor {self.deviations[name][-1]:.2g}."
+            f"The outputs of '{name}' moved most: their means by {self.means[name][-1]:.2g} standard deviations; the "
+            f"standard deviations changed by the factor {self.deviations[name][-1]:.2g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:

@@ -41,8 +41,8 @@ from gnomon.core.modules.run import call_with_inputs, run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import most_serious_first
 from gnomon.findings import network as kinds
-from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
+from gnomon.training.torch_optimizers import TorchOptimizer
 
 __all__ = [
     "loss_gradients",

@@ -26,8 +26,8 @@ from torch import Tensor, nn
 from gnomon.core.results import Finding, Value
 from gnomon.findings import training as kinds
 from gnomon.training import SGD, Adam
-from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
+from gnomon.training.torch_optimizers import TorchOptimizer
 
 __all__ = ["weight_decay_findings", "weight_decay_of", "network_weight_decay_findings"]
 

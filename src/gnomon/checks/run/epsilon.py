@@ -18,8 +18,8 @@ from torch import Tensor
 from gnomon.core.results import Finding, Value
 from gnomon.findings import design as kinds
 from gnomon.training import Adam
-from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
+from gnomon.training.torch_optimizers import TorchOptimizer
 
 __all__ = ["epsilon_findings", "epsilon_of", "optimizer_epsilon_findings"]
 

@@ -43,8 +43,8 @@ from gnomon.core.results import Finding, Value
 from gnomon.findings import training as kinds
 from gnomon.training import train
 from gnomon.training.evaluate import Objective
-from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
+from gnomon.training.torch_optimizers import TorchOptimizer
 
 __all__ = ["MAX_SHORT_RUNS", "scale_learning_rates", "short_runs", "learning_rate_findings"]
 

@@ -4,7 +4,7 @@ Every check carries the call that the user made, and its message begins with it.
 without a change of meaning is converted: tables with names, arrays of any byte order, lists of numbers, short floats.
 
 >>> import torch
->>> integer("steps", 10.0)
+>>> check_integer("steps", 10.0)
 10
 >>> as_numbers([[1, 2], [3, 4]], "x").shape
 torch.Size([2, 2])
@@ -35,9 +35,9 @@ __all__ = [
     "check_readable",
     "check_seed",
     "check_weights",
-    "integer",
+    "check_integer",
     "is_array",
-    "number",
+    "check_number",
     "check_real",
 ]
 
@@ -203,11 +203,11 @@ def is_array(values: Any) -> bool:
     return (hasattr(values, "to_numpy") or hasattr(values, "__array__")) and not isinstance(values, np.generic | type)
 
 
-def integer(name: str, value: Any, *, least: int = 1) -> int:
+def check_integer(name: str, value: Any, *, least: int = 1) -> int:
     """Validates a whole number of at least ``least``, such as 10 or 1e6, and returns it as an int; rejects 2.5, True
     and text.
 
-    >>> integer("memory", 1e9)
+    >>> check_integer("memory", 1e9)
     1000000000
     """
     number = value.item() if isinstance(value, Tensor | np.ndarray) and value.ndim == 0 else value
@@ -224,16 +224,16 @@ def check_seed(value: Any) -> int:
     >>> check_seed(0)
     0
     """
-    seed = integer("seed", value, least=SEEDS.start)
+    seed = check_integer("seed", value, least=SEEDS.start)
     if seed not in SEEDS:
         raise out_of_range("seed", "a 64-bit whole number, such as 0", value)
     return seed
 
 
-def number(name: str, value: Any, *, above: float = -inf, below: float = inf) -> float:
+def check_number(name: str, value: Any, *, above: float = -inf, below: float = inf) -> float:
     """Validates a finite number strictly between two bounds, and returns it as a float.
 
-    >>> number("confidence", 0.95, above=0, below=1)
+    >>> check_number("confidence", 0.95, above=0, below=1)
     0.95
     """
     known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

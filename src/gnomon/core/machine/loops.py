@@ -31,7 +31,9 @@ FAST_MATH_FLAGS = frozenset({"contract", "nsz", "arcp"})
 INNER: dict[str, Any] = {"nogil": True, "fastmath": set(FAST_MATH_FLAGS), "error_model": "numpy", "forceinline": True}
 """Options of inner functions. They are not cached, because cached machine code cannot be inlined."""
 
-ANNOUNCEMENT = "Compiling loops for this machine. This happens once and takes up to half a minute."
+ANNOUNCEMENT = (
+    "Compiling the numerical loops of gnomon for this machine. This happens once and takes up to half a minute."
+)
 """Written to stderr before the first compilation."""
 
 _intrinsic: Any = intrinsic  # Any, because numba passes the first argument itself, which mypy cannot see

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results.drawing import draw
 from gnomon.core.results.plot import Plot
 
@@ -34,7 +34,7 @@ def animate(plot: Plot, ax: Any = None, *, frames: int = 60) -> Any:
     """
     from matplotlib.animation import FuncAnimation
 
-    count = integer("frames", frames, least=2)
+    count = check_integer("frames", frames, least=2)
     drawn = draw(plot, ax)
     curves = [(line, line.get_xdata(), line.get_ydata()) for line in drawn.lines if len(line.get_xdata()) > 1]
     for text in drawn.texts:

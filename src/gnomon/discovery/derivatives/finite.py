@@ -17,7 +17,7 @@ from math import factorial
 import numpy as np
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_enough_points
 
 __all__ = ["FiniteDifferences"]
@@ -35,7 +35,7 @@ class FiniteDifferences(AbstractDerivative):
 
     @names_call("FiniteDifferences(accuracy)")
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
-        accuracy = integer("accuracy", self.accuracy, least=1)
+        accuracy = check_integer("accuracy", self.accuracy, least=1)
         half = (order + 1) // 2 + (accuracy + 1) // 2 - 1
         wide = order + accuracy  # number of points in one-sided formulas near the ends of the axis
         moved = np.moveaxis(u, axis, 0)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_enough_points
 
 __all__ = ["TotalVariation"]
@@ -40,8 +40,8 @@ class TotalVariation(AbstractDerivative):
 
     @names_call("TotalVariation(alpha)")
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
-        alpha = number("alpha", self.alpha, above=0)
-        repeats = integer("iterations", self.iterations)
+        alpha = check_number("alpha", self.alpha, above=0)
+        repeats = check_integer("iterations", self.iterations)
         check_enough_points(u.shape[axis], 4, order)
         if np.iscomplexobj(u):
             return self(u.real, h, order, axis) + 1j * self(u.imag, h, order, axis)

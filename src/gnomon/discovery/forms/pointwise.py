@@ -16,7 +16,7 @@ from math import prod
 
 import numpy as np
 
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
 from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem, block_numbers
 from gnomon.discovery.grid import GridData
@@ -67,7 +67,7 @@ class PointwiseForm(AbstractRegressionForm):
         inner = np.zeros(tuple(shape), dtype=bool)
         inner[tuple(slice(int(SKIPPED_EDGE_SHARE * n), n - int(SKIPPED_EDGE_SHARE * n)) for n in shape)] = True
         kept = np.flatnonzero(inner)
-        rows = integer("rows", self.rows)
+        rows = check_integer("rows", self.rows)
         if rows >= len(kept):
             return kept
         draw = np.random.default_rng(abs(check_seed(self.seed)))

@@ -33,7 +33,7 @@ from math import prod
 
 import numpy as np
 
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial, best_derivative_rule
 from gnomon.discovery.derivatives.base import check_enough_points
 from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem, block_numbers
@@ -88,7 +88,7 @@ class WeakForm(AbstractRegressionForm):
         halves = self._half_widths(data)
         counts = _centers(data.shape, halves)
         bumps = {
-            letter: _Bumps(n, half, h, integer("degree", self.degree, least=4), q)
+            letter: _Bumps(n, half, h, check_integer("degree", self.degree, least=4), q)
             for letter, n, half, h, q in zip(axes, data.shape, halves, data.steps.values(), counts, strict=True)
         }
         values = _Values(data, self.derivative)
@@ -115,7 +115,7 @@ class WeakForm(AbstractRegressionForm):
 
     def _half_widths(self, data: GridData) -> tuple[int, ...]:
         if self.half_widths is not None:
-            found = tuple(integer("half_widths", half, least=MIN_HALF_WIDTH) for half in self.half_widths)
+            found = tuple(check_integer("half_widths", half, least=MIN_HALF_WIDTH) for half in self.half_widths)
             if len(found) == len(data.shape):
                 return found
         orders = [2] * (len(data.shape) - 1) + [1]

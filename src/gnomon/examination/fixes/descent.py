@@ -19,10 +19,10 @@ from gnomon.examination.fixes.fix import Change, Fix, diff
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 from gnomon.training import SGD, Adam
-from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.plan import BatchPlan
 from gnomon.training.schedule import ScheduledOptimizer
+from gnomon.training.torch_optimizers import TorchOptimizer
 
 __all__ = ["FIXES", "for_all_parameters", "optimizer_code"]
 

@@ -205,7 +205,11 @@ def _early(
     if not early.is_proven:
         return found
     scores = " and ".join(format_score(value, found.unit) for value in (found.before, found.after))
-    return replace(early, later=f"After {found.steps:,} steps both are close: {scores}.")
+    return replace(
+        early,
+        later=f"After {found.steps:,} steps the network with the fix and the one without score "
+        f"nearly the same: {scores}.",
+    )
 
 
 def _run(trial: TrialRun, budget: Budget, seed: int) -> Run | None:

@@ -22,7 +22,7 @@ QUESTIONS = {
     "gradients": ("Gradients and steps", "Are zero_grad, backward and step called in the right order?"),
     "parameters": ("Parameters", "Does the optimizer train the model that is used, and all of it?"),
     "modes": ("Training and eval mode", "Are train(), eval() and no_grad() called at the right time?"),
-    "schedule": ("Learning rate", "Is the scheduler stepped as it should be?"),
+    "schedule": ("Learning rate", "Is the learning rate scheduler stepped at the right times?"),
     "batches": ("Batches", "Are batches different, mixed, and all used?"),
     "values": ("Loss and gradients", "Are all numbers finite, and does the loss fall?"),
     "processes": ("Processes", "Do all processes train one model on different data?"),
@@ -92,7 +92,13 @@ def _section(key: str, findings: Sequence[Finding], facts: LoopFacts) -> Section
         content = Content(" ".join(f.message for f in findings), tuple(findings), values, plots, stated=tuple(findings))
         return Section(key, title, question, content)
     if max(facts.steps, facts.backwards) < MIN_STEPS:
-        return Section(key, title, question, Content("Too few steps for an answer.", values=values), "unsure")
+        return Section(
+            key,
+            title,
+            question,
+            Content("The script made too few optimizer steps for an answer.", values=values),
+            "unsure",
+        )
     return Section(key, title, question, Content(_all_clear(key, facts), values=values, plots=plots))
 
 
@@ -105,12 +111,14 @@ def _all_clear(key: str, facts: LoopFacts) -> str:
         else "The script updates weights without an optimizer; gradients are computed in each step.",
         "parameters": "All parameters that receive gradients are trained."
         if facts.optimizers
-        else "No optimizer to compare with the model.",
+        else "No optimizer was seen, so it cannot be compared with the model.",
         "modes": f"Training runs in training mode and {validated:,} validation passes in eval mode."
         if validated
         else "Training runs in training mode; no validation was seen.",
-        "schedule": "The scheduler follows the optimizer." if facts.schedulers else "No scheduler was used.",
-        "batches": "Batches differ and are used.",
+        "schedule": "The learning rate scheduler is stepped at the right times."
+        if facts.schedulers
+        else "No scheduler was used.",
+        "batches": "Batches differ, and each batch is used for training.",
         "values": "All losses are finite.",
         "processes": "All processes train the same weights on different batches.",
     }

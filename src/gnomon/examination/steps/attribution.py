@@ -26,7 +26,7 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
-from gnomon.report.exhibit import ShownExample, draw_picture, show_example
+from gnomon.report.shown_example import ShownExample, draw_picture, show_example
 from gnomon.training import Run
 
 SIZES = (128, 256, 512, 1024)

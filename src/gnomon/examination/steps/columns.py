@@ -22,7 +22,7 @@ from gnomon.checks.data.sentinels import sentinel_findings
 from gnomon.checks.data.shifted_masks import shifted_mask_findings
 from gnomon.checks.data.targets import class_findings, regression_target_findings
 from gnomon.checks.data.void_labels import void_label, void_label_findings
-from gnomon.checks.network.given import input_of_first_layer
+from gnomon.checks.network.first_layer_input import input_of_first_layer
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.core.inputs.arguments import take, tensors
 from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES
@@ -80,7 +80,7 @@ class ColumnsStep(AbstractStep):
     """Step that checks input columns, targets, class balance, contradicting copies and suspicious labels."""
 
     key, title, share = "columns", "Columns and labels", 0.03
-    question = "Are there columns, targets or labels that will cause problems in training?"
+    question = "Are there input columns, targets or labels that will cause problems in training?"
     gives = DataChecks
     states = ("labels_related",)
     essential = True
@@ -211,7 +211,7 @@ def _labels(subject: Subject) -> Tensor:
 
 def _good(checks: DataChecks) -> str:
     """Returns the answer of a section without findings; for classification it names the baselines to beat."""
-    told = "No problem found in columns, targets or labels."
+    told = "No problem found in input columns, targets or labels."
     if checks.guess is None:
         return told
     simple = "" if checks.simple is None else f", and a simple model (kernel regression) on {checks.simple:.1%}"

@@ -25,7 +25,7 @@ from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.trace import hutch_plus_plus
 from gnomon.report import Content
 from gnomon.training import SGD, Run
-from gnomon.training.native import as_gradient_descent
+from gnomon.training.torch_optimizers import as_gradient_descent
 
 EDGE_SHARE = 0.8
 """Share of the stability limit above which training is at the edge of stability."""
@@ -119,5 +119,5 @@ def _answer(sharpness: float, way: SGD | None, *, trained: bool) -> str:
     if sharpness > EDGE_SHARE * limit:
         share = "about as much as its learning rate allows (the edge of stability)"
     if sharpness > limit / EDGE_SHARE:
-        share = f"{sharpness / limit:.1f} times what its learning rate allows, so training cannot stay there"
+        share = f"{sharpness / limit:.1f} times what the learning rate allows, so training cannot stay at these weights"
     return f"{state} the loss is curved (sharpness {sharpness:.3g}) by {share} ({limit:.3g})."

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from gnomon.checks.data.rows import example_hashes
-from gnomon.checks.network.given import input_of_first_layer
+from gnomon.checks.network.first_layer_input import input_of_first_layer
 from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.core.inputs.arguments import tensors

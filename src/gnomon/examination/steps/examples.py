@@ -28,7 +28,7 @@ from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.examination.worst_positions import show_worst_positions
 from gnomon.report import Content
-from gnomon.report.exhibit import ShownExample, draw_picture, is_picture, show_example
+from gnomon.report.shown_example import ShownExample, draw_picture, is_picture, show_example
 from gnomon.training import Run
 
 AFFORDABLE_EXAMPLE_COUNTS = (64, 128, 256, 512, 1024, 2048)
@@ -65,7 +65,7 @@ class ExamplesStep(AbstractStep):
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         run = products.get(Run)
         if run is None:
-            raise StepSkipped("Skipped: the network has not been trained, so its mistakes mean nothing yet.")
+            raise StepSkipped("Skipped: the network has not been trained, so its mistakes are not informative.")
         if run.diverges:
             raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         at_positions = _position_loss(subject)
@@ -150,7 +150,10 @@ def _mistakes(f: Tensor, y: Tensor, which: str, subject: Subject) -> tuple[str, 
     wrong = answers != y
     count, n = int(wrong.sum()), len(y)
     if not count:
-        return f"All {n} {which} examples tried are classified correctly; these are the least confident ones.", ()
+        words = (
+            f"All {n} {which} examples tried are classified correctly; the examples shown have the lowest confidence."
+        )
+        return words, ()
     pairs, times = torch.stack([y[wrong], answers[wrong]], 1).unique(dim=0, return_counts=True)
     order = times.argsort(descending=True, stable=True)[:NAMED_CLASS_PAIRS].tolist()
     names = [" taken for ".join(subject.class_name(int(c)) for c in pairs[i]) for i in order]

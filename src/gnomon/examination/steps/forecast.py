@@ -17,7 +17,7 @@ from gnomon.findings import training as kinds
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
 from gnomon.training import SGD
-from gnomon.training.native import as_gradient_descent
+from gnomon.training.torch_optimizers import as_gradient_descent
 
 MAX_TEST_EXAMPLES = 128
 """Test examples used, at most."""
@@ -142,5 +142,8 @@ def _plot(run: Trajectory) -> Plot:
     inside = (run.times > 0) & run.times.isfinite()
     losses = {"training examples": run.loss, "test examples": run.test_loss}
     marks = tuple(Line(name, run.times[inside], v[inside]) for name, v in losses.items() if v is not None)
-    words = "Predicted loss of gradient descent on the probe examples if the network keeps its initial features."
+    words = (
+        "Predicted loss of gradient descent on the probe examples (a fixed sample of the training set) if the "
+        "network keeps its initial features."
+    )
     return Plot("Predicted loss", marks, TIME, Axis(run.loss_name, log=True), words, id="predicted-loss")

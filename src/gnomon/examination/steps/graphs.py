@@ -24,7 +24,7 @@ class GraphsStep(AbstractStep):
     """Step that measures, layer by layer, how much node features differ between nodes (oversmoothing)."""
 
     key, title, share = "graphs", "On the graph", 0.02
-    question = "Can the network still distinguish the nodes after its layers?"
+    question = "Can the last layer still distinguish the nodes of a graph?"
     needs = (Profile,)
     uses = (Run,)
     gives = Oversmoothing

@@ -129,10 +129,14 @@ def _answer(found: ColumnImportance, *, classes: bool) -> str:
     (first, most), *rest = found.importance.items()
     unit = "more answers are wrong" if classes else "of the variance is no longer explained"
     if most <= 0:
-        return "No column matters alone: shuffling any one of them does not make the network worse."
+        return "No single column matters: shuffling one column at a time does not make the network worse."
     second = f", {rest[0][0]} ({rest[0][1]:.1%})" if rest and rest[0][1] > 0 else ""
     unused = sum(value <= 0 for value in found.importance.values())
-    none = f" {unused} of {len(found.importance)} columns do not matter alone." if unused else ""
+    none = (
+        f" {unused} of {len(found.importance)} columns make no difference when shuffled one at a time."
+        if unused
+        else ""
+    )
     return f"The most important columns are {first} (without it {most:.1%} {unit}){second}.{none}"
 
 
@@ -149,7 +153,10 @@ def _plots(found: ColumnImportance, which: str, *, classes: bool) -> tuple[Plot,
         return ()
     left = len(found.importance) - len(shown)
     unit = "increase of the share of wrong answers" if classes else "increase of the unexplained share of the variance"
-    words = f"How much worse the network becomes on {which} examples if one column is shuffled; 0 means not used."
+    words = (
+        f"Increase of the error on {which} examples if one column is shuffled; 0 means that the network does not "
+        "use the column."
+    )
     words += f" The {left} least important columns are left out." if left else ""
     bars = Bars("importance", [name for name, _ in shown], [value for _, value in shown])
     return (Plot("Importance of the columns", (bars,), Axis(unit), caption=words, id="column-importance"),)

@@ -116,7 +116,7 @@ class KernelStep(AbstractStep):
                 " However, the kernel predicts held-out labels better than guessing, so labels and inputs are related."
             )
         elif doubtful:
-            answer += f" A test on the inputs themselves suggests a relation (p-value {hint:.2g})."
+            answer += f" A test without the network suggests that labels and inputs are related (p-value {hint:.2g})."
         elif unsure:
             lack = (
                 f"{n} examples are not enough"
@@ -255,7 +255,7 @@ def _plot_learned_share(modes: KernelSpectrum) -> Plot:
     places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
     marks = [] if modes.captured is None else [Line("labels", places, modes.captured)]
     marks.append(Line("kernel", places, share / share[-1].clamp(min=1e-300), "dashed"))
-    words = "The earlier the curve of the labels rises, the sooner training fits the labels."
+    words = "If the curve of the labels rises early, training fits the labels soon."
     axes = Axis("modes, fastest first", log=True), Axis("cumulative share", limits=(0.0, 1.02))
     return Plot("What is learned first", tuple(marks), *axes, words, id="kernel-modes")
 
@@ -266,7 +266,8 @@ def _speeds(modes: KernelSpectrum) -> Plot:
     positive = [float(v) if v > rounding else nan for v in modes.values]
     line = Line("eigenvalue", range(1, len(positive) + 1), positive)
     words = (
-        "The eigenvalue is the speed of learning: a mode with a tenth of the eigenvalue takes ten times as many steps."
+        "The eigenvalue of a mode is its speed of learning: a mode with a tenth of the eigenvalue takes ten times as "
+        "many steps."
     )
     return Plot(
         "How fast each mode is learned",

@@ -12,7 +12,7 @@ from gnomon.examination.step import StepContext, StepSkipped, error_sentence
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error, stop_at_deadline
 from gnomon.tangent import ntk
-from gnomon.tangent.projection import random_combination, same_combination
+from gnomon.tangent.projection import combine_outputs_like, random_combination
 
 SIZES = AFFORDABLE_EXAMPLE_COUNTS[1:]
 FIRST = min(SIZES)
@@ -52,7 +52,7 @@ class KernelMeans(Record):
 
     def of(self, module: nn.Module) -> nn.Module:
         """Returns another module with the same choice of outputs as this one."""
-        return same_combination(self.module, module) if self.combined else module
+        return combine_outputs_like(self.module, module) if self.combined else module
 
 
 def kernel_means(subject: Subject, cost: StepCost, context: StepContext) -> KernelMeans:

@@ -49,10 +49,12 @@ COMPILE_TIME_SHARE = 0.5
 TRIAL_TIME_SHARE = 0.2
 """Share of the remaining time that measuring the cost without compiled loops may take."""
 FIRST_USE = (
-    "Skipped: these formulas are compiled once per machine, which takes about {:.2g} s here. Examine once with "
-    "--budget 5m; all later examinations then have this section."
+    "Skipped: these formulas are compiled once per machine, which takes about {:.2g} s here. Run one examination with "
+    "--budget 5m; all later examinations then include this section."
 )
-WORDS = "The score that the initial features allow; training that learns better features can exceed it."
+WORDS = (
+    "The score of the network with its initial features; training that learns better features can exceed this score."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +71,7 @@ class LimitStep(AbstractStep):
     """Step that scores the infinite-width kernel by leave-one-out and on test examples."""
 
     key, title, share = "limit", "A very wide version", 0.1
-    question = "How well would this architecture score with its initial features alone?"
+    question = "How well would this architecture score if training kept its initial features?"
     needs = (Profile,)
     uses = (Run,)
     gives = LimitScore
@@ -168,7 +170,7 @@ def beside(fitted: int) -> int:
 def affordable_limit(subject: Subject, context: StepContext) -> tuple[Limit, int]:
     """Returns the infinite-width limit and the affordable number of examples; avoids compiling if time is short.
 
-    Raises `StepSkipped` if there is no time for either.
+    Raises `StepSkipped` if both take too long.
     """
     limit, x = Limit(subject.module, compiled=True), subject.probe.some(TIMED_EXAMPLES).x
     wait = _compile_seconds(limit, x)

@@ -44,7 +44,7 @@ from gnomon.report import Content
 from gnomon.training import Run
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
-"""Numbers of evaluated examples if there is no time for all."""
+"""Numbers of evaluated examples if the time does not suffice for all."""
 EXAMPLES_PER_READ = 256
 """Number of examples read at once."""
 
@@ -215,14 +215,14 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
 
 def _sure(judged: Calibration) -> str:
     """Returns a sentence that compares the mean confidence with the accuracy."""
-    return f"Its mean confidence is {judged.confidence:.1%}: {judged.judgment}."
+    return f"The mean confidence is {judged.confidence:.1%}: {judged.judgment}."
 
 
 def _few(result: StepResult, n: int) -> StepResult:
     """Marks the step's result as unsure if there are too few examples."""
     if n >= MIN_EXAMPLES or result.content.findings:
         return result
-    answer = f"{result.content.answer} {count_with_noun(n, 'example')} are too few to measure how good it is."
+    answer = f"{result.content.answer} {count_with_noun(n, 'example')} are too few to measure the accuracy."
     return StepResult(replace(result.content, answer=answer), result.product, "unsure")
 
 
@@ -247,7 +247,7 @@ def _regression(
         ),
     )
     subject = "The trained network" if trained else "The network as given, without training,"
-    worse = " That is worse than always predicting their mean." if explained < 0 else ""
+    worse = " Always predicting the mean of the targets would be better." if explained < 0 else ""
     size = f"the typical error is {error:.3g}, the standard deviation of the targets {spread:.3g}"
     answer = f"{subject} explains {max(explained, 0.0):.1%} of the variance of the {which} targets: {size}.{worse}"
     errors = Histogram.of("examples", residual)

@@ -28,7 +28,7 @@ from gnomon.examination.timed import out_of_time_error
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
 from gnomon.training import SGD, Run, train
-from gnomon.training.native import as_gradient_descent
+from gnomon.training.torch_optimizers import as_gradient_descent
 
 MIN_STEPS = 8
 """Minimum number of steps for a comparison."""
@@ -58,7 +58,7 @@ class MatchStep(AbstractStep):
     """Step that compares a short run of full-batch gradient descent with its prediction by the tangent kernel."""
 
     key, title, share = "match", "Theory against measurement", 0.06
-    question = "Does gradient descent on this network do what theory predicts?"
+    question = "Does the loss fall in gradient descent as theory predicts?"
     needs = (Profile, ProbeKernel, Sharpness)
     gives = TheoryMatch
     rests_on = ("examples", "prediction")
@@ -103,7 +103,7 @@ def _rule(subject: Subject, measured: Sharpness) -> tuple[SGD, str]:
     if own is not None and not own.decay and own.lr < measured.largest_lr * (1 + own.momentum):
         return own, "your learning rate"
     if not isfinite(measured.largest_lr) or measured.largest_lr <= 0:
-        raise StepSkipped("Skipped: the curvature sets no limit for the learning rate, so none can be chosen.")
+        raise StepSkipped("Skipped: no learning rate can be chosen, because the loss has no positive curvature.")
     return SGD(measured.largest_lr / 2), "half of the largest stable rate"
 
 

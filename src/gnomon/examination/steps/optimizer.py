@@ -138,5 +138,6 @@ def _side(whole: Run) -> tuple[float, ...]:
     if first - last < SUFFICIENT_LOSS_DECREASE * abs(first):
         return LARGER_RATE_FACTORS
     raise StepSkipped(
-        f"No time to try other learning rates; with this one the loss fell from {first:.3g} to {last:.3g}."
+        f"No time to try other learning rates; with the learning rate of the run the loss fell from {first:.3g} to "
+        f"{last:.3g}."
     )

@@ -141,12 +141,14 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
     sets = f"{train:.1%} of the training {of}" + ("" if test is None else f" and {test:.1%} of the test {of}")
     simple = told.get("simple-accuracy", told.get("simple-explained", 0.0))
     if _simple_model_leads(values):
-        return f"It {verb} {sets}; a simple model (kernel regression) reaches {simple:.1%}, so more is possible."
+        return (
+            f"The network {verb} {sets}; a simple model (kernel regression) reaches {simple:.1%}, so more is possible."
+        )
     perplexity = told.get("perplexity-on-test", told.get("perplexity-on-train"))
     if perplexity is not None:
         bits = told.get("bits-on-test", told.get("bits-on-train", 0.0))
-        return f"It {verb} {sets}; perplexity {perplexity:.3g}, {bits:.3g} bits per token."
-    return f"It {verb} {sets}: no sign of overfitting or underfitting."
+        return f"The network {verb} {sets}; perplexity {perplexity:.3g}, {bits:.3g} bits per token."
+    return f"The network {verb} {sets}: no sign of overfitting or underfitting."
 
 
 def _is_poor(values: tuple[Value, ...]) -> bool:

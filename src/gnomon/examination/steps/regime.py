@@ -47,7 +47,8 @@ class RegimeStep(AbstractStep):
             raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         if products[Run].shortage:
             raise StepSkipped(
-                f"{NOT_TRAINED_LONG_ENOUGH} this compares the network at the end of training with its start."
+                f"{NOT_TRAINED_LONG_ENOUGH} this section compares the network at the end of training with the network "
+                "before training."
             )
         means, model = products[ProbeKernel].means, products[Run].model
         if 2 * means.estimate(min(EXAMPLES)) > 0.8 * context.seconds:

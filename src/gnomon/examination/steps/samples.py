@@ -33,7 +33,7 @@ from gnomon.examination.step import (
 )
 from gnomon.examination.subject import Subject
 from gnomon.report import Content
-from gnomon.report.exhibit import ShownExample, draw_picture, is_picture
+from gnomon.report.shown_example import ShownExample, draw_picture, is_picture
 from gnomon.training import Run
 
 SHOWN_SAMPLES = 12
@@ -102,7 +102,8 @@ def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: 
     away = float(drawn.distances.median())
     answer = (
         f"{len(drawn.samples)} samples from random codes of {drawn.code_size} numbers. The nearest training example "
-        f"of a sample is {away:.3g} away (median); training examples are {usual:.3g} away from each other."
+        f"of a sample is {away:.3g} away (median distance); the median distance of training examples from each other "
+        f"is {usual:.3g}."
     )
     answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if unfinished else answer
     shown = tuple(

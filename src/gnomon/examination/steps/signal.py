@@ -23,7 +23,7 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.kernels import Limit, layers
-from gnomon.kernels.ready import layers_compile_seconds
+from gnomon.kernels.layers_compile_time import layers_compile_seconds
 from gnomon.report import Content
 
 AFFORDABLE_EXAMPLE_COUNTS = (8, 16, 32, 64)
@@ -211,7 +211,7 @@ def _course(what: str, values: Sequence[float | None]) -> str:
     """
     known = [value for value in values if value is not None and value > 0]
     if len(known) < len(values) or not known:
-        return f"Squared {what} of each layer. Layers without a point have none at all, so they pass nothing on."
+        return f"Squared {what} of each layer. Layers without a point pass on nothing: their value is zero."
     factor = max(known) / min(known)
     size = f"{factor:.1e}" if factor >= 1e6 else f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
     limit = f"more than {MAX_MEAN_SQUARE_RATIO:,.0f} from layer to layer is a problem"

@@ -14,7 +14,7 @@ from gnomon.landscape import hessian
 from gnomon.landscape.sharpness import Sharpness, sharpness_of
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.report import Content
-from gnomon.training.native import as_gradient_descent
+from gnomon.training.torch_optimizers import as_gradient_descent
 
 EXAMPLES = (16, 32, 64, 128)
 """Numbers of examples for measuring the curvature; the largest affordable one is taken."""
@@ -61,7 +61,7 @@ class StabilityStep(AbstractStep):
         else:
             answer = (
                 f"At the start, plain gradient descent (SGD) is stable with learning rates below {limit:.3g}; Adam "
-                f"scales its own steps and has no such limit."
+                "rescales its steps and has no such limit."
             )
         definition = QuantityDefinition(
             "lr < 2 (1 + β) / λ_max(H)", "H: Hessian of the mean loss, β: momentum", "cohen2021gradient"

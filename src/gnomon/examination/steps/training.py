@@ -29,9 +29,9 @@ from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
 from gnomon.training import Adam, Run, train
 from gnomon.training.log import Watcher
-from gnomon.training.native import as_gradient_descent
 from gnomon.training.plan import BatchPlan, RecordingPlan
 from gnomon.training.schedule import ScheduledOptimizer
+from gnomon.training.torch_optimizers import as_gradient_descent
 
 DEFAULT_MAX_STEPS = 2000
 """Steps, at most, if no number of epochs is given."""
@@ -281,7 +281,7 @@ def _losses(run: Run, products: StepProducts) -> Plot:
     marks: list[Scatter | Line] = [Scatter("measured, training", steps, run.loss[1:], 0)]
     if run.test_loss is not None:
         marks.append(Scatter("measured, test", steps, run.test_loss[1:], 1))
-    words = f"Measured while {run.optimizer.name} trained the network."
+    words = f"Values measured while {run.optimizer.name} trained the network."
     # not for other optimizers, which the section 'Theory against measurement' covers
     same = as_gradient_descent(run.optimizer) is not None
     if same and predicted is not None and lr is not None and len(steps):
@@ -290,7 +290,10 @@ def _losses(run: Run, products: StepProducts) -> Plot:
         curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
         marks += [Line(name, there[inside], v[inside], "solid", i, predicted=True)
                   for i, (name, v) in enumerate(curves.items()) if v is not None]  # fmt: skip
-        words = "Dots are measured, lines predicted for a network that keeps its features, on the probe examples."
+        words = (
+            "Dots are measured, lines predicted for a network that keeps its initial features. Both use the probe "
+            "examples, a fixed sample of the training set."
+        )
     time = ("seconds", run.seconds / max(float(run.steps[-1]), 1.0))
     return Plot(
         "Loss", tuple(marks), Axis("step", log=True, other_unit=time), Axis(run.loss_name, log=True), words, id="loss"
@@ -307,7 +310,9 @@ def _plot_tracked(run: Run) -> list[Plot]:
         return Line(name, [max(1, int(run.steps[i])) for i in rows], [run.watched[key][i] for i in rows])
 
     axis = Axis("step", log=True)
-    words = "Below 0.1 the network keeps its features (lazy training), above 0.5 it learns its own (feature learning)."
+    words = (
+        "Below 0.1 the network keeps its features (lazy training), above 0.5 it learns new features (feature learning)."
+    )
     moved = line("change of the tangent kernel", "kernel drift")
     drift = Line(moved.name, moved.x, [value if value > 0 else nan for value in moved.y])
     kernel = Plot(
@@ -318,7 +323,7 @@ def _plot_tracked(run: Run) -> list[Plot]:
         words,
         id="features-during-training",
     )
-    words = "How well the labels match what the network learns fastest (alignment)."
+    words = "How well the labels match the modes that the network learns fastest (alignment)."
     marks = (line("alignment", "alignment"),)
     fit = Plot(
         "Fit to the labels during training", marks, axis, Axis("alignment"), words, id="alignment-during-training"

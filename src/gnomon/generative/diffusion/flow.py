@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.generative.continuous import transport_checked
 from gnomon.generative.diffusion.schedule import Schedule
 from gnomon.generative.divergence import AbstractTraceEstimator, ExactTrace
@@ -108,7 +108,7 @@ def _score(score: Score, x: Tensor, time: Tensor) -> Tensor:
 
 
 def _ends(schedule: Schedule, first: float) -> tuple[float, float]:
-    first = number("first", first, above=-1e-300, below=1)
+    first = check_number("first", first, above=-1e-300, below=1)
     low, high = schedule.kept_at([first, 1.0]).sqrt().clamp(max=1).acos().tolist()
     return low, high
 

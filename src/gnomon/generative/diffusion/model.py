@@ -34,7 +34,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import check_vectors
@@ -92,7 +92,7 @@ class Diffusion(AbstractGenerative):
         check_vectors(given, x, what="the network")
         return given
 
-    def predicted(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_example_and_noise(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the predicted example and noise for noised examples at times (n,); equation (1)."""
         a = self.schedule.kept_at(t.detach().cpu()).to(x).reshape(-1, *[1] * (x.dim() - 1))
         output, left, added = self.output(x, t), a.sqrt(), (1 - a).sqrt()
@@ -105,7 +105,7 @@ class Diffusion(AbstractGenerative):
     def score(self, x: Tensor, t: Tensor) -> Tensor:
         """Returns the gradient of the log density of noised examples: minus the noise over its standard deviation."""
         a = self.schedule.kept_at(t.detach().cpu()).to(x).reshape(-1, *[1] * (x.dim() - 1))
-        return -self.predicted(x, t)[1] / (1 - a).sqrt()
+        return -self.predict_example_and_noise(x, t)[1] / (1 - a).sqrt()
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         k = torch.randint(1, len(self.schedule) + 1, (len(x),))
@@ -119,8 +119,8 @@ class Diffusion(AbstractGenerative):
     def sample(self, n: int, *, seed: int = 0, steps: int | None = None, eta: float = 1.0) -> Tensor:
         """Returns new examples by (4), over all steps or fewer; ``eta`` scales the fresh noise (0 for none)."""
         total = len(self.schedule)
-        count = total if steps is None else min(total, integer("steps", steps))
-        if not 0 <= number("eta", eta) <= 1:
+        count = total if steps is None else min(total, check_integer("steps", steps))
+        if not 0 <= check_number("eta", eta) <= 1:
             raise out_of_range("eta", "a number from 0 to 1", eta)
         places = torch.linspace(total, 0, count + 1).round().long().tolist()
         generator = self.generator(seed)
@@ -128,7 +128,7 @@ class Diffusion(AbstractGenerative):
             x = self.noise(n, self.shape, generator)
             for k, j in zip(places, places[1:], strict=False):
                 a, b = float(self.schedule.kept[k]), float(self.schedule.kept[j])
-                x0, e = self.predicted(x, torch.full((n,), k / total, dtype=x.dtype, device=x.device))
+                x0, e = self.predict_example_and_noise(x, torch.full((n,), k / total, dtype=x.dtype, device=x.device))
                 variance = eta**2 * (1 - b) / (1 - a) * (1 - a / b)
                 x = b**0.5 * x0 + max(1 - b - variance, 0.0) ** 0.5 * e  # (4)
                 if variance:
@@ -137,17 +137,21 @@ class Diffusion(AbstractGenerative):
 
     @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns the lower bound (3) of log p(x)."""
+        """Returns the evidence lower bound (3) of log p(x) for each example."""
         return -self.terms(self.points(x)).sum(0)
 
     def terms(self, x: Tensor, *, seed: int = 0) -> Float[Tensor, "t1 n"]:
-        """Returns the terms of minus the bound (3): steps 1 to T (step 1 is -log p(x_0 | x_1)), then the prior."""
+        """Returns the terms of the negative evidence bound (3): one per diffusion step from 1 to T, then the prior
+        term.
+        """
         s, generator, parts = self.schedule, self.generator(seed), []
         d = x[0].numel()
         for k in range(1, len(s) + 1):
             a, v = s.kept[k].expand(len(x)), float(self.variances[k - 1])
             xk = self.noised(x, a, self.noise(len(x), self.shape, generator))
-            x0, _ = self.predicted(xk, torch.full((len(x),), k / len(s), dtype=x.dtype, device=x.device))
+            x0, _ = self.predict_example_and_noise(
+                xk, torch.full((len(x),), k / len(s), dtype=x.dtype, device=x.device)
+            )
             apart = (s.posterior_mean(k, x, xk) - s.posterior_mean(k, x0, xk)).flatten(1).double().square().sum(1)
             b = float(s.posterior_variance[k - 1])
             constant = log(2 * pi * v) if k == 1 else b / v - 1 - log(b / v)

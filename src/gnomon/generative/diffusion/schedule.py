@@ -22,7 +22,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, integer, number
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_number
 
 __all__ = ["Schedule", "cosine_schedule", "linear_schedule"]
 
@@ -83,7 +83,8 @@ class Schedule:
         return (low + (wanted - logs[low]) / (logs[low + 1] - logs[low])) / len(self)
 
     def weight(self, k: int, variance: float) -> float:
-        """Returns the factor of the squared noise error in the bound at step k, given the variance of the reverse step.
+        """Returns the weight of step k's squared noise error in the evidence bound, given the variance of the reverse
+        step.
 
         beta_k^2 / (2 variance (1 - beta_k) (1 - a_k))
         """
@@ -106,15 +107,15 @@ def linear_schedule(steps: int = 1000, *, first: float | None = None, last: floa
     >>> [round(float(b), 6) for b in schedule.betas[[0, -1]]], bool(schedule.kept[-1] < 1e-4)
     ([0.0001, 0.02], True)
     """
-    t = integer("steps", steps)
-    low = number("first", 0.1 / t if first is None else first, above=0, below=1)
-    high = number("last", min(20 / t, MAX_BETA) if last is None else last, above=0, below=1)
+    t = check_integer("steps", steps)
+    low = check_number("first", 0.1 / t if first is None else first, above=0, below=1)
+    high = check_number("last", min(20 / t, MAX_BETA) if last is None else last, above=0, below=1)
     return Schedule(torch.linspace(low, high, t, dtype=torch.float64))  # (1)
 
 
 @names_call
 def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
-    """Returns a schedule in which the example's fraction falls like a cosine, slowly at both ends.
+    """Returns a schedule in which the fraction of variance that comes from the example falls like a cosine.
 
         a_k = f(k) / f(0),    f(k) = cos^2(pi / 2 (k / T + offset) / (1 + offset)),    beta_k <= 0.999     (1)
 
@@ -123,7 +124,7 @@ def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
     >>> round(float(cosine_schedule(1000).kept[500]), 2)
     0.49
     """
-    t = integer("steps", steps)
+    t = check_integer("steps", steps)
     f = [cos(pi / 2 * (k / t + offset) / (1 + offset)) ** 2 for k in range(t + 1)]
     betas = [min(1 - b / a, MAX_BETA) for a, b in zip(f, f[1:], strict=False)]
     return Schedule(torch.tensor(betas, dtype=torch.float64))  # (1)

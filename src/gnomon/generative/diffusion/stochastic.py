@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.generative.diffusion.flow import Score
 from gnomon.generative.diffusion.schedule import Schedule
 from gnomon.generative.vectors import check_vectors, finite_points
@@ -52,7 +52,7 @@ def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int =
     >>> path.shape, bool((path[2].var() - 0.51).abs() < 0.1)                            # 1 - a(1/2), a little above 1/2
     (torch.Size([5, 2000, 1]), True)
     """
-    x, count = finite_points(x, "x"), integer("steps", steps)
+    x, count = finite_points(x, "x"), check_integer("steps", steps)
     generator = torch.Generator().manual_seed(SEED_OFFSET + check_seed(seed))
     kept = schedule.kept_at(torch.linspace(0, 1, count + 1, dtype=torch.float64)).tolist()
     path = [x]
@@ -89,8 +89,8 @@ def reverse_samples(
     >>> bool((x.mean() - 3).abs() < 0.06), bool((x.std() - 0.5).abs() < 0.06)
     (True, True)
     """
-    x, count = finite_points(noise, "noise"), integer("steps", steps)
-    start = number("first", 1 / len(schedule) if first is None else first, above=0, below=1)
+    x, count = finite_points(noise, "noise"), check_integer("steps", steps)
+    start = check_number("first", 1 / len(schedule) if first is None else first, above=0, below=1)
     generator = torch.Generator().manual_seed(SEED_OFFSET + check_seed(seed))
     ends = schedule.kept_at([1.0, start])
     low, high = (ends / (1 - ends)).log().tolist()

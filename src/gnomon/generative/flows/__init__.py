@@ -10,13 +10,13 @@ from gnomon.generative.flows.base import AbstractTransform, Flow, InverseTransfo
 from gnomon.generative.flows.coupling import AbstractCoupling, Coupling, alternating_mask, coupling_network
 from gnomon.generative.flows.mixing import InvertibleMixing
 from gnomon.generative.flows.planar import PlanarTransform
-from gnomon.generative.flows.ready import (
+from gnomon.generative.flows.spline import SplineCoupling, rational_spline, rational_spline_inverse
+from gnomon.generative.flows.standard_flows import (
     autoregressive_flow,
     autoregressive_spline_flow,
     coupling_flow,
     spline_flow,
 )
-from gnomon.generative.flows.spline import SplineCoupling, rational_spline, rational_spline_inverse
 
 __all__ = [
     "AbstractAutoregressive",

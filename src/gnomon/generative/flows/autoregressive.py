@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.generative.flows.base import AbstractTransform
 from gnomon.generative.flows.spline import spline, spline_inverse
 
@@ -55,7 +55,7 @@ class MaskedNetwork(nn.Module):
     @names_call
     def __init__(self, features: int, outputs: int, *, hidden: int = 64, layers: int = 2) -> None:
         super().__init__()
-        d, self.outputs = integer("features", features), outputs
+        d, self.outputs = check_integer("features", features), outputs
         degrees = [torch.arange(d)] + [torch.arange(hidden) * (d - 1) // hidden] * layers
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
         calm = max(1.0, d**0.5 / SLOWDOWN_DIVISOR)
@@ -166,8 +166,8 @@ class SplineAutoregressive(AbstractAutoregressive):
     @names_call
     def __init__(self, network: nn.Module, *, reverse: bool = False, bins: int = 8, bound: float = 5.0) -> None:
         super().__init__(network, reverse=reverse)
-        self.outputs = 3 * integer("bins", bins, least=2) - 1
-        self.bound = number("bound", bound, above=0)
+        self.outputs = 3 * check_integer("bins", bins, least=2) - 1
+        self.bound = check_number("bound", bound, above=0)
 
     def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         return spline_inverse(z, options, bound=self.bound)  # (2)

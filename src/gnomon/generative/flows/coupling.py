@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.generative.flows.base import AbstractTransform
 
 __all__ = ["AbstractCoupling", "Coupling", "alternating_mask", "coupling_network"]
@@ -22,13 +22,13 @@ MAX_LOG_SCALE = 3.0
 
 @names_call
 def alternating_mask(features: int, layer: int) -> Tensor:
-    """Returns which coordinates stay fixed in a coupling map of this number: every other one, alternating between maps.
+    """Returns the mask of coordinates that coupling map number ``layer`` keeps fixed: every other one, alternating.
 
     >>> alternating_mask(4, 0).tolist(), alternating_mask(4, 1).tolist()
     ([True, False, True, False], [False, True, False, True])
     """
-    places = torch.arange(integer("features", features))
-    return places % 2 == integer("layer", layer, least=0) % 2
+    places = torch.arange(check_integer("features", features))
+    return places % 2 == check_integer("layer", layer, least=0) % 2
 
 
 @names_call
@@ -40,11 +40,11 @@ def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: i
     >>> coupling_network(2, 4)(torch.ones(1, 2)).tolist()
     [[0.0, 0.0, 0.0, 0.0]]
     """
-    widths = [integer("features", features), *[integer("hidden", hidden)] * layers]
+    widths = [check_integer("features", features), *[check_integer("hidden", hidden)] * layers]
     parts: list[nn.Module] = []
     for a, b in zip(widths, widths[1:], strict=False):
         parts += [nn.Linear(a, b), nn.ReLU()]
-    last = nn.Linear(widths[-1], integer("outputs", outputs))
+    last = nn.Linear(widths[-1], check_integer("outputs", outputs))
     nn.init.zeros_(last.weight)
     nn.init.zeros_(last.bias)
     return nn.Sequential(*parts, last)
@@ -80,8 +80,8 @@ class AbstractCoupling(AbstractTransform):
             raise InputError(found, accepted=f"{self.outputs} numbers for each changing coordinate", fix=fix)
         return given.reshape(len(kept), changing, self.outputs)
 
-    def joined(self, kept: Tensor, changed: Tensor) -> Tensor:
-        """Puts fixed and changed coordinates back in their positions."""
+    def join_coordinates(self, kept: Tensor, changed: Tensor) -> Tensor:
+        """Returns points whose fixed and changed coordinates are back in their original positions."""
         return torch.cat([kept, changed], 1)[:, self.order]
 
 
@@ -98,12 +98,12 @@ class Coupling(AbstractCoupling):
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         kept = z[:, self.kept]
         s, t = self._both(kept)
-        return self.joined(kept, z[:, self.changing] * s.exp() + t), s.sum(1)  # (1)
+        return self.join_coordinates(kept, z[:, self.changing] * s.exp() + t), s.sum(1)  # (1)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         kept = x[:, self.kept]
         s, t = self._both(kept)
-        return self.joined(kept, (x[:, self.changing] - t) * (-s).exp()), -s.sum(1)
+        return self.join_coordinates(kept, (x[:, self.changing] - t) * (-s).exp()), -s.sum(1)
 
     def _both(self, kept: Tensor) -> tuple[Tensor, Tensor]:
         options = self.options(kept)

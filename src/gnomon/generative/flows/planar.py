@@ -61,7 +61,7 @@ class PlanarTransform(AbstractTransform):
 
 @torch.no_grad()
 def _root(product: Tensor, target: Tensor) -> Tensor:
-    """Returns the root of (2) by bisection, between bounds at which the function has opposite signs."""
+    """Solves equation (2) by bisection, from two points at which the function has opposite signs."""
     low, high = target - product.abs() - 1e-3, target + product.abs() + 1e-3
     for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2

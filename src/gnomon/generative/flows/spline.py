@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad, softplus
 
 from gnomon.core.errors import InputError, NotFiniteError, names_call
-from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.generative.flows.coupling import AbstractCoupling
 
 __all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]
@@ -102,7 +102,7 @@ def _check(x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Piece:
-    """The segment of a spline that contains a number."""
+    """The spline segment that contains each number: its corners, and the slopes at both ends."""
 
     __slots__ = ("d0", "d1", "height", "s", "width", "x", "y")
 
@@ -156,14 +156,14 @@ class SplineCoupling(AbstractCoupling):
     @names_call
     def __init__(self, network: nn.Module, stays: Tensor, *, bins: int = 8, bound: float = 5.0) -> None:
         super().__init__(network, stays)
-        self.outputs = 3 * integer("bins", bins, least=2) - 1
-        self.bound = number("bound", bound, above=0)
+        self.outputs = 3 * check_integer("bins", bins, least=2) - 1
+        self.bound = check_number("bound", bound, above=0)
         self.own = nn.Parameter(torch.zeros(len(self.kept), self.outputs))
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         kept, first = spline_inverse(z[:, self.kept], self.own, bound=self.bound)
         changed, logs = spline_inverse(z[:, self.changing], self.options(kept), bound=self.bound)
-        return self.joined(kept, changed), first.sum(1) + logs.sum(1)
+        return self.join_coordinates(kept, changed), first.sum(1) + logs.sum(1)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         given = x[:, self.kept]

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.func import jacrev, vmap
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import distribution_of, draw_samples, log_density_of
@@ -47,7 +47,7 @@ class DensityCheck(Result):
     The last two are NaN if the model exposes no maps (``forward`` and ``inverse`` with log determinants, or zuko's
     ``transform``).
 
-    >>> DensityCheck(Value("integral", 1.0), 1e-7, 0.0, True).normalized
+    >>> DensityCheck(Value("integral", 1.0), 1e-7, 0.0, True).integrates_to_one
     True
     """
 
@@ -57,7 +57,7 @@ class DensityCheck(Result):
     exact_sum: bool
 
     @property
-    def normalized(self) -> bool:
+    def integrates_to_one(self) -> bool:
         """Returns whether the integral is 1 within its error."""
         interval = self.integral.interval
         return abs(float(self.integral.value) - 1) <= INTEGRAL_TOLERANCE if interval is None else 1.0 in interval
@@ -73,7 +73,7 @@ class DensityCheck(Result):
     def findings(self) -> tuple[Finding, ...]:
         """Returns findings about a wrong integral, a map that is not invertible, or a wrong determinant."""
         listed = []
-        if not self.normalized:
+        if not self.integrates_to_one:
             listed.append(Finding(kinds.DENSITY_NOT_NORMALIZED, "", {"integral": self.integral}, (self.integral,)))
         if self.round_trip > ROUND_TRIP_TOLERANCE:
             listed.append(
@@ -110,12 +110,12 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
     >>> round(flow_density_check(p).integral.value, 4)
     1.0
     """
-    n = integer("samples", samples, least=100)
+    n = check_integer("samples", samples, least=100)
     log_prob = log_density_of(model)
     x = draw_samples(model, n, seed=seed)
     flat = x.flatten(1)
     few = flat.shape[1] <= 2
-    integral = _on_grid(log_prob, x, integer("grid", grid, least=10)) if few else _by_samples(log_prob, x)
+    integral = _on_grid(log_prob, x, check_integer("grid", grid, least=10)) if few else _by_samples(log_prob, x)
     back, off = _maps(model, x[:10])
     return DensityCheck(integral, back, off, few)
 
@@ -157,7 +157,7 @@ def _by_samples(log_prob: Any, x: Tensor) -> Value:
 
 
 def _maps(model: Any, x: Tensor) -> tuple[float, float]:
-    """Returns the errors (3) of the inverse map and of the determinant; NaN if the model is not a flow of maps."""
+    """Returns the errors (3) of a flow's inverse map and of its log determinant; NaN for models that are not flows."""
     pair = _both_ways(model)
     if pair is None:
         return nan, nan
@@ -171,7 +171,7 @@ def _maps(model: Any, x: Tensor) -> tuple[float, float]:
 
 
 def _both_ways(model: Any) -> tuple[Callable[[Tensor], tuple[Tensor, Tensor]], Callable[[Tensor], Tensor]] | None:
-    """Returns the map from examples to noise with the log determinant, and its inverse; None without maps."""
+    """Returns a flow's map from examples to noise, with log determinant, and the inverse map; None for other models."""
     if hasattr(model, "inverse") and hasattr(model, "forward") and hasattr(model, "transforms"):
         return model.inverse, lambda z: model.forward(z)[0]
     made = distribution_of(model)

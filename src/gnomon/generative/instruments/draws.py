@@ -72,7 +72,7 @@ def as_points(x: Any, name: str, *, least: int = 2) -> Tensor:
 
 
 def alike(x: Tensor, y: Tensor) -> None:
-    """Raises an error if the examples of two sets have different sizes."""
+    """Raises an error if the examples of one set have another number of entries than the examples of the other set."""
     if x.shape[1] != y.shape[1]:
         found = f"an example has {x.shape[1]} numbers in the first set and {y.shape[1]} in the second"
         raise InputError(found, accepted="examples of one shape", fix="Pass both in the same shape")

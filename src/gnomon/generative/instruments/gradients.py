@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, check_type, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed, check_type
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.gan import GAN, AbstractGanLosses, Minimax, NonSaturating
@@ -51,7 +51,10 @@ class GeneratorGradients(Result):
     def verdict(self) -> str:
         """States whether the generator still receives a gradient."""
         sizes = f"{self.minimax:.2g} with the minimax loss, {self.non_saturating:.2g} with the non-saturating one"
-        return f"The discriminator gives fakes {self.mean_probability:.2g}; the generator's gradient is {sizes}."
+        return (
+            f"The discriminator gives generated samples a probability of {self.mean_probability:.2g} of being "
+            f"real; the generator's gradient is {sizes}."
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -83,7 +86,7 @@ def generator_gradient_health(gan: GAN, *, draws: int = 256, seed: int = 0) -> G
     'generator-silenced'
     """
     check_type("gan", gan, GAN, fix="Pass a generative.GAN")
-    fakes = gan.sample(integer("draws", draws), seed=seed)
+    fakes = gan.sample(check_integer("draws", draws), seed=seed)
     with gan.at_rest():
         logits = gan.logits(fakes).detach()
 
@@ -118,7 +121,10 @@ class GradientEstimators(Result):
     @property
     def verdict(self) -> str:
         """Compares the variances of both estimators in one sentence."""
-        return f"The score function needs {self.ratio:.3g} times as many draws as the reparametrized gradient."
+        return (
+            f"The score-function estimator (REINFORCE) needs {self.ratio:.3g} times as many draws as the "
+            "reparametrized gradient for the same variance."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the variance of both estimators."""
@@ -149,9 +155,9 @@ def gradient_estimators(
     >>> abs(result.reparametrized - 2) < 0.05, result.ratio > 5
     (True, True)
     """
-    m, s = number("mean", mean), number("std", std, above=0)
+    m, s = check_number("mean", mean), check_number("std", std, above=0)
     generator = torch.Generator().manual_seed(check_seed(seed))
-    e = torch.randn(integer("draws", draws, least=2), generator=generator, dtype=torch.float64)
+    e = torch.randn(check_integer("draws", draws, least=2), generator=generator, dtype=torch.float64)
     z = (m + s * e).requires_grad_()
     values = function(z)
     check_vectors(values, z, what="the function")

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, integer
+from gnomon.core.inputs.checks import as_numbers, check_integer
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.autoencoder import Autoencoder
@@ -62,7 +62,7 @@ class PcaGap(Result):
 
     @property
     def excess(self) -> float:
-        """The loss minus the loss of PCA; negative if the network is better."""
+        """The autoencoder's loss minus the loss of PCA; negative if the autoencoder is better."""
         return self.loss - self.pca_loss
 
     @property
@@ -145,7 +145,7 @@ def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int
     >>> latent_knn_score(model, x, [0, 0, 0, 1, 1, 1], neighbors=2)
     1.0
     """
-    given, k = model.points(x, least=2), integer("neighbors", neighbors)
+    given, k = model.points(x, least=2), check_integer("neighbors", neighbors)
     labels = as_numbers(y, "y").long()
     if labels.shape != (len(given),):
         found = f"there are {len(given)} examples and labels of shape {tuple(labels.shape)}"
@@ -173,7 +173,10 @@ class LatentHoles(Result):
     @property
     def verdict(self) -> str:
         """States how many random latent draws decode to points far from the data."""
-        return f"{self.holes:.0%} of latent draws decode to points farther from the data than 95 % of the data are."
+        return (
+            f"{self.holes:.0%} of latent draws decode to points that are farther from the data than 95 % of the "
+            "data points are from each other."
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -211,7 +214,7 @@ def latent_holes(model: Autoencoder | VAE, data: Any, *, draws: int = 500, seed:
     """
     x = as_points(model.points(data, least=20), "data")
     with model.at_rest():
-        z = model.noise(integer("draws", draws), (model.latent,), model.generator(seed))
+        z = model.noise(check_integer("draws", draws), (model.latent,), model.generator(seed))
         decoded = model.decode(z).flatten(1).cpu().double()
     half = len(x) // 2
     radius = float(nearest_distances(x[half:], x[:half]).quantile(0.95))

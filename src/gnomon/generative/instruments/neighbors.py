@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import alike, as_points
@@ -99,7 +99,7 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
     >>> coverage(samples, data).findings == (), coverage(samples.abs(), data).findings[0].kind
     (True, 'modes-dropped')
     """
-    k = integer("neighbors", neighbors)
+    k = check_integer("neighbors", neighbors)
     a, b = as_points(samples, "samples"), as_points(data, "data", least=k + 2)
     alike(a, b)
     n, m = len(b), len(a)
@@ -128,7 +128,10 @@ class SampleMemorization(Result):
     @property
     def verdict(self) -> str:
         """Says whether the sampler repeats its training examples."""
-        detail = f"{self.copied:.1%} of samples are nearest to a training example, {self.expected:.1%} without copying"
+        detail = (
+            f"{self.copied:.1%} of samples are closer to a training example than to a held-out example; without "
+            f"copying {self.expected:.1%} would be"
+        )
         p = f"p = {self.p_value:.2g}"
         return f"The sampler copies: {detail} ({p})." if self.findings else f"No copying was found: {detail} ({p})."
 
@@ -174,7 +177,7 @@ def memorization(
     a, b, c = (as_points(x, name) for x, name in ((samples, "samples"), (train, "train"), (held_out, "held_out")))
     alike(a, b)
     alike(a, c)
-    count = integer("permutations", permutations, least=99)
+    count = check_integer("permutations", permutations, least=99)
     generator = torch.Generator().manual_seed(check_seed(seed))
     order = torch.cat([b, c])
     nearest = torch.cat(

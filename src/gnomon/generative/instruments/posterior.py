@@ -1,4 +1,4 @@
-"""Measures how far a VAE's bound is below the log density, and finds latents that carry no information.
+"""Measures how far a VAE's ELBO is below the log density, and finds latent coordinates that carry no information.
 
     gap = log p(x) - ELBO(x) = KL(q(z | x) | p(z | x)) >= IWAE_k(x) - ELBO(x)                              (1)
     a coordinate is in use if E_x KL(q(z_j | x) | N(0, 1)) is above 0.01 nats                              (2)
@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_type, integer
+from gnomon.core.inputs.checks import check_integer, check_type
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import generative as kinds
@@ -28,11 +28,11 @@ MIN_NATS_IN_USE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ElboGap(Result):
-    """Result: the gap of the bound with its sampling error, and the information in each latent coordinate, in nats.
+    """Result: the gap between log p(x) and the ELBO with its sampling error, and each latent coordinate's information.
 
     ``mean_off`` and ``covariance_off`` are the distances of the latents' mean from 0 and of their covariance from I.
 
-    >>> ElboGap(Value("gap", 0.1), -1.0, torch.tensor([1.5, 0.0]), 0.0, 0.0).used
+    >>> ElboGap(Value("gap", 0.1), -1.0, torch.tensor([1.5, 0.0]), 0.0, 0.0).informative_coordinates
     1
     """
 
@@ -43,21 +43,21 @@ class ElboGap(Result):
     covariance_off: float
 
     @property
-    def used(self) -> int:
+    def informative_coordinates(self) -> int:
         """Returns the number of latent coordinates that carry more than 0.01 nats; equation (2)."""
         return int((self.nats > MIN_NATS_IN_USE).sum())
 
     @property
     def verdict(self) -> str:
-        """Says how tight the bound is and how many latent coordinates are used."""
+        """Says how far the ELBO is below log p(x), and how many latent coordinates carry information."""
         nats = f"{float(self.nats.sum()):.3g} nats in all"
-        use = f"{self.used} of {len(self.nats)} latent coordinates carry information, {nats}"
-        return f"The bound is at least {float(self.gap.value):.3g} nats below log p(x); {use}."
+        use = f"{self.informative_coordinates} of {len(self.nats)} latent coordinates carry information, {nats}"
+        return f"The evidence lower bound (ELBO) is at least {float(self.gap.value):.3g} nats below log p(x); {use}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Returns a finding if no latent coordinate carries information."""
-        if self.used:
+        if self.informative_coordinates:
             return ()
         return (
             Finding(
@@ -73,7 +73,7 @@ class ElboGap(Result):
 
 @names_call
 def elbo_gap(vae: VAE, data: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
-    """Measures how far a VAE's bound is below the log density, and which latent coordinates are used.
+    """Measures how far a VAE's ELBO is below the log density, and which latent coordinates carry information.
 
         gap >= mean IWAE_k(x) - ELBO(x)                                                                    (1)
 
@@ -95,7 +95,7 @@ def elbo_gap(vae: VAE, data: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
     """
     check_type("vae", vae, VAE, fix="Pass a generative.VAE")
     points = vae.points(data, least=2)
-    k = integer("draws", draws, least=2)
+    k = check_integer("draws", draws, least=2)
     with vae.at_rest():
         mean, log_variance = vae.posterior(points)
         nats = gaussian_kl(mean, log_variance).mean(0).double()

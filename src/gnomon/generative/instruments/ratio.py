@@ -1,4 +1,4 @@
-"""Uses of a discriminator: density ratios, the calibration of its probabilities, a bound on a divergence.
+"""Computes density ratios, calibration and a bound on the Jensen-Shannon divergence from a trained discriminator.
 
     D = p / (p + q)    =>    p / q = D / (1 - D),    E_q D / (1 - D) = 1                                   (1)
     JS(p, q) >= log 2 + (E_p log D + E_q log(1 - D)) / 2    for every D, equal for the D of (1)            (2)
@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import alike
@@ -144,7 +144,7 @@ def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int 
     ((), 'ratio-not-calibrated')
     """
     x, y = _both(x, y)
-    count, n = integer("bins", bins), min(len(x), len(y))
+    count, n = check_integer("bins", bins), min(len(x), len(y))
     if n < 10 * count:
         raise InputError(
             f"each set has {n} examples",

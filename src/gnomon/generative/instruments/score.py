@@ -32,10 +32,10 @@ MAX_CURL_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ScoreError(Result):
-    """Result: the relative squared error of a score (1), and the rotating fraction of its derivatives (2).
+    """Result: the relative squared error of a score (1), and the antisymmetric fraction of its Jacobian (2).
 
     >>> ScoreError(0.02, 0.0, 100).verdict
-    'The score is off by 2.0% of its mean square, and 0.0% of its slopes are rotation.'
+    'The score is off by 2.0% of its mean square, and 0.0% of its Jacobian is antisymmetric (0 for ...).'
     """
 
     error: float
@@ -44,9 +44,10 @@ class ScoreError(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports both errors of the score."""
+        """Reports the error of the score, and the antisymmetric fraction of its Jacobian."""
         return (
-            f"The score is off by {self.error:.1%} of its mean square, and {self.curl:.1%} of its slopes are rotation."
+            f"The score is off by {self.error:.1%} of its mean square, and {self.curl:.1%} of its Jacobian is "
+            "antisymmetric (0 for the gradient of a density)."
         )
 
     @property
@@ -97,7 +98,7 @@ def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
 
 @names_call
 def score_curl(score: Score, x: Tensor) -> float:
-    """Returns the rotating fraction of a field's derivatives: 0 for any gradient, 1 for a pure rotation.
+    """Returns the antisymmetric fraction of a vector field's Jacobian: 0 for any gradient, 1 for a pure rotation.
 
         curl = E |J - J^T|_F^2 / (4 E |J|_F^2),    J = ds/dx                                               (1)
 

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_module, integer, number
+from gnomon.core.inputs.checks import check_integer, check_module, check_number
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
@@ -78,7 +78,7 @@ def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[
         module: any network; it is not changed.
         a: images, or one with a leading axis of 1.
         b: other images.
-        layers: names of parts whose outputs are features; by default all parts without submodules.
+        layers: names of submodules whose outputs are features; by default all parts without submodules.
 
     Hypotheses: features (n, c, ...). Reference: [gatys2016image].
     Cost: one forward pass of both.
@@ -143,7 +143,7 @@ def style_transfer(
         module: any network; it is not changed.
         content: image (1, c, h, w), the starting point.
         style: image (1, c, h, w).
-        layers: names of parts; by default all without submodules. Content is measured in the last one.
+        layers: names of submodules; by default all without submodules. Content is measured in the last one.
         weight: the weight of style.
         iterations: number of steps of Adam.
         lr: learning rate of Adam.
@@ -156,7 +156,7 @@ def style_transfer(
     0.0
     """
     check_module(module)
-    steps, lr = integer("iterations", iterations), number("lr", lr, above=0)
+    steps, lr = check_integer("iterations", iterations), check_number("lr", lr, above=0)
     content, style = finite_points(content, "content"), finite_points(style, "style")
     with preserve(module):
         with torch.no_grad():
@@ -183,8 +183,8 @@ def _features(module: nn.Module, x: Tensor, layers: Sequence[str] | None) -> dic
     names = [n for n, part in parts.items() if not list(part.children())] if layers is None else list(layers)
     unknown = [name for name in names if name not in parts]
     if unknown or not names:
-        fix = f"The parts are: {', '.join(repr(name) for name in parts if name)}"
-        raise InputError(f"the network has no part {unknown[:1]}", accepted="names of parts", fix=fix)
+        fix = f"The submodules are: {', '.join(repr(name) for name in parts if name)}"
+        raise InputError(f"the network has no submodule {unknown[:1]}", accepted="names of submodules", fix=fix)
     kept: dict[str, Any] = {}
     handles = [
         parts[name].register_forward_hook(lambda _, __, out, name=name: kept.__setitem__(name, out)) for name in names

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import alike, as_points
@@ -176,7 +176,7 @@ def permutation_test(kernel: Tensor, first: int, permutations: int, seed: int) -
     With weights w = 1/n on one set and -1/m on the other, w^T K w without its diagonal, corrected for the counts, is
     the statistic; all permutations are one product of matrices.
     """
-    count = integer("permutations", permutations, least=99)
+    count = check_integer("permutations", permutations, least=99)
     n, total = first, len(kernel)
     m = total - n
     inner = kernel - kernel.diagonal().diag()

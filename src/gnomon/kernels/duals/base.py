@@ -38,7 +38,7 @@ class AbstractDual(ABC):
         """Returns E[phi'(u) phi'(v)]; equation (2), with torch's value of phi' at corners of phi."""
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns (1) and (2); override it if both share work."""
+        """Returns the dual (1) and the dual of the derivative (2); subclasses override it if both share work."""
         return self.dual(a, b, c), self.dual_derivative(a, b, c)
 
     @abstractmethod

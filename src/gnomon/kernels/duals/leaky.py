@@ -62,7 +62,7 @@ class LeakyReLU(AbstractDual):
         return a * (odd + even)
 
     def _weights(self) -> tuple[float, float]:
-        """Returns the squared weights of x and of |x| in leaky ReLU, written as a sum of both."""
+        """Returns the squared coefficients of x and of |x| if leaky ReLU is written as a combination of both."""
         return ((1 + self.slope) / 2) ** 2, ((1 - self.slope) / 2) ** 2
 
     def _derivative(self, a: Variance, b: Variance, t: Covariance) -> Covariance:

@@ -52,7 +52,9 @@ def accepts_points(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
 
 
 def arithmetic_of(plan: LimitPlan, dtype: torch.dtype) -> type:
-    """Returns the precision in which the compiled loops compute, unless variances are extremely small or large."""
+    """Returns the floating-point type in which compiled loops compute, unless variances are extremely small or
+    large.
+    """
     return np.float32 if dtype == torch.float32 and all(map(is_piecewise_linear, plan.rules)) else np.float64
 
 
@@ -63,6 +65,6 @@ def empty_results(points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: 
 
 
 def on_both_sides(points: tuple[Tensor, Tensor], function: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
-    """Applies the function to both sets of points; computes it once if both sets are the same."""
+    """Applies a function to both sets of points; calls it only once if both sets are the same object."""
     first = function(points[0])
     return first, first if points[1] is points[0] else function(points[1])

@@ -65,7 +65,7 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
 
 @njit(**INNER)
 def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
-    """Runs one instruction: (operation, target register, source register, first statistic, first number)."""
+    """Runs one instruction, a row (operation, target register, source register, first statistic, first number)."""
     op, st, p = ins[0], ins[3], numbers[ins[4] :]
     e, t = regs[ins[1], 0, :n], regs[ins[1], 1, :n]
     if op == ADD:

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from gnomon.core.machine.threads import run_in_threads
 from gnomon.kernels.fused.base import DTYPES, CompiledPlan, arithmetic_of, empty_results, on_both_sides
+from gnomon.kernels.fused.compile_time import chain_is_loaded, dense_compile_seconds
 from gnomon.kernels.fused.instructions import Instruction, PointMoments, activation, is_piecewise_linear, moments
 from gnomon.kernels.fused.joining import fuse_relu_with_affine
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, NORMALIZE, SCALE
-from gnomon.kernels.fused.waiting import chain_is_loaded, dense_compile_seconds
 from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import DenseRule

@@ -19,7 +19,7 @@ def index(high, width, dy, dx):
 
 @njit(**INNER)
 def extent(size, d, wraps):
-    """Returns the number of positions along one axis that have a partner at displacement d."""
+    """Returns the number of positions p along one axis for which position p + d exists as well."""
     return size if wraps else size - abs(d)
 
 
@@ -109,7 +109,7 @@ def _pad(source, row, u, w, width, left, lanes, inside):
 
 @njit(**INNER)
 def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):
-    """Corrects positions at the border, at which one image has neighbors and the other has zeros."""
+    """Corrects covariances at the border, at which one image has a value and the other has padding."""
     left = ins[16]
     for piece in range(2 if inside else 1):
         first, last = (0, left if inside else width) if piece == 0 else (left + w, width)
@@ -179,7 +179,7 @@ def _blocks(source, of, target, k, begin, end, tag, weight):
 
 @njit(**INNER)
 def flat(source, ins, dy, dx, tag, out, out_at, weight):
-    """Adds the mean over all positions, which a flattening needs, if the displacement (dy, dx) is zero."""
+    """Adds the mean over all positions to a flattened output, if the displacement (dy, dx) is zero."""
     if dy != 0 or dx != 0:
         return
     lanes, at = len(tag), out_at[ins[18], 0]

@@ -1,4 +1,4 @@
-"""Computes one kernel entry after one layer, in terms of half squared distances e of the two points.
+"""Computes one kernel entry after one layer, from half the squared distance e of the two points.
 
 A pair of points with variances a, b and covariance c is carried as
 
@@ -38,8 +38,9 @@ def half_angle(e, dd, rr, k):
 
 @njit(**INNER)
 def kink(e, sa, ra, sb, rb, k):
-    """Returns the dual (3) of a piecewise linear activation and of its derivative (4), which is zero for zero
-    variance."""
+    """Returns the dual (3) of a piecewise linear activation and the dual of its derivative (4), zero for zero
+    variance.
+    """
     zero, quarter, half, one = k
     dd = (sa - sb) * (sa - sb)
     rr = ra * rb

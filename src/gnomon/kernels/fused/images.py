@@ -1,4 +1,4 @@
-"""Computes statistics of single images (each image with itself), which all pairs of images need.
+"""Computes variances of single images after every layer, which the kernels of all image pairs need.
 
 Between poolings the variances follow from the rules; at a pooling they are the plane d = 0 of the image with itself.
 Pairs are computed in pairs.py.
@@ -44,7 +44,7 @@ class PlaneProgram:
     stages: st.Stages
 
     def code(self, stage: st.Stage, code: "StageCode", lanes: int) -> np.ndarray:
-        """Returns the items of a stage as rows of integers, in the layout that planes.py documents."""
+        """Returns the instructions of a stage as rows of integers, in the layout that planes.py documents."""
         rows = [
             (op, i.target, i.source, o * lanes, n, *i.before, *i.after, *i.kernel, *i.stride, *i.dilation, *i.padding,
              int(self.stages.wraps), i.store)
@@ -161,7 +161,8 @@ def measure(programme: PlaneProgram, images: Tensor) -> Statistics:
 
 
 def _self(programme: PlaneProgram, runner: Runner, x: Tensor, room: dict[str, np.ndarray]) -> Statistics:
-    """Runs one batch of images with themselves, stage by stage; each stage gets its variances from the previous one."""
+    """Computes kernels of a batch of images with themselves, stage by stage; each stage passes variances to the
+    next."""
     own: dict[int, Tensor] = {}
     tables: list[Tensor] = []
     codes: list[StageCode] = []
@@ -185,8 +186,7 @@ def _self(programme: PlaneProgram, runner: Runner, x: Tensor, room: dict[str, np
 def _item(
     plan: LimitPlan, item: st.Item, own: dict[int, Tensor], x: Tensor, left: np.ndarray, runner: Runner, g: int
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
-    """Returns operation, statistics and numbers of one item of a stage, and stores the variances of its step in
-    ``own``."""
+    """Returns operation, statistics and numbers of one instruction, and stores its step's variances in ``own``."""
     i = item.step
     if item.op == DATA:
         own[RAW_DATA if plan.data_rule.op.window is not None else i] = (x * x).mean(1)
@@ -251,7 +251,7 @@ def _pointwise(
 def _enter(
     plan: LimitPlan, item: st.Item, own: dict[int, Tensor], left: np.ndarray, runner: Runner, g: int
 ) -> tuple[Tensor, ...]:
-    """Returns the variances of planes that enter a stage; after a pooling these are the plane of displacement zero."""
+    """Returns the variances of a stage's inputs; after a pooling, these are the covariances at displacement zero."""
     i, (h, w) = item.step, item.before
     rule = plan.rules[i]
     if not isinstance(rule, MixRule):
@@ -269,7 +269,7 @@ def _enter(
 
 
 def _apply(plan: LimitPlan, i: int, own: dict[int, Tensor]) -> Tensor:
-    """Applies the rule of step i to the variances of single images."""
+    """Applies the kernel rule of step i to the variances of single images."""
     rule = plan.rules[i]
     assert isinstance(rule, AbstractRule)  # only the data step has another rule, and it has no inputs
     selves = tuple(own[j] for j in plan.program.steps[i].inputs)
@@ -278,7 +278,7 @@ def _apply(plan: LimitPlan, i: int, own: dict[int, Tensor]) -> Tensor:
 
 
 def _pad(item: st.Item) -> int:
-    """Returns the buffer size of a convolution: twice the padded plane, and one row of vertical sums."""
+    """Returns the buffer size of a convolution: twice the size of a padded plane with one row of vertical sums."""
     rows, width = (
         (a - 1) * s + (k - 1) * d + 1
         for a, s, k, d in zip(item.after, item.stride, item.kernel, item.dilation, strict=True)

@@ -43,7 +43,7 @@ class PointMoments:
 
 
 def moments(plan: LimitPlan, x: Tensor) -> PointMoments:
-    """Applies the rules of all steps to single points x, and returns the second moments after every step."""
+    """Returns the second moments of single points x after every step, by the kernel rules of the steps."""
     own: list[Tensor] = []
     measured: list[Tensor | None] = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
@@ -100,7 +100,7 @@ def is_piecewise_linear(rule: object) -> bool:
 
 
 def _scales(dual: AbstractDual) -> tuple[AbstractDual, float, float]:
-    """Splits an activation into (g, outer, inner) with outer * g(inner * x) + shift; the shift changes no distance."""
+    """Splits an activation outer * g(inner * x) + shift into (g, outer, inner); the shift changes no distance."""
     return (dual.inner, dual.outer_scale, dual.inner_scale) if isinstance(dual, Scaled) else (dual, 1.0, 1.0)
 
 

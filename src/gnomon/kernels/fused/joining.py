@@ -1,4 +1,4 @@
-"""Merges ReLUs with the affine layers after them, and bounds the angles that they can see.
+"""Merges ReLUs with the affine layers after them, and bounds the angles between their inputs.
 
 After a ReLU covariances are not negative, and affine layers keep it so. With rho the least correlation before a ReLU
 and k(rho) that after it (duals/relu.py), an affine layer with weights and biases brings, for angles x, y of the points
@@ -74,7 +74,7 @@ def _after(rho: float, share: Tensor) -> float:
 
 
 def _one(kink: Instruction, layer: Instruction, g: float, largest: float) -> Instruction:
-    """Returns the single instruction that computes a ReLU and the affine layer after it."""
+    """Returns one instruction that computes a ReLU together with the affine layer after it."""
     (s, r), (u,), (w2, share) = kink.statistics, layer.statistics, layer.numbers
     top = next((level for level in LEVELS if largest <= level), 0.5)
     return Instruction(

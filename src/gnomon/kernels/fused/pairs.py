@@ -15,9 +15,9 @@ from torch import Tensor
 
 from gnomon.core.machine.threads import run_in_threads
 from gnomon.kernels.fused.base import CompiledPlan, arithmetic_of, empty_results, on_both_sides
+from gnomon.kernels.fused.compile_time import convolution_compile_seconds, planes_are_loaded
 from gnomon.kernels.fused.images import PlaneProgram, Runner, Statistics, Uncovered, measure
 from gnomon.kernels.fused.instructions import is_piecewise_linear
-from gnomon.kernels.fused.waiting import convolution_compile_seconds, planes_are_loaded
 from gnomon.kernels.rules.normalization import DropoutRule
 
 FLOAT64_DISTANCE = 1e-4
@@ -58,7 +58,7 @@ class Work:
         return last[: self.runner.lanes].astype(np.float64), last[self.runner.lanes :].astype(np.float64)
 
     def row(self, x: np.ndarray, groups: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Computes one image, repeated in all vector lanes, against all groups of images."""
+        """Computes kernels of one image, repeated in all vector lanes, with all groups of images."""
         found = self.runner.sweep(self.codes, self.numbers, x, groups, room)
         return found[:, 0].reshape(-1).astype(np.float64), found[:, 1].reshape(-1).astype(np.float64)
 
@@ -173,17 +173,17 @@ def _compute(
     if fast.runner.flat:
         return _by_rows(fast, sides, finish, room, symmetric)
 
-    def packed(start: int, rooms: Any) -> int:
+    def pack_results(start: int, rooms: Any) -> int:
         i, j = _pairs(np.arange(start, min(start + lanes, total)), len(cols), symmetric)
         x, y = (_gather(fast.table, side[np.resize(at, lanes)]) for side, at in ((rows, i), (cols, j)))
         return finish(i, j, fast.values(x, y, rooms[0]), rooms)
 
     total = len(rows) * (len(rows) - 1) // 2 if symmetric else len(rows) * len(cols)
-    return sum(run_in_threads(packed, range(0, total, lanes), room, "pairs of images"))
+    return sum(run_in_threads(pack_results, range(0, total, lanes), room, "pairs of images"))
 
 
 def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room: Any, symmetric: bool) -> int:
-    """Computes one image against groups of other images, whose statistics were gathered before."""
+    """Computes kernels of one image with groups of other images, whose variances are already known."""
     rows, cols = sides
     lanes = fast.runner.lanes
     groups = np.stack([_gather(fast.table, np.resize(cols[s : s + lanes], lanes)) for s in range(0, len(cols), lanes)])

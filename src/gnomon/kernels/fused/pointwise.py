@@ -23,7 +23,7 @@ from gnomon.kernels.fused.formulas import angle_terms, error_function, kink
 
 
 def at(values, q):
-    """Returns entry q of a vector, or the number itself if ``values`` is a number."""
+    """Returns entry q if ``values`` is a vector, or ``values`` itself if it is a number."""
     raise NotImplementedError  # compiled code calls the overload below instead
 
 
@@ -134,7 +134,7 @@ def normalize(e, t, la, ga, lb, gb):
 
 @njit(**INNER)
 def dropout(e, t, ha, hb, excess, own, k):
-    """Applies dropout, equation (6); ``own`` is the index at which both sides are one point (-1: none, -2: all)."""
+    """Applies dropout, equation (6); ``own`` is the index of the pair of a point with itself (-1: none, -2: all)."""
     use_wide_vectors()
     for q in range(len(e)):
         same = q == own or own == -2

@@ -61,7 +61,7 @@ def _rectify(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
     if e.dtype != types.float32:
         return lambda e, t, sa, ra, ua, sb, rb, ub, numbers, k: _acute(e, t, sa, ra, ua, sb, rb, ub, numbers, k[2], k)
 
-    def chosen(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
+    def choose_polynomial(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
         if numbers[3] > k[1]:
             _acute(e, t, sa, ra, ua, sb, rb, ub, numbers, k[2], k)
         elif numbers[3] == k[1]:
@@ -69,4 +69,4 @@ def _rectify(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
         else:
             _eighth(e, t, sa, ra, ua, sb, rb, ub, numbers, k[1] * k[2], k)
 
-    return chosen
+    return choose_polynomial

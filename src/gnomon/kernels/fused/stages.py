@@ -30,7 +30,7 @@ ONE = (1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One instruction on displacement planes for step ``step``; ``store`` says where it writes or reads planes."""
+    """One instruction on displacement planes for step ``step``; ``store`` is the storage that it writes or reads."""
 
     op: int
     step: int
@@ -102,7 +102,7 @@ def displacements(stages: Stages, *, alone: bool) -> list[np.ndarray]:
 
 
 def places(stage: Stage, planes: np.ndarray, lanes: int, *, wraps: bool) -> tuple[np.ndarray, int]:
-    """Returns the place of each plane that enters a stage, by (store, displacement), and the size of the storage."""
+    """Returns the index of each plane that enters a stage, by (store, displacement), and the number of planes."""
     width = max((2 * h - 1) * (2 * w - 1) for h, w in stage.stores)
     at, size = np.full((len(stage.stores), width), -1, np.int64), 0
     for b, (h, w) in enumerate(stage.stores):
@@ -120,7 +120,7 @@ def grid_of(shape: tuple[int, ...]) -> Grid:
 
 
 class _Maker:
-    """Builds the stages step by step; ``value`` holds the stage and register of each step's result."""
+    """Divides a plan into stages, step by step; ``value`` holds the stage and register of each step's result."""
 
     def __init__(self, plan: LimitPlan) -> None:
         self.plan = plan
@@ -146,7 +146,7 @@ class _Maker:
         return made
 
     def _data(self, i: int, rule: DataRule) -> None:
-        """Adds the data; if the plan stores patches, adds the data and their convolution instead."""
+        """Appends the instructions that load the data, and their convolution if the plan stores image patches."""
         step, window = self.plan.program.steps[i], rule.op.window
         grid = grid_of(step.grid if window is None else raw_grid(self.plan))
         channels = step.channels if window is None else step.channels // prod(window.kernel)
@@ -244,7 +244,7 @@ class _Maker:
         self.value[i] = (stage, target)
 
     def _leave(self, item: Item, stage: int, *, corrected: bool) -> None:
-        """Ends the current stage, and makes the value of this instruction available in the next stage."""
+        """Ends the current stage, and passes the result of this instruction to the next stage."""
         if len(self.stages) == stage + 1:
             self.stages.append(Stage())
         after = self.stages[stage + 1]
@@ -283,7 +283,7 @@ def _grows(plan: LimitPlan) -> bool:
 
 
 def _windows(plan: LimitPlan) -> list[tuple[ConvolutionWindow, tuple[int, ...], tuple[int, ...]]]:
-    """Returns the windows of all convolutions, with the grids before and after."""
+    """Returns kernel window, input grid and output grid of every convolution."""
     steps = plan.program.steps
     found = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
     data = plan.data_rule.op.window
@@ -322,7 +322,9 @@ def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> G
 
 
 def _needs(item: Item, wanted: set[Grid], wraps: bool) -> set[Grid]:
-    """Returns the displacements needed before the end of a stage for the displacements wanted after it."""
+    """Returns the displacements that a stage must compute so that the next stage has the displacements that it
+    needs.
+    """
     (h, w), (ky, kx), (sy, sx) = item.before, item.kernel, item.stride
     if item.op == FLAT:
         return {(0, 0)}

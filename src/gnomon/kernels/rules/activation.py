@@ -30,8 +30,7 @@ class ActivationRule(AbstractRule):
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns the self-covariances that the rule needs: the variance at each position (False), not all pairs of
-        positions."""
+        """Returns False: of each point's covariance with itself, the rule needs only the variance at each position."""
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:

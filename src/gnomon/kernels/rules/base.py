@@ -24,7 +24,7 @@ class KernelPair:
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """The state of the computation in which a rule runs: batch axes, requested form, statistics of both points.
+    """What a rule knows when it runs: batch axes, whether all pairs of positions are needed, statistics of both points.
 
     ``batch`` counts the batch axes, ``full`` says which form the result must have, ``left`` and ``right`` are the
     statistics of the two sides, ``same`` marks pairs that are one and the same sample (None: all of them are).
@@ -38,7 +38,9 @@ class RuleContext:
     same: Tensor | None
 
     def sides(self, rank: int) -> tuple[Tensor, Tensor]:
-        """Returns the statistics of both sides, shaped to broadcast against covariances of a grid of ``rank`` axes."""
+        """Returns the statistics of both points, shaped to broadcast against covariances of a grid with ``rank``
+        axes.
+        """
         assert self.left is not None and self.right is not None  # the plan always measures what a rule needs
         a, b = self.left, self.right
         if self.batch == 2:
@@ -53,13 +55,15 @@ class AbstractRule(ABC):
     """The interface of kernel rules: each computes covariances after one step from covariances before it."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns for each input whether it must hold all pairs of positions, given whether the output does
-        (``full``)."""
+        """Returns, per input, whether the rule needs covariances of all pairs of positions to compute an output of form
+        ``full``.
+        """
         return (full,)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns for each input which self-covariance the statistics need: full (True), variances (False), or none
-        (None)."""
+        """Returns, per input, the covariance of a point with itself that statistics need: full (True), variances
+        (False), None.
+        """
         return (None,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:

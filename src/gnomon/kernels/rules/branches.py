@@ -20,7 +20,7 @@ class WeightedRule(AbstractRule):
     weights: tuple[float, ...]
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns for every input that it needs the form of the output: all pairs of positions, or equal positions."""
+        """Returns ``full`` for every input: inputs need all pairs of positions exactly if the output does."""
         return (full,) * len(self.weights)
 
     def watches(self) -> tuple[bool | None, ...]:
@@ -43,7 +43,7 @@ class StackRule(AbstractRule):
     rank: int
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns for every input that it needs the form of the output: all pairs of positions, or equal positions."""
+        """Returns ``full`` for every input: inputs need all pairs of positions exactly if the output does."""
         return (full,) * self.count
 
     def watches(self) -> tuple[bool | None, ...]:

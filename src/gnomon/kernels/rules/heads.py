@@ -40,7 +40,7 @@ class HeadsRule(AbstractRule):
         return (True, True, True, False) if self.padded else (True, True, True)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns which self-covariances are needed: full ones of queries and keys."""
+        """Returns that the covariances of queries and keys with themselves are needed for all pairs of positions."""
         return (None, True, True, None) if self.padded else (None, True, True)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:

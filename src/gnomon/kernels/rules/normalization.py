@@ -26,8 +26,7 @@ class NormalizeRule(AbstractRule):
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns the self-covariances that the rule needs: the variance at each position (False), not all pairs of
-        positions."""
+        """Returns False: of each point's covariance with itself, the rule needs only the variance at each position."""
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:

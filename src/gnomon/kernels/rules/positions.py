@@ -93,7 +93,7 @@ class AttendRule(AbstractRule):
         return True, False
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns which self-covariances are needed: the full one that determines the logits."""
+        """Returns that the covariance of the logits' input with itself is needed for all pairs of positions."""
         return None, True
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:

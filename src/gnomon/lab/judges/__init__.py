@@ -1,7 +1,7 @@
 """Judges, one per file: functions that compare prediction with measurement under a stated tolerance.
 
 A tolerance comes from the floating-point type (``rounding``), from a stated confidence over samples (``confidence``),
-or from the theorem itself (``within``, with the reason in ``because``). A judge says "inconclusive" where agreement
+or from the theorem itself (``within``, with the reason in ``because``). A judge says "inconclusive" if agreement
 would prove nothing because the measurement is too coarse.
 """
 

@@ -22,11 +22,12 @@ def bounded_by(
     """Returns a judge that checks a bound in every case; equation (1).
 
     Args:
-        side: "above" where the prediction is an upper bound, "below" for a lower one.
-        rounding: the number c of roundings of the longer computation; dtype that of the less exact one.
+        side: "above" if the prediction is an upper bound, "below" if it is a lower bound.
+        rounding: the number c of roundings of the longer computation; dtype: floating-point type of the less exact
+            computation.
         tight: the statement also says that the bound is nearly reached: the largest o / p (or p / o) is at least this.
 
-    Hypotheses: numbers of one sign where ``tight`` is asked for.
+    Hypotheses: numbers of one sign if ``tight`` is given.
     Reference: [higham2002accuracy].
     Cost: one pass over the numbers.
 
@@ -43,7 +44,8 @@ def bounded_by(
         share = reached_share(p, o, above=side == "above")
         loose = tight > 0 and not (share or 0.0) >= tight
         reason = _reason(side, broken, int(p.size), share)
-        reason = f"{reason.rstrip('.')}, but the claim says that {tight:g} of it is reached." if loose else reason
+        if loose:
+            reason = f"{reason.rstrip('.')}, but the claim says that {tight:g} of the bound is reached."
         values = (Value("cases", int(p.size)), Value("broken", broken))
         return Judgment(
             decide(not broken and not loose, True), reason, values, measured_against_predicted(p, o), True, share

@@ -2,7 +2,7 @@
 
     |mean(o) - p| <= t s / sqrt(m) + within,    t the quantile of Student's t at the stated confidence         (1)
 
-The judgment is inconclusive where the interval is wider than ``resolution`` times the prediction's size: then agreement
+The judgment is inconclusive if the interval is wider than ``resolution`` times the prediction's size: then agreement
 could not be distinguished from a wrong constant.
 Hypotheses: independent repetitions whose mean is nearly Gaussian. Reference: [student1908probable].
 """

@@ -2,7 +2,7 @@
 
     holds      mean(o) + t s / sqrt(m) <= p        refuted    mean(o) - t s / sqrt(m) > p                     (1)
 
-In between the bound may be met with equality: it holds to ``resolution`` where the interval is that narrow, and is
+In between the bound may be met with equality: it holds to ``resolution`` if the interval is that narrow, and is
 inconclusive otherwise. For repetitions that are only 0 or 1 the interval is the exact binomial one.
 Hypotheses: independent repetitions. References: [student1908probable], [clopper1934use].
 """

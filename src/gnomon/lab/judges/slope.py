@@ -2,8 +2,8 @@
 
     log y = s log x + c + noise,    |s - p| <= t se(s) + within                                               (1)
 
-With one curve, se(s) is that of the least-squares line, which takes scatter around the line for noise. With
-repetitions, the slope is fitted to each and se(s) is that of their mean.
+With one curve, se(s) is the standard error of the least-squares slope, which takes scatter around the line for noise.
+With repetitions, the slope is fitted to each curve and se(s) is the standard error of the mean slope.
 
 Where y = c x^s (1 + a x^q + ...) with a known q, the correction is fitted as well, and no error needs to be allowed for
 it. With repetitions the wider of two intervals is taken: the spread of the slopes, and the scatter of the mean curve
@@ -83,7 +83,9 @@ def rate_is(
         reason = (
             f"Predicted slope {p:g}, measured {slope:.3f} ± {half:.3f} ({100 * confidence:g} % confidence){allowed}."
         )
-        reason += " This is inconclusive: the interval is too wide, or x covers less than a factor 4." if coarse else ""
+        reason += (
+            " The test is inconclusive: the interval is too wide, or x covers less than a factor 4." if coarse else ""
+        )
         values = (
             Value("slope", slope, Interval(slope - half, slope + half, confidence), "estimate"),
             Value("predicted slope", p),

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array, as_tensor
-from gnomon.core.inputs.checks import as_numbers, check_real, integer, number
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_real
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 from gnomon.core.results import Axis, Histogram, Plot, Result
@@ -202,7 +202,7 @@ def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
         raise InputError(f"y must have shape (n,) or (n, k) with n at least 1, but it has shape {shape}")
     if not bool(targets.isfinite().all()):
         raise NotFiniteError("y holds numbers that are not finite", accepted="finite data", fix="Drop those points")
-    if not number("ridge", ridge) >= 0:
+    if not check_number("ridge", ridge) >= 0:
         raise out_of_range("ridge", "a finite number of at least 0", ridge)
     matrix = isinstance(kernel, Array) or not callable(kernel)
     source = as_square_matrix(kernel).detach().cpu() if matrix else cast(TileFunction, kernel)
@@ -254,11 +254,11 @@ def memory_budget(memory: int | None) -> int:
     >>> memory_budget(1_000_000)
     1000000
     """
-    return int(SHARE_OF_FREE_MEMORY * free_bytes()) if memory is None else integer("memory", memory)
+    return int(SHARE_OF_FREE_MEMORY * free_bytes()) if memory is None else check_integer("memory", memory)
 
 
 def _part(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Returns matrix[rows][:, columns], as a view if both are consecutive, and never a copy larger than the tile."""
+    """Returns the tile matrix[rows][:, columns]: a view if rows and columns are consecutive, otherwise a copy."""
     if all(
         int(index[-1] - index[0]) + 1 == len(index) and bool((index.diff() == 1).all()) for index in (rows, columns)
     ):

@@ -7,7 +7,7 @@ from shutil import disk_usage
 from typing import Any
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes
 from gnomon.core.results import Result
 from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, AbstractSolver, memory_budget
@@ -65,7 +65,7 @@ def choose_solver(
     >>> type(choose_solver(1_000_000, memory=12 * 2**30).solver).__name__
     'Nystrom'
     """
-    n = integer("n", n)
+    n = check_integer("n", n)
     room, size = memory_budget(memory), BYTES_PER_FLOAT64 * n * n
     fits = f"their kernel takes {format_bytes(size)} of {format_bytes(room)}"
     if size <= room and n <= CUBE:

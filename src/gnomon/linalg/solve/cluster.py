@@ -67,7 +67,7 @@ def require_dask() -> Any:
 
 @dataclass(slots=True, eq=False)
 class Workers:
-    """The workers of a client and the object they share; ``held`` is the shared object on the workers.
+    """The workers of a Dask client, and one object that all of them hold (``held``).
 
     ``progress`` says in words what has been done, for the case that it is lost.
     """
@@ -104,18 +104,18 @@ class Workers:
         return self.held is None or self.held.status != "finished"
 
     def forget(self) -> None:
-        """Treats the shared object as lost."""
+        """Marks the object shared with the workers as lost, so that it is sent again."""
         self.held = None
 
     @property
     def lost_data_error(self) -> type[BaseException]:
-        """The exception that a client raises if data that its pieces need is no longer on the cluster."""
+        """Returns the exception class that a Dask client raises if data on the cluster are lost."""
         kind: type[BaseException] = require_dask().CancelledError
         return kind
 
     @property
     def width(self) -> int:
-        """The number of pieces to send to the workers ahead of their results."""
+        """The number of pieces of work that the workers hold at a time."""
         return PIECES_PER_THREAD * max(1, sum(self.threads.values()))
 
     @property

@@ -28,7 +28,7 @@ from torch import Tensor
 
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, names_call
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.machine.memory import format_bytes
 from gnomon.linalg.solve.base import (
     BYTES_PER_FLOAT64,
@@ -99,7 +99,7 @@ class Direct(AbstractSolver):
         """Writes the Cholesky factor into the lower triangle of buffer.T, and returns the jitter that was added."""
         unit = float(np.abs(diagonal).mean()) or 1.0
         amounts = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + JITTER_POWERS))]
-        for added in amounts if self.jitter is None else [number("jitter", self.jitter)]:
+        for added in amounts if self.jitter is None else [check_number("jitter", self.jitter)]:
             np.fill_diagonal(buffer, diagonal + added)
             _, info = lapack.dpotrf(buffer.T, lower=1, clean=0, overwrite_a=1)
             if info == 0 and np.isfinite(buffer.diagonal()).all():

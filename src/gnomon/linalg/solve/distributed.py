@@ -25,7 +25,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array, as_array
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, AbstractSolver, Kernel, KernelSystem, Solution, kernel_system
 from gnomon.linalg.solve.cluster import Piece, Workers, connect_client, require_dask, row_ranges
 from gnomon.linalg.solve.gradient import ConjugateGradient
@@ -66,7 +66,7 @@ class Distributed(AbstractSolver):
     @names_call
     def __post_init__(self) -> None:
         if self.rows is not None:
-            integer("rows", self.rows)
+            check_integer("rows", self.rows)
 
     @names_call("linalg.solve.Distributed(cluster, method).solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102

@@ -89,7 +89,9 @@ class ConjugateGradient(AbstractSolver):
 def recursion(
     product: Map, apply: Map, y: Float[Tensor, "n k"], goal: Float[Tensor, " k"], limit: int
 ) -> tuple[Float[Tensor, "n k"], int]:
-    """Runs conjugate gradients from zero until every output's residual is below its goal, or the limit is reached."""
+    """Runs conjugate gradients from zero until the residual of every output is small enough, or the limit is
+    reached.
+    """
     c, r = torch.zeros_like(y), y.clone()
     z = apply(r)
     p, rz, count = z, (r * z).sum(0), 0
@@ -129,7 +131,7 @@ def _not_converged(solution: Solution, tolerance: float, limit: int) -> NotConve
     reached = f"the relative residual is {solution.residual:.1e} after {solution.iterations} iterations"
     fix = "Raise the ridge, the tolerance, the rank of the preconditioner or the limit; or use Direct() if n^2 fits"
     accepted = f"a condition number under about {limit**2:.0e}"
-    return NotConvergedError(f"{reached}, over {tolerance:.0e}", accepted=accepted, fix=fix, reached=solution)
+    return NotConvergedError(f"{reached}, more than {tolerance:.0e}", accepted=accepted, fix=fix, reached=solution)
 
 
 def _check_curvature(curvature: Tensor) -> None:

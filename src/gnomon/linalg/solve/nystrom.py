@@ -37,7 +37,7 @@ from torch import Tensor
 
 from gnomon.core.errors import BudgetError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.machine.memory import format_bytes
 from gnomon.linalg.cholesky import cholesky, factor_with_least_jitter
 from gnomon.linalg.solve.base import (
@@ -81,7 +81,7 @@ class Nystrom(AbstractSolver):
     @names_call
     def __post_init__(self) -> None:
         for name, value in (
-            ("m", integer("m", self.m)),
+            ("m", check_integer("m", self.m)),
             ("seed", check_seed(self.seed)),
         ):
             object.__setattr__(self, name, value)
@@ -98,7 +98,7 @@ class Nystrom(AbstractSolver):
 
     @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
     def stream(self, system: KernelSystem) -> "tuple[RowStream, float]":
-        """Returns the factorized centers, ready to process rows, and the jitter of their factorization."""
+        """Returns the stream of rows with the factorized kernel of the centers, and the jitter of the factorization."""
         n = len(system.y)
         support = random_rows(n, self.m, self.seed) if self.centers is None else _checked_centers(self.centers, n)
         inner = cholesky(system.tile(support, support))

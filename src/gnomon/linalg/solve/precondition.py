@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.linalg.cholesky import cholesky
 from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, KernelSystem, as_slice, memory_budget, row_blocks, tile_bytes
 
@@ -159,4 +159,4 @@ def random_rows(n: int, m: int, seed: int) -> Tensor:
 
 
 def _check(name: str, rank: int) -> None:
-    integer("rank", rank)
+    check_integer("rank", rank)

@@ -43,7 +43,7 @@ from torch import Tensor
 
 from gnomon.core.errors import BudgetError, names_call, out_of_range
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.machine.memory import format_bytes
 from gnomon.linalg.solve.base import (
     BYTES_PER_FLOAT64,
@@ -93,7 +93,7 @@ class Tiles(AbstractSolver):
             accepted = "torch.float64 or torch.float32"
             raise out_of_range("dtype", accepted, self.dtype)
         if self.side is not None:
-            integer("side", self.side)
+            check_integer("side", self.side)
 
     @names_call("linalg.solve.Tiles(path).solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
@@ -187,7 +187,7 @@ def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarr
 
 
 def _probe(system: KernelSystem, memory: int | None) -> np.ndarray:
-    """Returns at most 8 columns of the kernel at evenly spaced points, by which a store recognizes its data."""
+    """Returns at most 8 evenly spaced columns of the kernel; a store compares them to notice other data."""
     n = len(system.y)
     columns = torch.linspace(0, n - 1, min(PROBED_COLUMNS, n)).long()
     entries = torch.empty(n, len(columns), dtype=torch.float64)

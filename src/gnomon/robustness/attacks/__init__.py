@@ -1,8 +1,8 @@
 """Adversarial attacks, one family of attacks per file, and the functions that run them."""
 
 from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
+from gnomon.robustness.attacks.attack_order import MostVulnerableFirst, SampleFirst
 from gnomon.robustness.attacks.base import AbstractAttack
-from gnomon.robustness.attacks.closest import MostVulnerableFirst, SampleFirst
 from gnomon.robustness.attacks.deepfool import DeepFool
 from gnomon.robustness.attacks.gradient import FGSM, PGD
 from gnomon.robustness.attacks.minimum import MinimumNorm

@@ -21,8 +21,8 @@ from gnomon.core.machine.budget import check_time
 from gnomon.core.metrics import margin_over_others, predicted_classes
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
+from gnomon.robustness.attacks.straight_through import StraightThrough
 from gnomon.robustness.attacks.threat import Threat
-from gnomon.robustness.attacks.through import StraightThrough
 
 __all__ = [
     "AbstractAttack",
@@ -47,7 +47,7 @@ class AttackedModel:
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> classifier = AttackedModel(net)
-    >>> with classifier.attacked():
+    >>> with classifier.attack_mode():
     ...     classifier.right(torch.zeros(1, 2), torch.tensor([0])).tolist()
     [True]
     """
@@ -56,7 +56,7 @@ class AttackedModel:
         self.module, self.through, self.queries = module, through, 0
 
     @contextmanager
-    def attacked(self) -> Any:
+    def attack_mode(self) -> Any:
         """Context in which the module is in eval mode and its parameters need no gradients; restores both."""
         wanted = [(p, p.requires_grad) for p in self.module.parameters()]
         try:
@@ -86,7 +86,9 @@ class AttackedModel:
         return predicted_classes(self.all_scores(x)) == y
 
     def slope(self, x: Tensor, y: Tensor, score: Score) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns the loss, its gradient for the inputs, and whether each example is still classified as y."""
+        """Returns the loss, its gradient with respect to the inputs, and whether each example is still classified as
+        y.
+        """
         check_time("queries of the network", self.queries, None)
         with torch.enable_grad():
             leaf = x.detach().requires_grad_()

@@ -23,7 +23,7 @@ from gnomon.core.inputs.classes import are_classes, targets_as_numbers
 from gnomon.core.inputs.source import source
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
-from gnomon.core.modules.saved import bytes_saved_for_backward, examples_that_fit
+from gnomon.core.modules.saved_bytes import bytes_saved_for_backward, examples_that_fit
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.robustness.attacks.apgd import APGD
@@ -95,7 +95,7 @@ def examples_to_attack(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
     if not are_classes(y):
         found = f"y has shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(found, accepted="class labels", fix="Pass classes as integers 0, 1, ...")
-    with AttackedModel(module).attacked() as classifier:
+    with AttackedModel(module).attack_mode() as classifier:
         scores = classifier.all_scores(x[:CHECKED_EXAMPLES])
         targets_as_numbers(y, outputs=scores.shape[1])  # raises an error for labels out of range
     if not bool(scores.isfinite().all()):
@@ -141,7 +141,7 @@ def attack(
     check_bounds(x, threat)
     method = APGD() if method is None else method
     generator = torch.Generator().manual_seed(check_seed(seed))
-    with AttackedModel(module).attacked() as classifier:
+    with AttackedModel(module).attack_mode() as classifier:
         clean = classifier.right(x, y)
         z = x.clone()
         _run(method, classifier, x, y, z, clean, threat, generator)
@@ -181,7 +181,7 @@ def minimal_distance(
     check_bounds(x, threat)
     method = MinimumNorm() if method is None else method
     generator = torch.Generator().manual_seed(check_seed(seed))
-    with AttackedModel(module).attacked() as classifier:
+    with AttackedModel(module).attack_mode() as classifier:
         clean = classifier.right(x, y)
         z = x.clone()
         _run(method, classifier, x, y, z, clean, threat, generator)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import out_of_range
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.results.record import Record
 
 __all__ = ["Threat", "example_dot", "example_norms", "broadcast_per_example"]
@@ -38,11 +38,11 @@ class Threat(Record):
     @classmethod
     def of(cls, eps: Any, norm: Any, bounds: Any) -> "Threat":
         """Checks the options eps, norm and bounds of an attack, and returns the threat model."""
-        eps = number("eps", eps, above=0)
+        eps = check_number("eps", eps, above=0)
         if norm not in ("inf", "2"):
             raise out_of_range("norm", '"inf" or "2"', norm)
         try:
-            low, high = (number("bounds", b) for b in bounds)
+            low, high = (check_number("bounds", b) for b in bounds)
         except (TypeError, ValueError) as error:
             raise out_of_range("bounds", "two numbers such as (0, 1)", bounds) from error
         if not low < high:

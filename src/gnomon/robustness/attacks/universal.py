@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import binomial_interval
@@ -92,12 +92,12 @@ def universal_perturbation(
     >>> universal_perturbation(net, data, eps=0.1, iterations=3).perturbation.shape
     torch.Size([2])
     """
-    threat, steps = Threat.of(eps, norm, bounds), integer("iterations", iterations)
+    threat, steps = Threat.of(eps, norm, bounds), check_integer("iterations", iterations)
     x, _ = examples_to_attack(module, data)
     seen = x if test is None else examples_to_attack(module, test)[0]
     check_bounds(x, threat)
     generator = torch.Generator().manual_seed(check_seed(seed))
-    with AttackedModel(module).attacked() as classifier:
+    with AttackedModel(module).attack_mode() as classifier:
         decided, v = classifier.all_scores(x).argmax(1), torch.zeros_like(x[:1])
         # no bounds: these apply to perturbed inputs, not to the perturbation itself
         whole = Threat(threat.eps, threat.norm, -torch.inf, torch.inf)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.modules.layer_classes import CONVOLUTIONS
-from gnomon.program.piecewise_linear import Graph, GraphStep
+from gnomon.program.piecewise_linear import PiecewiseLinearGraph, PiecewiseLinearStep
 from gnomon.robustness.certificates.region import PerturbationRegion
 
 __all__ = ["Box", "lower_bounds"]
@@ -24,13 +24,15 @@ Box = tuple[Tensor, Tensor]
 
 
 @torch.no_grad()
-def lower_bounds(graph: Graph, region: PerturbationRegion, boxes: list[Box], number: int, rows: Tensor) -> Tensor:
+def lower_bounds(
+    graph: PiecewiseLinearGraph, region: PerturbationRegion, boxes: list[Box], number: int, rows: Tensor
+) -> Tensor:
     """Returns lower bounds of inner products <row, output of a step> over a region; rows (n, s, ...), result (n, s).
 
     Cost: a backward pass for each row of each example.
 
-    >>> from gnomon.program.piecewise_linear import read_graph
-    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1))
+    >>> from gnomon.program.piecewise_linear import read_piecewise_linear
+    >>> graph = read_piecewise_linear(nn.ReLU(), torch.zeros(1, 1))
     >>> region = PerturbationRegion.of(torch.ones(1, 1), torch.full((1,), 0.5), "inf", (-9.0, 9.0))
     >>> boxes = [(region.low, region.high), (region.low, region.high)]
     >>> float(lower_bounds(graph, region, boxes, 1, torch.ones(1, 1, 1)))  # relu is the identity here
@@ -54,7 +56,7 @@ def lower_bounds(graph: Graph, region: PerturbationRegion, boxes: list[Box], num
     return total + region.least(coefficients[0]) if 0 in coefficients else total
 
 
-def _pull_back(step: GraphStep, a: Tensor, like: list[Tensor]) -> tuple[list[Tensor], Tensor]:
+def _pull_back(step: PiecewiseLinearStep, a: Tensor, like: list[Tensor]) -> tuple[list[Tensor], Tensor]:
     """Passes coefficients back through an affine step A z + b: returns a A and <a, b>; equation (1)."""
     layer = step.layer
     if isinstance(layer, nn.Linear):
@@ -75,7 +77,7 @@ def _pull_back(step: GraphStep, a: Tensor, like: list[Tensor]) -> tuple[list[Ten
 
 
 def _constant(a: Tensor, bias: Tensor | None, axis: int) -> Tensor:
-    """Returns <a, b> for a bias b along one axis of a layer's output; axis 2 holds the channels."""
+    """Returns the inner products of coefficients a with a layer's bias b; axis 2 of a holds the channels."""
     if bias is None:
         return a.new_zeros(a.shape[:2])
     return (a.movedim(axis, 2).flatten(3).sum(3) if a.dim() > 3 else a) @ bias
@@ -102,8 +104,8 @@ def _relu(slope: float, a: Tensor, box: Box) -> tuple[list[Tensor], Tensor]:
     return [a * torch.where(a > 0, below, k)], shift  # (2)
 
 
-def _max(step: GraphStep, a: Tensor, box: Box, outer: Box) -> tuple[list[Tensor], Tensor]:
-    """Returns linear bounds of max-pool: below, its most certain input; above, its largest upper bound."""
+def _max(step: PiecewiseLinearStep, a: Tensor, box: Box, outer: Box) -> tuple[list[Tensor], Tensor]:
+    """Returns linear bounds of a max-pool: the input with the largest lower bound, and the largest upper bound."""
     layer = step.layer
     assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
     pool = nn.functional.max_pool1d if isinstance(layer, nn.MaxPool1d) else nn.functional.max_pool2d

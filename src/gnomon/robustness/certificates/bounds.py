@@ -19,14 +19,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import BudgetError, InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
 from gnomon.core.machine.progress import Progress
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.saved import examples_that_fit
+from gnomon.core.modules.saved_bytes import examples_that_fit
 from gnomon.core.results.record import Record
-from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
+from gnomon.program.piecewise_linear import PiecewiseLinearGraph, PiecewiseLinearStep, read_piecewise_linear
 from gnomon.robustness.attacks.run import check_bounds
 from gnomon.robustness.attacks.threat import Threat
 from gnomon.robustness.certificates.backward import Box, lower_bounds
@@ -70,12 +70,12 @@ def output_bounds(
     *,
     norm: str = "inf",
     bounds: tuple[float, float] = (0, 1),
-    most: int = MAX_LINEARLY_BOUNDED_UNITS,
+    max_linear_units: int = MAX_LINEARLY_BOUNDED_UNITS,
 ) -> StepBounds:
     """Bounds the outputs of a network for all inputs within eps of each example, by linear bounds; equation (1).
 
-    ``most`` limits the units of undecided sign in a step that get linear bounds; a step with more keeps its intervals.
-    A smaller number is faster and looser; 0 uses intervals everywhere except for the outputs.
+    ``max_linear_units`` limits the units of undecided sign in a step that get linear bounds; a step with more keeps its
+    intervals. A smaller number is faster and looser; 0 uses intervals everywhere except for the outputs.
 
     Hypotheses: see the module. Reference: [zhang2018efficient].
     Cost: for each example two backward passes for each unit whose sign is not certain. Memory: at most half of what is
@@ -96,23 +96,23 @@ def output_bounds(
     if x.is_complex():
         raise InputError("the inputs are complex", accepted="one tensor of real numbers", fix="Pass x.real")
     check_bounds(x, Threat.of(eps, norm, bounds))
-    most = integer("most", most, least=0)
+    max_linear_units = check_integer("max_linear_units", max_linear_units, least=0)
     with preserve(module):
-        graph = read_graph(module, x[:1])
+        graph = read_piecewise_linear(module, x[:1])
         ends = []
         for part in x.split(examples_at_once(graph, x)):
             region = PerturbationRegion.of(part, part.new_full((len(part),), float(eps)), norm, bounds)
-            ends.append(linear_bounds(graph, region, most)[-1])
+            ends.append(linear_bounds(graph, region, max_linear_units)[-1])
     return StepBounds(torch.cat([low for low, _ in ends]), torch.cat([high for _, high in ends]))
 
 
 @torch.no_grad()
-def examples_at_once(graph: Graph, x: Tensor) -> int:
+def examples_at_once(graph: PiecewiseLinearGraph, x: Tensor) -> int:
     """Returns how many examples fit in half of the free memory at once. Raises an error if none fits.
 
     Cost: a forward pass of one example.
 
-    >>> examples_at_once(read_graph(nn.ReLU(), torch.zeros(1, 1)), torch.zeros(5, 1))
+    >>> examples_at_once(read_piecewise_linear(nn.ReLU(), torch.zeros(1, 1)), torch.zeros(5, 1))
     5
     """
     each = TABLES_IN_MEMORY * x.element_size() * max(value.numel() for value in graph.values(x[:1]))
@@ -123,12 +123,12 @@ def examples_at_once(graph: Graph, x: Tensor) -> int:
 
 
 @torch.no_grad()
-def interval_bounds(graph: Graph, region: PerturbationRegion) -> list[Box]:
+def interval_bounds(graph: PiecewiseLinearGraph, region: PerturbationRegion) -> list[Box]:
     """Returns intervals that contain the output of every step, computed from the inputs forward.
 
     Cost: two forward passes.
 
-    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1))
+    >>> graph = read_piecewise_linear(nn.ReLU(), torch.zeros(1, 1))
     >>> region = PerturbationRegion.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
     >>> [float(end) for end in interval_bounds(graph, region)[-1]]
     [0.0, 1.0]
@@ -139,7 +139,7 @@ def interval_bounds(graph: Graph, region: PerturbationRegion) -> list[Box]:
     return boxes
 
 
-def _forward(step: GraphStep, boxes: list[Box], region: PerturbationRegion) -> Box:
+def _forward(step: PiecewiseLinearStep, boxes: list[Box], region: PerturbationRegion) -> Box:
     if step.kind == "input":
         return region.low, region.high
     if step.kind in ("relu", "max"):
@@ -151,14 +151,16 @@ def _forward(step: GraphStep, boxes: list[Box], region: PerturbationRegion) -> B
 
 
 @torch.no_grad()
-def linear_bounds(graph: Graph, region: PerturbationRegion, most: int = MAX_LINEARLY_BOUNDED_UNITS) -> list[Box]:
+def linear_bounds(
+    graph: PiecewiseLinearGraph, region: PerturbationRegion, max_linear_units: int = MAX_LINEARLY_BOUNDED_UNITS
+) -> list[Box]:
     """Returns bounds of the output of every step: linear bounds before a ReLU and at the end, intervals elsewhere.
 
-    Steps with more than ``most`` units of undecided sign keep their intervals.
+    Steps with more than ``max_linear_units`` units of undecided sign keep their intervals.
 
     Cost: a backward pass for each unit of undecided sign, for every example.
 
-    >>> graph = read_graph(nn.Linear(1, 1), torch.zeros(1, 1))
+    >>> graph = read_piecewise_linear(nn.Linear(1, 1), torch.zeros(1, 1))
     >>> region = PerturbationRegion.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
     >>> low, high = linear_bounds(graph, region)[-1]
     >>> bool(low <= high)
@@ -172,12 +174,12 @@ def linear_bounds(graph: Graph, region: PerturbationRegion, most: int = MAX_LINE
         if number in used and step.kind != "input":
             last = number == len(graph.steps) - 1
             units = _open(graph, boxes, number, last=last)
-            if len(units) <= most or last:
+            if len(units) <= max_linear_units or last:
                 boxes[number] = _tighten(graph, region, boxes, number, units)
     return boxes
 
 
-def _open(graph: Graph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
+def _open(graph: PiecewiseLinearGraph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
     """Returns the indices of units whose linear bounds are needed, such as ReLU inputs of undecided sign."""
     low, high = (end.flatten(1) for end in boxes[number])
     if last or any(step.kind == "max" and number in step.inputs for step in graph.steps):
@@ -185,7 +187,9 @@ def _open(graph: Graph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
     return ((low < 0) & (high > 0)).any(0).nonzero()[:, 0]
 
 
-def _tighten(graph: Graph, region: PerturbationRegion, boxes: list[Box], number: int, units: Tensor) -> Box:
+def _tighten(
+    graph: PiecewiseLinearGraph, region: PerturbationRegion, boxes: list[Box], number: int, units: Tensor
+) -> Box:
     low, high = (end.flatten(1).clone() for end in boxes[number])
     n, m = low.shape
     largest = n * max(int(b[0][0].numel()) for b in boxes)

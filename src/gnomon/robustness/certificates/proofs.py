@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import names_call
 from gnomon.core.metrics import margin_over_others
 from gnomon.core.results.record import Record
-from gnomon.program.piecewise_linear import Graph, read_graph
+from gnomon.program.piecewise_linear import PiecewiseLinearGraph, read_piecewise_linear
 from gnomon.robustness.certificates.backward import lower_bounds
 from gnomon.robustness.certificates.bounds import (
     MAX_LINEARLY_BOUNDED_UNITS,
@@ -74,7 +74,7 @@ class AbstractBounding(AbstractProof):
         bounds: tuple[float, float],
         most: Tensor | None = None,
     ) -> Tensor:
-        graph = read_graph(module, x[:1], decisions=True)
+        graph = read_piecewise_linear(module, x[:1], decisions=True)
         widest = float(bounds[1] - bounds[0]) * (x[0].numel() ** 0.5 if norm == "2" else 1.0)
         high = torch.full((len(x),), widest).to(x)
         high, steps = (
@@ -88,7 +88,14 @@ class AbstractBounding(AbstractProof):
             return torch.cat([self._bisect(graph, a, b, h, steps, norm, bounds) for a, b, h in pieces])
 
     def _bisect(
-        self, graph: Graph, x: Tensor, y: Tensor, high: Tensor, steps: int, norm: str, bounds: tuple[float, float]
+        self,
+        graph: PiecewiseLinearGraph,
+        x: Tensor,
+        y: Tensor,
+        high: Tensor,
+        steps: int,
+        norm: str,
+        bounds: tuple[float, float],
     ) -> Tensor:
         scale, low = graph.values(x)[-1].abs().amax(1), torch.zeros_like(high)
         for _ in range(steps):
@@ -99,7 +106,7 @@ class AbstractBounding(AbstractProof):
         return low
 
     @abstractmethod
-    def margins(self, graph: Graph, region: PerturbationRegion, y: Tensor) -> Tensor:
+    def margins(self, graph: PiecewiseLinearGraph, region: PerturbationRegion, y: Tensor) -> Tensor:
         """Returns a lower bound of each example's margin over the region around it."""
 
 
@@ -117,14 +124,14 @@ class IntervalProof(Record, AbstractBounding):
 
     name = "intervals"
 
-    def margins(self, graph: Graph, region: PerturbationRegion, y: Tensor) -> Tensor:  # noqa: D102
+    def margins(self, graph: PiecewiseLinearGraph, region: PerturbationRegion, y: Tensor) -> Tensor:  # noqa: D102
         low, high = interval_bounds(graph, region)[-1]
         return margin_over_others(low, high, y)
 
 
 @dataclass(frozen=True, slots=True)
 class CrownProof(Record, AbstractBounding):
-    """Proof by linear bounds passed backwards (CROWN); slower and tighter. ``most``: see `output_bounds`.
+    """Proof by linear bounds passed backwards (CROWN); slower and tighter. ``max_linear_units``: see `output_bounds`.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
@@ -134,11 +141,11 @@ class CrownProof(Record, AbstractBounding):
     0.424
     """
 
-    most: int = MAX_LINEARLY_BOUNDED_UNITS
+    max_linear_units: int = MAX_LINEARLY_BOUNDED_UNITS
     name = "CROWN"
 
-    def margins(self, graph: Graph, region: PerturbationRegion, y: Tensor) -> Tensor:  # noqa: D102
-        boxes = linear_bounds(graph, region, self.most)
+    def margins(self, graph: PiecewiseLinearGraph, region: PerturbationRegion, y: Tensor) -> Tensor:  # noqa: D102
+        boxes = linear_bounds(graph, region, self.max_linear_units)
         k = boxes[-1][0].shape[1]
         others = torch.stack([torch.tensor([j for j in range(k) if j != c]) for c in y.tolist()]).to(y.device)
         rows = torch.nn.functional.one_hot(y, k)[:, None] - torch.nn.functional.one_hot(others, k)
@@ -170,7 +177,7 @@ class LipschitzProof(Record, AbstractProof):
         most: Tensor | None = None,
     ) -> Tensor:
         pairs = pair_bounds(module, x[:1]).to(x)
-        graph = read_graph(module, x[:1], decisions=True)
+        graph = read_piecewise_linear(module, x[:1], decisions=True)
         with torch.no_grad():
             f = torch.cat([graph.values(part)[-1] for part in x.split(EXAMPLES_PER_PASS)])
         gaps = (f.gather(1, y[:, None]) - f) / pairs[y].clamp_min(1e-30)

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.robustness.attacks.base import AttackedModel
@@ -84,12 +84,12 @@ def smoothed_radius(
     """
     from scipy.special import betaincinv, ndtri  # imported here because scipy is slow to import
 
-    sigma, draws = number("sigma", sigma, above=0), integer("draws", draws, least=2)
-    confidence = number("confidence", confidence, above=0, below=1)
+    sigma, draws = check_number("sigma", sigma, above=0), check_integer("draws", draws, least=2)
+    confidence = check_number("confidence", confidence, above=0, below=1)
     x, y = examples_to_attack(module, data)
     generator = torch.Generator().manual_seed(check_seed(seed))
     radii, right = torch.zeros(len(x), dtype=torch.float64), torch.zeros(len(x), dtype=torch.bool)
-    with AttackedModel(module).attacked() as classifier, torch.no_grad():
+    with AttackedModel(module).attack_mode() as classifier, torch.no_grad():
         for i, one in enumerate(x):
             chosen = int(_votes(classifier, one, sigma, SELECTION_DRAWS, generator).argmax())
             count = int(_votes(classifier, one, sigma, draws, generator)[chosen])

@@ -26,7 +26,7 @@ from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result, Value
-from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
+from gnomon.program.piecewise_linear import PiecewiseLinearGraph, PiecewiseLinearStep, read_piecewise_linear
 from gnomon.robustness.lipschitz.chain import MatrixChain
 from gnomon.robustness.lipschitz.operators import MAX_DENSE_INPUTS, matrix_of, operator_norm
 
@@ -125,7 +125,7 @@ def lipschitz_bounds(module: nn.Module, data: Any, *, search: int = 30, seed: in
         raise NotFiniteError("weights are not finite", accepted="finite weights", fix="Look for NaN in the weights")
     points = inputs.detach().double().cpu()
     with preserve(copy):
-        graph = read_graph(copy, points[:1])
+        graph = read_piecewise_linear(copy, points[:1])
         blocks = _blocks(graph, points[:1])
         product = _propagate(graph, blocks)
         chain, refined = _chain(graph, blocks)
@@ -146,7 +146,7 @@ class _Block:
     matrix: Tensor | None
 
 
-def _blocks(graph: Graph, x: Tensor) -> list[_Block]:
+def _blocks(graph: PiecewiseLinearGraph, x: Tensor) -> list[_Block]:
     """Returns the longest chains of affine steps in which only the next step reads each intermediate value."""
     readers = [sum(i in step.inputs for step in graph.steps) for i in range(len(graph.steps))]
     values, blocks, done = graph.values(x), [], set()
@@ -172,7 +172,7 @@ def _blocks(graph: Graph, x: Tensor) -> list[_Block]:
     return blocks
 
 
-def _compose(steps: Sequence[GraphStep]) -> Any:
+def _compose(steps: Sequence[PiecewiseLinearStep]) -> Any:
     def run(x: Tensor) -> Tensor:
         for step in steps:
             x = step.function(x)
@@ -181,7 +181,7 @@ def _compose(steps: Sequence[GraphStep]) -> Any:
     return run
 
 
-def _propagate(graph: Graph, blocks: list[_Block]) -> float:
+def _propagate(graph: PiecewiseLinearGraph, blocks: list[_Block]) -> float:
     """Bounds the Lipschitz constant from the input to every step, including sums and concatenations; equation (2)."""
     ends = {b.end: b for b in blocks}
     inside = {j for b in blocks for j in range(b.start, b.end)}
@@ -220,7 +220,7 @@ def _overlap(layer: nn.Module | None) -> float:
     return sqrt(windows)
 
 
-def _chain(graph: Graph, blocks: list[_Block]) -> tuple[float, float]:
+def _chain(graph: PiecewiseLinearGraph, blocks: list[_Block]) -> tuple[float, float]:
     """Returns the SeqLip bound of a chain (3), and the smallest product over ways to split the chain (4)."""
     plain = all(step.inputs == (i - 1,) for i, step in enumerate(graph.steps) if i)
     if not plain or any(step.kind == "max" for step in graph.steps):
@@ -257,7 +257,7 @@ def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, Mat
     return found
 
 
-def _affordable(graph: Graph, points: Tensor, rounds: int) -> tuple[Tensor, int]:
+def _affordable(graph: PiecewiseLinearGraph, points: Tensor, rounds: int) -> tuple[Tensor, int]:
     """Returns how many points and search rounds the limit on multiplications allows, at least one of each."""
     values, work = graph.values(points[:1]), 1.0
     for step, value in zip(graph.steps, values, strict=True):
@@ -316,7 +316,7 @@ def pair_bounds(module: nn.Module, x: Tensor) -> Tensor:
     copy = copy_module(module).double().eval().requires_grad_(requires_grad=False)
     point = x[:1].detach().double().cpu()
     with preserve(copy, mode=None):
-        graph = read_graph(copy, point, decisions=True)
+        graph = read_piecewise_linear(copy, point, decisions=True)
         blocks = _blocks(graph, point)
         k = graph.values(point)[-1].shape[1]
         whole = min(_propagate(graph, blocks), *_chain(graph, blocks))
@@ -324,5 +324,5 @@ def pair_bounds(module: nn.Module, x: Tensor) -> Tensor:
         if last is None or last.end != len(graph.steps) - 1 or last.matrix is None:
             return torch.full((k, k), sqrt(2) * whole, dtype=torch.float64).fill_diagonal_(0)
         differences = last.matrix[:, None] - last.matrix[None]
-        before = _propagate(Graph(graph.steps[: last.start]), blocks[:-1])
+        before = _propagate(PiecewiseLinearGraph(graph.steps[: last.start]), blocks[:-1])
         return (differences.norm(dim=2) * before).clamp(max=sqrt(2) * whole).fill_diagonal_(0)

@@ -1,4 +1,4 @@
-"""Counts activation patterns of a network within a ball of inputs, and units that are never switched there.
+"""Counts activation patterns of a network within a ball of inputs, and units that are always on or always off there.
 
     seen      patterns of m points drawn from the ball                                                             (1)
     unseen    points of the ball whose pattern was not seen: about (patterns seen once) / m of its volume          (2)
@@ -17,11 +17,18 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, check_seed, integer, number
+from gnomon.core.inputs.checks import (
+    as_numbers,
+    check_finite_inputs,
+    check_integer,
+    check_module,
+    check_number,
+    check_seed,
+)
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.program.piecewise_linear import Graph, read_graph
+from gnomon.program.piecewise_linear import PiecewiseLinearGraph, read_piecewise_linear
 from gnomon.robustness.certificates.bounds import interval_bounds, linear_bounds
 from gnomon.robustness.certificates.region import PerturbationRegion
 from gnomon.robustness.regions.cutting import activation_pattern, points_per_pass
@@ -36,11 +43,12 @@ MAX_LINEARLY_BOUNDED_UNITS = 2000
 
 @dataclass(frozen=True, slots=True)
 class BallPatterns(Result):
-    """Result: the activation patterns found in a ball, the estimated fraction of other ones, and stable units.
+    """Result: the number of activation patterns found in a ball, the estimated fraction not found, and stable units.
 
     >>> found = BallPatterns(seen=12, unseen=0.01, units=10, stable=6, flipped=3, points=1000)
     >>> print(found.verdict)
-    12 activation patterns in 1000 points of the ball (1.0% has others): 6 of 10 units never change there.
+    1000 random points of the ball have 12 activation patterns (1.0% of the ball has other patterns): 6 of 10 units are
+    always on or always off there.
     """
 
     seen: int
@@ -53,8 +61,11 @@ class BallPatterns(Result):
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
-        head = f"{self.seen} activation patterns in {self.points} points of the ball"
-        return f"{head} ({self.unseen:.1%} has others): {self.stable} of {self.units} units never change there."
+        head = f"{self.points} random points of the ball have {self.seen} activation patterns"
+        return (
+            f"{head} ({self.unseen:.1%} of the ball has other patterns): {self.stable} of {self.units} units are "
+            "always on or always off there."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots how many units are proven stable, were seen to change, or are undecided."""
@@ -88,7 +99,7 @@ def patterns_in_ball(
     (2, 1, 1)
     """
     check_module(module)
-    r, m = number("radius", radius, above=0), integer("draws", draws, least=2)
+    r, m = check_number("radius", radius, above=0), check_integer("draws", draws, least=2)
     if norm not in ("inf", "2"):
         raise out_of_range("norm", '"inf" or "2"', norm)
     generator = torch.Generator().manual_seed(check_seed(seed))
@@ -96,7 +107,7 @@ def patterns_in_ball(
     check_finite_inputs(x)
     copy = copy_module(module).double().cpu().eval().requires_grad_(requires_grad=False)
     with preserve(copy, grad=False):
-        graph = read_graph(copy, x)
+        graph = read_piecewise_linear(copy, x)
         units = activation_pattern(graph, x).shape[1]
         if not units:
             raise InputError(
@@ -127,7 +138,7 @@ def _draw(m: int, x: Tensor, norm: str, generator: torch.Generator) -> Tensor:
     return (move / move.norm(dim=1, keepdim=True) * far).reshape(m, *x.shape[1:])
 
 
-def _stable(graph: Graph, region: PerturbationRegion) -> int:
+def _stable(graph: PiecewiseLinearGraph, region: PerturbationRegion) -> int:
     """Counts ReLU units whose input keeps its sign in the region, and max-pool windows with a constant winner."""
     boxes = interval_bounds(graph, region)
     kinks = [step for step in graph.steps if step.kind in ("relu", "max")]

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.program.piecewise_linear import Graph, GraphStep
+from gnomon.program.piecewise_linear import PiecewiseLinearGraph, PiecewiseLinearStep
 
 __all__ = [
     "zero_crossings",
@@ -20,7 +20,7 @@ __all__ = [
     "pattern_hashes",
     "activation_pattern",
     "points_per_pass",
-    "values_that_decide",
+    "sign_deciding_values",
 ]
 
 MAX_NUMBERS_HELD = 2**26
@@ -30,12 +30,12 @@ ROUNDING_SHARE = 1e-10
 """Share of the largest value below which a sign counts as rounding."""
 
 
-def values_that_decide(step: GraphStep, values: Tensor) -> Tensor:
+def sign_deciding_values(step: PiecewiseLinearStep, values: Tensor) -> Tensor:
     """Returns the values whose signs decide a step: ReLU inputs, or differences of max-pool inputs.
 
     Cost: one pass; for a max-pool as many as there are pairs in a window.
 
-    >>> values_that_decide(GraphStep("relu", (0,), torch.relu, None, 0.0, "relu"), torch.ones(2, 3)).shape
+    >>> sign_deciding_values(PiecewiseLinearStep("relu", (0,), torch.relu, None, 0.0, "relu"), torch.ones(2, 3)).shape
     torch.Size([2, 3])
     """
     if step.kind == "relu":
@@ -46,25 +46,25 @@ def values_that_decide(step: GraphStep, values: Tensor) -> Tensor:
     return torch.where(difference.isfinite(), difference, torch.ones_like(difference)).flatten(1)
 
 
-def points_per_pass(graph: Graph, x: Tensor) -> int:
+def points_per_pass(graph: PiecewiseLinearGraph, x: Tensor) -> int:
     """Returns how many points fit in one forward pass, given the memory for the values of all steps; at least two.
 
     Cost: a forward pass of one point.
 
-    >>> from gnomon.program.piecewise_linear import read_graph
-    >>> points_per_pass(read_graph(nn.ReLU(), torch.zeros(1, 2)), torch.zeros(1, 2))
+    >>> from gnomon.program.piecewise_linear import read_piecewise_linear
+    >>> points_per_pass(read_piecewise_linear(nn.ReLU(), torch.zeros(1, 2)), torch.zeros(1, 2))
     16777216
     """
     return max(2, MAX_NUMBERS_HELD // sum(value[0].numel() for value in graph.values(x[:1])))
 
 
-def activation_pattern(graph: Graph, x: Tensor) -> Tensor:
+def activation_pattern(graph: PiecewiseLinearGraph, x: Tensor) -> Tensor:
     """Returns which ReLU units are active and which input wins each max-pool, (points, units).
 
     Cost: a forward pass.
 
-    >>> from gnomon.program.piecewise_linear import read_graph
-    >>> activation_pattern(read_graph(nn.ReLU(), torch.zeros(1, 2)), torch.tensor([[-1.0, 2.0]])).tolist()
+    >>> from gnomon.program.piecewise_linear import read_piecewise_linear
+    >>> activation_pattern(read_piecewise_linear(nn.ReLU(), torch.zeros(1, 2)), torch.tensor([[-1.0, 2.0]])).tolist()
     [[0, 1]]
     """
     values = graph.values(x)
@@ -77,7 +77,7 @@ def activation_pattern(graph: Graph, x: Tensor) -> Tensor:
     return torch.cat(rows, 1)
 
 
-def pattern_hashes(graph: Graph, points: Iterable[Tensor]) -> Tensor:
+def pattern_hashes(graph: PiecewiseLinearGraph, points: Iterable[Tensor]) -> Tensor:
     """Returns a hash of the activation pattern of each point, computed in batches without storing the patterns.
 
     The hash is a sum of random 64-bit numbers, one for each unit. Among 200,000 patterns a collision has probability
@@ -85,8 +85,8 @@ def pattern_hashes(graph: Graph, points: Iterable[Tensor]) -> Tensor:
 
     Cost: a forward pass.
 
-    >>> from gnomon.program.piecewise_linear import read_graph
-    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1))
+    >>> from gnomon.program.piecewise_linear import read_piecewise_linear
+    >>> graph = read_piecewise_linear(nn.ReLU(), torch.zeros(1, 1))
     >>> a, b, c = pattern_hashes(graph, [torch.tensor([[-1.0], [2.0]]), torch.tensor([[3.0]])])
     >>> bool(a != b), bool(b == c)
     (True, True)

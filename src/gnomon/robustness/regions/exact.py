@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from gnomon.core.errors import BudgetError, InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_module, check_number
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import Progress, with_progress_bar
 from gnomon.core.modules.copies import copy_module
@@ -28,15 +28,15 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Image, Line, Plot, Result, Scatter
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.plot import NEUTRAL_COLOR
-from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
+from gnomon.program.piecewise_linear import PiecewiseLinearGraph, PiecewiseLinearStep, read_piecewise_linear
 from gnomon.robustness.regions.cutting import (
     activation_pattern,
     cut_polygon,
     pattern_hashes,
     points_per_pass,
-    values_that_decide,
+    sign_deciding_values,
 )
-from gnomon.robustness.regions.walk import kink_positions
+from gnomon.robustness.regions.kink_positions import kink_positions
 
 __all__ = ["LineRegions", "PlaneRegions", "maximal_regions", "regions_in_plane", "regions_on_line"]
 
@@ -142,9 +142,9 @@ def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
     (7, 22, 26, 12)
     """
     n, m, depth = (
-        integer("inputs", inputs),
-        integer("width", width),
-        integer("layers", layers),
+        check_integer("inputs", inputs),
+        check_integer("width", width),
+        check_integer("layers", layers),
     )
     if depth > 1 and m < n:
         raise InputError(f"width must be at least inputs for several layers, but it is {m} below {n}")
@@ -191,7 +191,7 @@ def regions_on_line(module: nn.Module, start: Any, end: Any, *, budget: float | 
     return LineRegions(t[1:-1][changed], units)
 
 
-def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[Tensor, int]:
+def _changes(graph: PiecewiseLinearGraph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[Tensor, int]:
     """Returns whether the activation pattern changes between neighboring positions t, and the number of units."""
     found, before = [], None
     for part in t.split(size):
@@ -234,7 +234,7 @@ def regions_in_plane(
     >>> regions_in_plane(net, torch.zeros(2), torch.eye(2)).areas.tolist()              # the four quadrants
     [1.0, 1.0, 1.0, 1.0]
     """
-    radius, side = number("radius", radius, above=0), integer("pixels", pixels, least=2)
+    radius, side = check_number("radius", radius, above=0), check_integer("pixels", pixels, least=2)
     c = _point(center, "center")
     u, v = (_point(d, "directions") for d in directions)
     copy, graph = _read(module, c)
@@ -250,7 +250,7 @@ def regions_in_plane(
             if step.kind in ("relu", "max"):
                 cells = _all_cut(graph, step, cells, embed, size)
         middles = torch.stack([cell.mean(0) for cell in cells])
-        # merge cells with equal patterns, because some cuts of max-pool inputs are no borders
+        # merge cells with equal patterns, because some cuts of max-pool inputs do not separate regions
         known, which = pattern_hashes(graph, (embed(part) for part in middles.split(size))).unique(return_inverse=True)
         grid = torch.linspace(-radius, radius, side, dtype=torch.float64)
         points = torch.cartesian_prod(grid, grid).flip(1)
@@ -265,12 +265,16 @@ def regions_in_plane(
 
 
 def _all_cut(
-    graph: Graph, step: GraphStep, cells: list[Tensor], embed: Callable[[Tensor], Tensor], size: int
+    graph: PiecewiseLinearGraph,
+    step: PiecewiseLinearStep,
+    cells: list[Tensor],
+    embed: Callable[[Tensor], Tensor],
+    size: int,
 ) -> list[Tensor]:
     """Cuts every polygon at the zeros of the functions that decide a step, in groups that fit in memory."""
     found: list[Tensor] = []
     for group in with_progress_bar(_group(cells, size), f"groups of cells at {step.where}"):
-        values = values_that_decide(step, graph.values(embed(torch.cat(group)), step.inputs[0])[step.inputs[0]])
+        values = sign_deciding_values(step, graph.values(embed(torch.cat(group)), step.inputs[0])[step.inputs[0]])
         sizes = [len(cell) for cell in group]
         found += [part for cell, z in zip(group, values.split(sizes), strict=True) for part in cut_polygon(cell, z)]
         if len(found) > MAX_CELLS:
@@ -314,10 +318,10 @@ def _number(known: Tensor, seen: Tensor) -> Tensor:
     return torch.where(known[place] == seen, place, -1)
 
 
-def _read(module: nn.Module, example: Tensor) -> tuple[nn.Module, Graph]:
+def _read(module: nn.Module, example: Tensor) -> tuple[nn.Module, PiecewiseLinearGraph]:
     check_module(module)
     copy = copy_module(module).double().cpu().eval().requires_grad_(requires_grad=False)
-    graph = read_graph(copy, example[None])
+    graph = read_piecewise_linear(copy, example[None])
     if not any(step.kind in ("relu", "max") for step in graph.steps):
         raise InputError(
             "the module has no relu or max-pool",

@@ -14,7 +14,7 @@ import numpy as np
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.checks import check_readable, integer
+from gnomon.core.inputs.checks import check_integer, check_readable
 from gnomon.core.modules.preserve import random_state
 
 __all__ = ["Build", "checked_widths", "build_network", "log_log_slope"]
@@ -47,7 +47,7 @@ def checked_widths(widths: Sequence[int]) -> tuple[int, ...]:
     >>> checked_widths([8, 16, 32])
     (8, 16, 32)
     """
-    found = tuple(integer("widths", width) for width in widths)
+    found = tuple(check_integer("widths", width) for width in widths)
     if len(found) < 3 or list(found) != sorted(set(found)):
         raise InputError(f"widths must be at least 3 rising whole numbers, but they are {list(widths)}")
     return found

@@ -18,7 +18,7 @@ import torch
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arguments import take
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -86,7 +86,7 @@ def output_gaussianity(
     """
     from scipy.stats import kstest  # slow to import
 
-    chosen, m = checked_widths(widths), integer("draws", draws, least=20)
+    chosen, m = checked_widths(widths), check_integer("draws", draws, least=20)
     one = take(all_inputs(data, build_network(build, chosen[0], 0)), slice(0, 1))
     excess, distance = [], []
     for width in chosen:

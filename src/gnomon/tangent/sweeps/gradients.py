@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, log_log_slope
@@ -88,7 +88,7 @@ def gradient_exponents(
     >>> gradient_exponents(build, (torch.ones(1, 1), torch.ones(1)), widths=(4, 16, 64), draws=1).exponents
     {'w': -0.5}
     """
-    chosen, m = checked_widths(widths), integer("draws", draws)
+    chosen, m = checked_widths(widths), check_integer("draws", draws)
     squares: dict[str, list[float]] = {}
     for width in chosen:
         rows = [_squares(build, width, seed, data, loss) for seed in range(m)]

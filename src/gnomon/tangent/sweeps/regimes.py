@@ -15,7 +15,7 @@ from math import exp, log, nan
 from typing import Any
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.checks import check_number
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import relative_change
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -104,8 +104,8 @@ def regime_map(
     True
     """
     chosen = checked_widths(widths)
-    scales = tuple(number("alphas", alpha, above=0) for alpha in alphas)
-    rate, edge = number("lr", lr, above=0), number("level", level, above=0)
+    scales = tuple(check_number("alphas", alpha, above=0) for alpha in alphas)
+    rate, edge = check_number("lr", lr, above=0), check_number("level", level, above=0)
     x, y = source(data, module=build_network(build, chosen[0], 0)).pair()
     rows = []
     for width in chosen:

@@ -16,7 +16,7 @@ from typing import Any
 from torch import nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.checks import check_number, check_readable
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import accuracy, explained_variance, relative_change
 from gnomon.core.modules.outputs import outputs
@@ -102,8 +102,8 @@ def scale_sweep(
     True
     """
     check_readable(module)
-    chosen = tuple(number("alphas", alpha, above=0) for alpha in alphas)
-    rate = number("lr", lr, above=0)
+    chosen = tuple(check_number("alphas", alpha, above=0) for alpha in alphas)
+    rate = check_number("lr", lr, above=0)
     x, y = source(data, module=module).pair()
     goal = Objective.of(test, module, None)
     few = source(data, module=module).probe(MAX_EXAMPLES).x

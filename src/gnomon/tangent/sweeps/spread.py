@@ -18,14 +18,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.core.inputs.source import all_inputs, source
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 from gnomon.tangent.empirical import ntk
 from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, log_log_slope
 from gnomon.training import train
-from gnomon.training.native import OptimizerChoice
+from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["WidthSpread", "kernel_spread", "output_spread"]
 
@@ -47,7 +47,7 @@ class WidthSpread(Result):
     @property
     def verdict(self) -> str:
         """A sentence with the exponent, and with what averaging networks gains at the largest width."""
-        gain = f", of which an average over networks leaves only 1 / {self.seeds} of the square"
+        gain = f", and averaging the networks divides its square by {self.seeds}"
         end = gain if self.quantity == "trained outputs" else ""
         return (
             f"The {self.quantity} differ between seeds by {self.spread[-1]:.1%} at width {self.widths[-1]}{end}; the "
@@ -79,7 +79,7 @@ def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128,
     >>> result.spread                                                              # linear: one kernel for all
     (0.0, 0.0, 0.0)
     """
-    chosen, m = checked_widths(widths), integer("seeds", seeds, least=2)
+    chosen, m = checked_widths(widths), check_integer("seeds", seeds, least=2)
     inputs = all_inputs(x, build_network(build, chosen[0], 0))
     found = []
     for width in chosen:
@@ -115,15 +115,17 @@ def output_spread(
     >>> len(result.spread)
     3
     """
-    chosen, m = checked_widths(widths), integer("draws", draws, least=2)
+    chosen, m = checked_widths(widths), check_integer("draws", draws, least=2)
     x, y = source(data, module=build_network(build, chosen[0], 0)).pair()
 
-    def trained(width: int, seed: int) -> Tensor:
+    def train_outputs(width: int, seed: int) -> Tensor:
         net: nn.Module = build_network(build, width, seed)
         run = train(net, (x, y), optimizer=optimizer, steps=steps, record=[steps], seed=seed, mode="eval")
         return outputs(run.model, x)
 
-    return WidthSpread(chosen, tuple(_spread([trained(w, s) for s in range(m)]) for w in chosen), m, "trained outputs")
+    return WidthSpread(
+        chosen, tuple(_spread([train_outputs(w, s) for s in range(m)]) for w in chosen), m, "trained outputs"
+    )
 
 
 def _spread(values: list[Tensor]) -> float:

@@ -30,7 +30,7 @@ def problem(d, points, seed):
     )
     thresholds = (np.arange(WAVE_UNITS) + 0.5) * 2 / WAVE_UNITS - 1
     units = (x @ directions.T > np.concatenate([thresholds, rng.uniform(-0.5, 0.5, size=RANDOM_UNITS)])).astype(float)
-    slopes = 2 * np.cos(2 * thresholds) * 2 / WAVE_UNITS  # coefficients of the steps that add up to sin(2 t)
+    slopes = 2 * np.cos(2 * thresholds) * 2 / WAVE_UNITS  # coefficients of the step functions whose sum is sin(2 t)
     return units - units.mean(0), np.concatenate([slopes, np.zeros(RANDOM_UNITS)])
 
 

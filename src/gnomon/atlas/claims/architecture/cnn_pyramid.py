@@ -36,7 +36,7 @@ def receptive_fields(kernels, strides, side):
     return np.array(rows, dtype=float)
 
 
-observed = receptive_fields  # Measured with the strides of the formula.
+observed = receptive_fields  # Receptive fields are measured in a network with the strides that the formula assumes.
 
 
 def control(kernels, side):

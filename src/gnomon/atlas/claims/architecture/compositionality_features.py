@@ -72,8 +72,9 @@ def errors(target, examples, steps, repeats, seed):
     return {name: np.array(values) for name, values in found.items()}
 
 
-observed = partial(errors, target=tree)  # The target is composed like the deep network.
-control = partial(errors, target=across)  # The target has another structure than the deep network.
+observed = partial(errors, target=tree)  # The target is a composition with the same tree structure as the deep network.
+# The target is a composition with another tree structure than the deep network.
+control = partial(errors, target=across)
 
 CLAIM = Claim(
     id="compositionality-features",

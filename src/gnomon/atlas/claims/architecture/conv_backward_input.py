@@ -40,7 +40,7 @@ def full_convolution(turn, side, kernel, seed):
     return found
 
 
-observed = partial(full_convolution, turn=False)  # The kernel as it is.
+observed = partial(full_convolution, turn=False)  # The kernel is not rotated by 180 degrees.
 control = partial(full_convolution, turn=True)  # The kernel rotated.
 
 CLAIM = Claim(

@@ -52,7 +52,8 @@ def steps(well, patterns, size, seed):
 
 
 observed = partial(steps, well=lambda u: torch.logsumexp(u, 1))  # At b = 50 the error (2) is about exp(-48).
-control = partial(steps, well=lambda u: (u**2).sum(1) / 2)  # Squares: the energy of a classical Hopfield network.
+# The energy sums squares, as in a classical Hopfield network.
+control = partial(steps, well=lambda u: (u**2).sum(1) / 2)
 
 CLAIM = Claim(
     id="hopfield-attention-link",

@@ -45,7 +45,8 @@ def pieces(folding, widths, depths, seed):
 
 
 observed = partial(pieces, folding=True)  # Folding weights.
-control = partial(pieces, folding=False)  # PyTorch's random weights, which do not fold.
+# Weights are PyTorch's random initialization instead of weights that fold the input space.
+control = partial(pieces, folding=False)
 
 CLAIM = Claim(
     id="montufar-regions",

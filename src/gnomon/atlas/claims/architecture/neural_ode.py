@@ -39,8 +39,8 @@ def errors(power, width, seed):
     return np.array(depths, dtype=float), np.array(found)
 
 
-observed = partial(errors, power=1.0)  # Step 1 / L.
-control = partial(errors, power=0.5)  # Steps 1 / sqrt(L), too large to approach the solution.
+observed = partial(errors, power=1.0)  # The step of each layer is 1 / L.
+control = partial(errors, power=0.5)  # The step of each layer is 1 / sqrt(L), too large to converge to the solution.
 
 CLAIM = Claim(
     id="neural-ode",

@@ -33,7 +33,7 @@ def difference(follow, channels, seed):
         return float((b(torch.relu(a(x))) - before).abs().max())
 
 
-observed = partial(difference, follow=True)  # The next layer is permuted as well.
+observed = partial(difference, follow=True)  # The weights of the next layer are permuted in the same way.
 control = partial(difference, follow=False)  # It is not.
 
 CLAIM = Claim(

@@ -33,7 +33,7 @@ def output(whole, width, seed):
         return (layer(x) if whole else x + layer.activation(layer.linear(x))).numpy()
 
 
-observed = partial(output, whole=True)  # With phi(0) = 0.5 subtracted.
+observed = partial(output, whole=True)  # The layer subtracts phi(0) = 0.5.
 control = partial(output, whole=False)  # Without.
 
 CLAIM = Claim(

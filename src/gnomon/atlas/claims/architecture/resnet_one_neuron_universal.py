@@ -59,7 +59,7 @@ def errors(skip, plateaus):
 
 
 observed = partial(errors, skip=1.0)  # With skip connections.
-control = partial(errors, skip=0.0)  # The same units without them.
+control = partial(errors, skip=0.0)  # The same units without skip connections.
 
 CLAIM = Claim(
     id="resnet-one-neuron-universal",

@@ -24,7 +24,7 @@ def ratio_and_defect(pairs, factors):
 
 
 observed = partial(ratio_and_defect, factors=torch.abs)  # Positive factors.
-control = partial(ratio_and_defect, factors=lambda c: c)  # Factors of both signs.
+control = partial(ratio_and_defect, factors=lambda c: c)  # The input is multiplied by factors of both signs.
 
 CLAIM = Claim(
     id="activation-relu",

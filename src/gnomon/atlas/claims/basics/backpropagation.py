@@ -38,7 +38,8 @@ def predicted(width, depth, seed):
         error, gradient = (h[-1] - y) * (1 - h[-1] ** 2), []
         for i in reversed(range(depth)):
             gradient = [torch.outer(error, h[i]).flatten(), error, *gradient]  # (2)
-            error = (layers[i].weight.mT @ error) * (1 - h[i] ** 2)  # (1); its last value is not used
+            # equation (1); the value after the last iteration is not used
+            error = (layers[i].weight.mT @ error) * (1 - h[i] ** 2)
     return torch.cat(gradient)
 
 
@@ -58,7 +59,8 @@ def differences(width, depth, seed, move):
     return torch.stack(found)
 
 
-observed = partial(differences, move=0.0)  # Finite differences of the loss.
+# Gradients are compared with finite differences of the loss at the same weights.
+observed = partial(differences, move=0.0)
 control = partial(differences, move=0.1)  # At another input.
 
 CLAIM = Claim(

@@ -40,7 +40,7 @@ def layer(n, m, seed, activation):
 
 
 observed = partial(layer, activation=nn.Tanh())  # tanh.
-control = partial(layer, activation=nn.Softmax(-1))  # Softmax, which mixes the units.
+control = partial(layer, activation=nn.Softmax(-1))  # The activation is softmax, which mixes the units.
 
 CLAIM = Claim(
     id="dense-layer-filtering",

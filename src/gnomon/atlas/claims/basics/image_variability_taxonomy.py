@@ -51,7 +51,7 @@ def variances(n, repetitions, seed, reach):
 
 
 observed = partial(variances, reach=8)  # All 64 shifts.
-control = partial(variances, reach=2)  # Only shifts by 0 or 1.
+control = partial(variances, reach=2)  # Images are shifted by 0 or 1 pixel only.
 
 CLAIM = Claim(
     id="image-variability-taxonomy",

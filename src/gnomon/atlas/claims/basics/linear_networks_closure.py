@@ -40,7 +40,7 @@ def outputs(between, depth, width, seed):
 
 
 observed = partial(outputs, between=nn.Identity())  # Linear layers only.
-control = partial(outputs, between=nn.ReLU())  # A ReLU after each layer but the last.
+control = partial(outputs, between=nn.ReLU())  # A ReLU follows each layer but the last.
 
 CLAIM = Claim(
     id="linear-networks-closure",

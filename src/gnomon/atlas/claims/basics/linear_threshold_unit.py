@@ -30,7 +30,7 @@ def observed(n, d, seed):
     for w, b, x in zip(*problem(n, d, seed), strict=True):
         axis = np.abs(w).argmax()
         foot = np.zeros(d)
-        foot[axis] = -b / w[axis]  # one point of the plane
+        foot[axis] = -b / w[axis]  # one point of the separating plane
         along = np.linalg.svd(w[None])[2][1:].T  # directions within the plane
         nearest = foot + along @ np.linalg.lstsq(along, x - foot, rcond=None)[0]
         distances.append(np.linalg.norm(x - nearest) * np.sign(w @ (x - nearest)))

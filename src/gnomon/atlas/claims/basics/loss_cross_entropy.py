@@ -35,7 +35,7 @@ def losses_and_gradients(n, classes, seed, before):
     return torch.cat([losses[:, None], torch.autograd.grad(losses.sum(), z)[0]], 1)
 
 
-observed = partial(losses_and_gradients, before=lambda z: z)  # The loss gets scores.
+observed = partial(losses_and_gradients, before=lambda z: z)  # The loss receives raw scores (logits).
 # A common mistake: softmax before a loss that applies softmax itself.
 control = partial(losses_and_gradients, before=lambda z: z.softmax(1))
 

@@ -39,8 +39,9 @@ def fit(n, d, ridge, seed, weight):
     return features(test) @ np.linalg.solve(f.T @ f + ridge * np.eye(f.shape[1]), f.T @ y)
 
 
-observed = partial(fit, weight=2**0.5)  # The features whose inner product is this kernel.
-control = partial(fit, weight=1.0)  # Products with weight 1: the same functions, but another kernel.
+observed = partial(fit, weight=2**0.5)  # Features are weighted such that their inner product is the kernel.
+# Product features have weight 1: they span the same functions, but with another kernel.
+control = partial(fit, weight=1.0)
 
 CLAIM = Claim(
     id="model-ladder-linear-feature-kernel",

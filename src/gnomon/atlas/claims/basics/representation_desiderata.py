@@ -41,7 +41,8 @@ def distances(n, seed, representation):
 
 
 observed = partial(distances, representation=lambda x: torch.fft.fft2(x, norm="ortho").abs())  # Fourier magnitudes.
-control = partial(distances, representation=lambda x: x)  # Pixels: non-expansive but not invariant.
+# The representation is the pixels: non-expansive but not invariant.
+control = partial(distances, representation=lambda x: x)
 
 CLAIM = Claim(
     id="representation-desiderata",

@@ -51,7 +51,7 @@ def errors(nets, units, steps, seed, activation):
 
 
 observed = partial(errors, activation=torch.tanh)  # tanh units.
-control = partial(errors, activation=lambda z: z)  # Linear units: a linear model.
+control = partial(errors, activation=lambda z: z)  # Hidden units are linear, so the network is a linear model.
 
 CLAIM = Claim(
     id="shallow-network",

@@ -41,8 +41,9 @@ def outputs(scale, width, seed):
     return net(width)(scale * inputs(seed))
 
 
-observed = partial(outputs, scale=1.0)  # The inputs as they are.
-control = partial(outputs, scale=2.0)  # Doubled inputs, which undo the halving of the weights but not of the biases.
+observed = partial(outputs, scale=1.0)  # The inputs are not rescaled.
+# The inputs are doubled, which compensates the halved weights but not the halved biases.
+control = partial(outputs, scale=2.0)
 
 CLAIM = Claim(
     id="tanh-sigmoid-identity",

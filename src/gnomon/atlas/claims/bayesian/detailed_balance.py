@@ -32,7 +32,8 @@ def step(states, seed, accept):
     return q @ (moves + (1 - moves.sum(1)).diag())
 
 
-observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))  # Accepts by min(1, q(j) / q(i)).
+# A move from i to j is accepted with probability min(1, q(j) / q(i)).
+observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))
 control = partial(step, accept=lambda q: torch.ones_like(q[None, :] / q[:, None]))  # Always accepted.
 
 CLAIM = Claim(

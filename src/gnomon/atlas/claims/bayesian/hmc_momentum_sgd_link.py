@@ -42,8 +42,10 @@ def descend(momentum, step, friction, steps, seed):
     return x.detach()
 
 
-observed = partial(descend, momentum=lambda step, friction: 1 - step * friction)  # As in equation (1).
-control = partial(descend, momentum=lambda _, friction: exp(-friction))  # As if each step lasted a unit of time.
+# The momentum is 1 - step * friction, as in equation (1).
+observed = partial(descend, momentum=lambda step, friction: 1 - step * friction)
+# The momentum is exp(-friction), as if each step lasted one unit of time.
+control = partial(descend, momentum=lambda _, friction: exp(-friction))
 
 CLAIM = Claim(
     id="hmc-momentum-sgd-link",

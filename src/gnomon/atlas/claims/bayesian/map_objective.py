@@ -36,7 +36,7 @@ def most_probable(rows, prior, noise):
     return -torch.linalg.solve(torch.autograd.functional.hessian(posterior, zero), slope)
 
 
-observed = most_probable  # The noise of the ridge penalty.
+observed = most_probable  # The noise has the variance that corresponds to the ridge penalty.
 # Noise of variance one, which the usual loss |y - X w|^2 / 2 assumes.
 control = partial(most_probable, noise=1.0)
 

@@ -33,8 +33,8 @@ def measure(points, diffusion, speed, order):
     return found
 
 
-observed = partial(measure, order=2)  # Left side u_t for heat, u_tt for waves.
-control = partial(measure, order=1)  # Left side u_t for both, but waves have no such law.
+observed = partial(measure, order=2)  # The left side is u_t for heat and u_tt for waves.
+control = partial(measure, order=1)  # The left side is u_t for both, but the wave equation is of second order in time.
 
 CLAIM = Claim(
     id="heat-equation-example",

@@ -44,7 +44,7 @@ def gap(time, counts, seed, share):
 
 
 observed = partial(gap, share=1.0)  # The modified field.
-control = partial(gap, share=0.0)  # The field of the pendulum itself.
+control = partial(gap, share=0.0)  # The vector field of the pendulum without the correction of the modified equation.
 
 CLAIM = Claim(
     id="backward-error-analysis",

@@ -87,7 +87,7 @@ def errors(size, sets, n, share, steps, seed):
     return dict(zip(predicted(), numbers, strict=True))
 
 
-observed = errors  # From a small start.
+observed = errors  # Training starts from small factors.
 control = partial(errors, size=1.0)  # The factors start as large as the matrix.
 
 CLAIM = Claim(

@@ -55,7 +55,7 @@ def excess(size, sets, n, share, steps, seed):
     return nuclear_norm(a @ b) / best - 1
 
 
-observed = excess  # From a very small start.
+observed = excess  # Training starts from very small factors.
 control = partial(excess, size=1.0)  # The factors start as large as the matrix.
 
 CLAIM = Claim(

@@ -30,8 +30,8 @@ def gap(points, d, rates, age):
     return rates, torch.stack(errors, 1)
 
 
-observed = partial(gap, age=0.5)  # The gradient half a step ago.
-control = partial(gap, age=1.0)  # The gradient a whole step ago.
+observed = partial(gap, age=0.5)  # The gradient is evaluated half a step back.
+control = partial(gap, age=1.0)  # The gradient is evaluated a whole step back.
 
 CLAIM = Claim(
     id="half-step-stale-gradient",

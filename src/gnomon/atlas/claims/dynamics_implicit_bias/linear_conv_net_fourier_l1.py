@@ -53,7 +53,8 @@ def spectrum_norm_after_training(convolution, n, d, steps, seed):
 
 
 observed = partial(spectrum_norm_after_training, convolution=True)  # Two convolutions.
-control = partial(spectrum_norm_after_training, convolution=False)  # Two fully connected layers.
+# The network has two fully connected layers instead of convolutions.
+control = partial(spectrum_norm_after_training, convolution=False)
 
 CLAIM = Claim(
     id="linear-conv-net-fourier-l1",

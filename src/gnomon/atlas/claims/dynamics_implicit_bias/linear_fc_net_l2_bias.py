@@ -42,7 +42,8 @@ def direction(depth, diagonal, n, d, steps, seed):
         m = z @ rows[-1]
         pull = np.exp(m.min() - m) @ z / np.exp(m.min() - m).sum()
         size = max((part**2).sum() for part in (last, *layers))
-        rate = min(0.1 * size ** (1 - depth / 2), 0.3 * size ** (1 - depth)) / longest  # for weights and for margins
+        # the rate is stable both for the weights and for the margins
+        rate = min(0.1 * size ** (1 - depth / 2), 0.3 * size ** (1 - depth)) / longest
         after = pull
         for k, layer in enumerate(layers):
             slope = np.outer(rows[depth - 2 - k], after)

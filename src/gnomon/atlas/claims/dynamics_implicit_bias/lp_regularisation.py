@@ -21,7 +21,7 @@ def predicted(n, degree, penalties, seed):
     """Returns for each penalty the L1 and L2 coefficients by (1), then their numbers of zeros."""
     powers, y = problem(n, degree, seed)
     q, r = np.linalg.qr(powers)
-    c = q.T @ y * np.sign(np.diag(r))  # signs as if all columns point along the monomials
+    c = q.T @ y * np.sign(np.diag(r))  # corrects signs, so that every column points along its monomial
     rows = []
     for penalty in penalties:
         soft, shrunk = np.sign(c) * np.maximum(np.abs(c) - penalty / 2, 0), c / (1 + penalty)

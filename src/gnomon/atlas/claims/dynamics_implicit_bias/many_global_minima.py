@@ -49,7 +49,8 @@ def count_directions_and_minima(n, hidden, steps):
     train, test, w = problem(n, hidden)
     w = train_to_zero_error(train, w, steps)
     curvature, axes = torch.linalg.eigh(jacrev(jacrev(lambda v: (train(v) ** 2).mean()))(w))
-    curved = curvature.abs() > 1e-12 * curvature.abs().max()  # eigenvalues have rounding errors of 4e-14 of the largest
+    # eigenvalues have rounding errors of 4e-14 times the largest eigenvalue
+    curved = curvature.abs() > 1e-12 * curvature.abs().max()
     flat = axes[:, ~curved]
     others = []
     for _ in range(MOVE_COUNT):

@@ -38,8 +38,8 @@ def descend(rows, columns, steps, seed, scale):
     return [*x, x @ x - zero @ zero]
 
 
-observed = partial(descend, scale=lambda place: 1.0 + 0 * place)  # One step size for all coordinates.
-control = partial(descend, scale=lambda place: 1.0 - place / 2)  # Smaller step sizes for later coordinates.
+observed = partial(descend, scale=lambda place: 1.0 + 0 * place)  # All coordinates have the same step size.
+control = partial(descend, scale=lambda place: 1.0 - place / 2)  # Later coordinates have smaller step sizes.
 
 CLAIM = Claim(
     id="min-norm-gd",

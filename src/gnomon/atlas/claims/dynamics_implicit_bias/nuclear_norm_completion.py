@@ -36,7 +36,7 @@ def errors(sets, n, share, steps, seed):
     return np.linalg.norm(x - w, axis=(1, 2))
 
 
-observed = errors  # Most entries are seen.
+observed = errors  # Most entries of the matrix are observed.
 
 
 def control(sets, n, few, steps, seed):

@@ -52,8 +52,9 @@ def ratios(slower, sets, n, d, batch, seed):
     return rows
 
 
-observed = partial(ratios, slower=8)  # An eighth of the largest safe rate.
-control = partial(ratios, slower=1)  # The largest safe rate, at which the noise of batches costs steps.
+observed = partial(ratios, slower=8)  # The learning rate is an eighth of the largest stable one.
+# The learning rate is the largest stable one, at which the noise of batches costs additional steps.
+control = partial(ratios, slower=1)
 
 CLAIM = Claim(
     id="sgd-advantages",

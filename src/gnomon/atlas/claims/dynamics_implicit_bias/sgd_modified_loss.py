@@ -51,8 +51,9 @@ def gap(d, batches, rates, seed, spread):
     return rates, errors
 
 
-observed = partial(gap, spread=True)  # The flow of equation (1).
-control = partial(gap, spread=False)  # The flow of C + (r/4)|g|^2, which is right for full batches only.
+observed = partial(gap, spread=True)  # SGD is compared with the gradient flow of equation (1).
+# SGD is compared with the gradient flow of C + (r/4)|g|^2, which is right for full batches only.
+control = partial(gap, spread=False)
 
 CLAIM = Claim(
     id="sgd-modified-loss",

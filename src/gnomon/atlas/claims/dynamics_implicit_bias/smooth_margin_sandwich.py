@@ -40,7 +40,8 @@ def smoothed_margins(n, d, width, draws, seed, reduce):
     return torch.stack([value, margins.amin(1) / norm - value])
 
 
-observed = partial(smoothed_margins, reduce=lambda m: torch.logsumexp(-m, 1))  # The exponentials are summed.
+# The smoothed margin sums the exponentials of all examples.
+observed = partial(smoothed_margins, reduce=lambda m: torch.logsumexp(-m, 1))
 
 
 def control(n, d, width, draws, seed):

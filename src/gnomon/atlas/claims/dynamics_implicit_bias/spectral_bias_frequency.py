@@ -55,8 +55,9 @@ def log_times_to_half(features, n, width, nets, size, rate, seed):
     return np.array(rows)
 
 
-observed = partial(log_times_to_half, features=1)  # The input is the point on the circle.
-control = partial(log_times_to_half, features=8)  # The input also has all frequencies up to 8.
+observed = partial(log_times_to_half, features=1)  # The input is (cos t, sin t), a point on the circle.
+# The input also contains sines and cosines of all frequencies up to 8.
+control = partial(log_times_to_half, features=8)
 
 CLAIM = Claim(
     id="spectral-bias-frequency",

@@ -36,8 +36,8 @@ def descend(n, d, decay, steps, seed, slope):
     return w
 
 
-observed = partial(descend, slope=lambda r: r)  # Half the squared residual.
-# log cosh of the residual is not quadratic, but has the same Hessian at the minimum.
+observed = partial(descend, slope=lambda r: r)  # The loss is half the squared residual.
+# The loss is log cosh of the residual: not quadratic, but with the same Hessian at the minimum.
 control = partial(descend, slope=np.tanh)
 
 CLAIM = Claim(

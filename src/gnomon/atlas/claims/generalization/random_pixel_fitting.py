@@ -61,7 +61,7 @@ def misfitted_share(x, y, steps=80):
 
 
 observed = partial(difference, local=False)  # A dense network.
-control = partial(difference, local=True)  # A kernel that compares neighboring pixels.
+control = partial(difference, local=True)  # The kernel compares neighboring pixels, so their order matters.
 
 CLAIM = Claim(
     id="random-pixel-fitting",

@@ -46,7 +46,8 @@ def errors_of_autoencoder(n, steps, activation, seed):
 
 
 observed = partial(errors_of_autoencoder, activation=nn.SiLU)  # With SiLU.
-control = partial(errors_of_autoencoder, activation=nn.Identity)  # Without activations: a linear map like PCA.
+# The autoencoder has no activations, so it is a linear map like PCA.
+control = partial(errors_of_autoencoder, activation=nn.Identity)
 
 CLAIM = Claim(
     id="autoencoder",

@@ -40,7 +40,7 @@ def means(steps, seed, size):
 
 
 observed = partial(means, size=1.0)  # The same noise.
-control = partial(means, size=1.1)  # Noise that is 10 % larger.
+control = partial(means, size=1.1)  # The noise is 10 % larger.
 
 CLAIM = Claim(
     id="ddpm-epsilon-parametrisation",

@@ -41,8 +41,8 @@ def moments(steps, factor):
     return rows
 
 
-observed = partial(moments, factor=1.0)  # The noise of the schedule.
-control = partial(moments, factor=1.1)  # 10 % more noise.
+observed = partial(moments, factor=1.0)  # The noise has the variance of the schedule.
+control = partial(moments, factor=1.1)  # The noise is 10 % larger.
 
 CLAIM = Claim(
     id="ddpm-posterior",

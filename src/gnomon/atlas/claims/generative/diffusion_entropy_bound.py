@@ -43,7 +43,7 @@ def backward(steps, std, grid):
 
 
 observed = partial(backward, std=0.3)  # Narrow Gaussians.
-control = partial(backward, std=2.0)  # Gaussians wider than the final noise, so the entropy falls.
+control = partial(backward, std=2.0)  # Data are wider Gaussians than the final noise, so the entropy falls.
 
 CLAIM = Claim(
     id="diffusion-entropy-bound",
@@ -51,7 +51,7 @@ CLAIM = Claim(
     equation=r"H(x_{t-1}|x_t) \le H(x_t|x_{t-1}) \text{ where } H(x_t) \ge H(x_{t-1})",
     axes=("noising step", "entropy (nats)"),
     source=Source("theorem", "sohl2015deep", "Section 2.6"),
-    premises=(Premise("the entropy of the data is below that of N(0, 1)"),),
+    premises=(Premise("the entropy of the data is below the entropy of N(0, 1)"),),
     parameters={"steps": 12, "grid": 401},
     full={"steps": 100},
     judge=bounded_by("above"),

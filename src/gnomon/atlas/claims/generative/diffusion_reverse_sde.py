@@ -44,7 +44,7 @@ def run_backward(steps, samples, seed, weight):
 
 
 observed = partial(run_backward, weight=1.0)  # The score is multiplied by beta.
-control = partial(run_backward, weight=0.5)  # Beta / 2, as in the equation without noise.
+control = partial(run_backward, weight=0.5)  # The score is multiplied by beta / 2, as in the deterministic equation.
 
 CLAIM = Claim(
     id="diffusion-reverse-sde",

@@ -35,8 +35,8 @@ def value(states, seed, power):
     return values
 
 
-observed = partial(value, power=1)  # p / (p + q).
-control = partial(value, power=2)  # p^2 / (p^2 + q^2).
+observed = partial(value, power=1)  # The discriminator is p / (p + q).
+control = partial(value, power=2)  # The discriminator is p^2 / (p^2 + q^2).
 
 CLAIM = Claim(
     id="gan-js-divergence",

@@ -53,7 +53,8 @@ def train_discriminator(n, seed, degree):
     return logits(places).sigmoid().detach()
 
 
-observed = partial(train_discriminator, degree=2)  # Degree 2, which contains the log ratio of the densities.
+# The discriminator is a polynomial of degree 2, which contains the log ratio of the densities.
+observed = partial(train_discriminator, degree=2)
 control = partial(train_discriminator, degree=1)  # Degree one.
 
 CLAIM = Claim(

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.training import Adam
 
 TARGET_MEAN_AND_STD = (1.5, 0.5)
-PARTS = 16  # of training, each with its learning rate
+PARTS = 16  # number of phases of training, each with its own learning rate
 
 
 class Quadratic(nn.Module):
@@ -29,7 +29,7 @@ class Quadratic(nn.Module):
     def forward(self, x):
         """Returns the logit of real."""
         weight, bias = self.layer.weight, self.layer.bias
-        if self.fixed:  # no gradient for itself, but one for the generator
+        if self.fixed:  # the discriminator gets no gradient, but passes one to the generator
             weight, bias = weight.detach() + 0 * weight, bias.detach() + 0 * bias
         return nn.functional.linear(torch.cat([x, x.square()], 1), weight, bias)
 

@@ -28,7 +28,7 @@ def distances(lr, steps, pull):
     return simulate_game(field, start, steps=steps, lr=lr, rule=SimultaneousUpdate()).norm(dim=1)
 
 
-observed = partial(distances, pull=0.0)  # The loss a b.
+observed = partial(distances, pull=0.0)  # The game has the loss a b.
 control = partial(distances, pull=0.3)  # The loss is convex in a and concave in b.
 
 CLAIM = Claim(

@@ -46,8 +46,8 @@ def integral(points, seed, sign):
     return float(log.exp() @ torch.cartesian_prod(*cells).prod(1))
 
 
-observed = partial(integral, sign=1)  # The log determinant enters with its sign.
-control = partial(integral, sign=-1)  # The log determinant enters with the opposite sign.
+observed = partial(integral, sign=1)  # The log determinant is added with the right sign.
+control = partial(integral, sign=-1)  # The log determinant is added with the wrong sign.
 
 CLAIM = Claim(
     id="normalising-flow",

@@ -37,7 +37,7 @@ def determinants(d, n, seed, h):
 
 
 observed = partial(determinants, h=torch.tanh)  # The map z + u tanh(w.z + b).
-control = partial(determinants, h=torch.sin)  # Sine instead of tanh.
+control = partial(determinants, h=torch.sin)  # The map uses the sine instead of tanh.
 
 CLAIM = Claim(
     id="planar-flow",

@@ -32,7 +32,7 @@ def recover_set(missing, members, seed):
 
 
 observed = partial(recover_set, missing=0)  # M power sums.
-control = partial(recover_set, missing=1)  # M - 1 power sums.
+control = partial(recover_set, missing=1)  # The representation consists of M - 1 power sums.
 
 CLAIM = Claim(
     id="deep-sets-latent-dimension",

@@ -37,9 +37,9 @@ def norms_and_changes(matrix, nodes, graphs, seed):
     return np.array(found)
 
 
-# The coupling matrix of graph convolutions.
+# The matrix is the normalized adjacency matrix of graph convolutions.
 observed = partial(norms_and_changes, matrix=lambda a: gcn_matrix(torch.from_numpy(a)).numpy())
-# The adjacency matrix divided by its mean degree.
+# The matrix is the adjacency matrix divided by the mean degree.
 control = partial(norms_and_changes, matrix=lambda a: (a + np.eye(len(a))) / (a.sum() / len(a) + 1))
 
 CLAIM = Claim(

@@ -36,7 +36,7 @@ def rate(skip, nodes, layers, seed):
 
 
 observed = partial(rate, skip=0.0)  # Convolutions only.
-control = partial(rate, skip=0.2)  # Every layer adds a fifth of the start.
+control = partial(rate, skip=0.2)  # Every layer adds a fifth of the initial features.
 
 CLAIM = Claim(
     id="gcn-oversmoothing",

@@ -27,8 +27,8 @@ def largest_change(place, points, seed):
     return float((net(x + number) - net(x.flip(1) + number)).abs().max().detach())
 
 
-observed = partial(largest_change, place=0.0)  # The points as they are.
-control = partial(largest_change, place=1.0)  # Points that know their position in the list, so the order matters.
+observed = partial(largest_change, place=0.0)  # Points contain only their coordinates.
+control = partial(largest_change, place=1.0)  # Points also contain their index in the list, so the order matters.
 
 CLAIM = Claim(
     id="pointnet-tnet",

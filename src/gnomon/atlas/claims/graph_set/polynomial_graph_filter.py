@@ -49,7 +49,7 @@ def apply_filter(extra, nodes, seed):
 
 
 observed = partial(apply_filter, extra=0.0)  # The Laplacian.
-control = partial(apply_filter, extra=1.0)  # A matrix with other eigenvectors than the Laplacian.
+control = partial(apply_filter, extra=1.0)  # The filter is a matrix with other eigenvectors than the Laplacian.
 
 CLAIM = Claim(
     id="polynomial-graph-filter",

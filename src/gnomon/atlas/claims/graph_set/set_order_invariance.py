@@ -25,8 +25,9 @@ def difference(network, members, seed):
     return float((net(x) - net(x.flip(1))).abs().max().detach())
 
 
-observed = partial(difference, network=lambda _: DeepSets(2, 3))  # A network of the sum.
-# A network of the concatenated members.
+# The network receives the sum over the members (Deep Sets).
+observed = partial(difference, network=lambda _: DeepSets(2, 3))
+# The network receives the members concatenated in order.
 control = partial(difference, network=lambda m: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(2 * m, 3)))
 
 CLAIM = Claim(

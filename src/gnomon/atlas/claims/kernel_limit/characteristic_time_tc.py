@@ -23,7 +23,7 @@ def predicted():
 
 def learning_time(nets, width, scale, n=6, most=1000):
     """Returns the time at which each network has 10 % less loss; steps change the loss by at most 5 %."""
-    torch.manual_seed(torch.initial_seed())  # uses the same networks and data at every scale
+    torch.manual_seed(torch.initial_seed())  # uses the same random networks and data at every scale
     x, y = torch.randn(n, 3).double(), torch.randn(n).double().sign()
     x = x / x.norm(dim=1, keepdim=True) * 3**0.5
     shapes = ((3, width), (width, width), (width, width), (width, 1))

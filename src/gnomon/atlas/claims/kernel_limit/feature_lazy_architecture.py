@@ -35,7 +35,7 @@ def variances(nets, depth, widths, factor, d=10):
 
 
 observed = partial(variances, factor=1.404, d=10)  # a = 1.404.
-control = partial(variances, factor=1.0, d=10)  # The plain softplus, a = 1.
+control = partial(variances, factor=1.0, d=10)  # The activation is the softplus without the factor, a = 1.
 
 CLAIM = Claim(
     id="feature-lazy-architecture",

@@ -70,8 +70,8 @@ def predicted():
     return -0.8
 
 
-observed = partial(correlations, own=True)  # kappa at the output scale of each run.
-control = partial(correlations, own=False)  # kappa of the unscaled network.
+observed = partial(correlations, own=True)  # kappa is computed at the output scale of each run.
+control = partial(correlations, own=False)  # kappa is computed for the unscaled network.
 
 CLAIM = Claim(
     id="lazy-kappa",

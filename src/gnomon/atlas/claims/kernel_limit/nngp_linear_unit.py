@@ -35,7 +35,7 @@ def products(equal, n, d, std, draws, seed):
 
 
 observed = partial(products, equal=False)  # Independent weights.
-control = partial(products, equal=True)  # One weight for all inputs of a unit, with the same variance.
+control = partial(products, equal=True)  # Each unit has a single weight for all of its inputs, with the same variance.
 
 CLAIM = Claim(
     id="nngp-linear-unit",

@@ -34,7 +34,8 @@ def ratios(frequencies, points, activation, seed):
 
 
 observed = partial(ratios, activation=lambda u: np.maximum(u, 0))  # ReLU.
-control = partial(ratios, activation=np.abs)  # The absolute value, which has no odd frequencies.
+# The activation is the absolute value, whose spectrum has no odd frequencies.
+control = partial(ratios, activation=np.abs)
 
 CLAIM = Claim(
     id="rkhs-circle-relu-spectrum",

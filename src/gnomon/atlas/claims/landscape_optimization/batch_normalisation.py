@@ -38,7 +38,7 @@ def layer(training, n, d, eps, seed):
 
 
 observed = partial(layer, training=True)  # In training mode.
-control = partial(layer, training=False)  # In evaluation mode, with the running averages of a new layer.
+control = partial(layer, training=False)  # The layer runs in evaluation mode, with the running averages of a new layer.
 
 CLAIM = Claim(
     id="batch-normalisation",

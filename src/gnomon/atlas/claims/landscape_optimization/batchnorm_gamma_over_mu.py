@@ -74,8 +74,9 @@ def losses(activation, nets, width, steps, seed):
     return {key: losses_of(name, activation, nets, width, steps, seed) for key, name in pairs}
 
 
-observed = partial(losses, activation=torch.relu)  # ReLU, for which the shift is the threshold.
-control = partial(losses, activation=torch.tanh)  # tanh, which has no threshold: freezing either costs little.
+observed = partial(losses, activation=torch.relu)  # The activation is ReLU, for which the shift acts as the threshold.
+# The activation is tanh, which has no threshold: freezing scale or shift costs little.
+control = partial(losses, activation=torch.tanh)
 
 CLAIM = Claim(
     id="batchnorm-gamma-over-mu",

@@ -50,7 +50,7 @@ def gaps(model, n, d, seed):
 
 
 observed = partial(gaps, model=lambda f: f)  # A linear model.
-control = partial(gaps, model=torch.tanh)  # A single tanh unit instead of a linear model.
+control = partial(gaps, model=torch.tanh)  # The model is a single tanh unit instead of a linear model.
 
 CLAIM = Claim(
     id="convex-vs-nonconvex-loss",

@@ -42,7 +42,7 @@ def curvatures(loss, n, d, pairs, seed):
 
 
 observed = partial(curvatures, loss=functional.softplus)  # The logistic loss.
-control = partial(curvatures, loss=torch.exp)  # The exponential loss, whose curvature has no bound.
+control = partial(curvatures, loss=torch.exp)  # The loss is exponential, so its curvature has no bound.
 
 CLAIM = Claim(
     id="descent-lemma",

@@ -40,7 +40,7 @@ def threshold(smoothed, wide):
 
 
 observed = partial(threshold, smoothed=lambda weight, kernel: np.log(weight @ kernel))  # Local entropy.
-# The average of -L instead of exp(-L).
+# Averages -L instead of exp(-L) over the neighborhood.
 control = partial(threshold, smoothed=lambda weight, kernel: np.log(weight) @ kernel / kernel.sum())
 
 CLAIM = Claim(

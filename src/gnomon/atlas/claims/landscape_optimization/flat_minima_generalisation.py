@@ -41,8 +41,8 @@ def errors_by_flatness(extra, sets, n, d, steps, seed):
     return dict(zip(predicted(), np.transpose(rows), strict=True))
 
 
-observed = partial(errors_by_flatness, extra=0.0)  # The weights that descent found.
-control = partial(errors_by_flatness, extra=100.0)  # The same functions, but rescaled weights.
+observed = partial(errors_by_flatness, extra=0.0)  # The weights are those that gradient descent found.
+control = partial(errors_by_flatness, extra=100.0)  # The weights are rescaled without changing the function.
 
 CLAIM = Claim(
     id="flat-minima-generalisation",

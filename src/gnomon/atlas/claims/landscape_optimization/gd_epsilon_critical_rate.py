@@ -45,7 +45,8 @@ def smallest_gradients(scale, n, d, steps, seed):
 
 
 observed = partial(smallest_gradients, scale=1.0)  # The learning rate 1 / L.
-control = partial(smallest_gradients, scale=1e-6)  # A millionth of it, so both stay near their start.
+# The learning rate is a millionth of 1 / L, so both methods stay near their start.
+control = partial(smallest_gradients, scale=1e-6)
 
 CLAIM = Claim(
     id="gd-epsilon-critical-rate",

@@ -33,7 +33,8 @@ def moments(activation, nets, widths):
 
 
 observed = partial(moments, activation=torch.relu)  # ReLU.
-control = partial(moments, activation=lambda z: z)  # No activation, which gives four times as much.
+# The network has no activation, which makes the variance four times as large.
+control = partial(moments, activation=lambda z: z)
 
 CLAIM = Claim(
     id="gradient-variance-two-layers",

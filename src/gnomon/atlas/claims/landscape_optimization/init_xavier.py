@@ -39,7 +39,8 @@ def factors(fill, nets):
 
 
 observed = partial(factors, fill=nn.init.xavier_normal_)  # torch's xavier_normal_.
-control = partial(factors, fill=lambda w: nn.init.normal_(w, std=0.01))  # A fixed standard deviation 0.01.
+# Weights have the fixed standard deviation 0.01.
+control = partial(factors, fill=lambda w: nn.init.normal_(w, std=0.01))
 
 CLAIM = Claim(
     id="init-xavier",

@@ -43,7 +43,7 @@ def ratios(power, n, d, steps, seed):
 
 
 observed = partial(ratios, power=2)  # Squares.
-control = partial(ratios, power=4)  # Fourth powers, which are flat at their minimum.
+control = partial(ratios, power=4)  # The loss is a sum of fourth powers, which is flat at its minimum.
 
 CLAIM = Claim(
     id="pl-linear-convergence",

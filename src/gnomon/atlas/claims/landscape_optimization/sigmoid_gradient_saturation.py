@@ -46,7 +46,7 @@ def ratios(activation, nets, width, depth, seed):
 
 
 observed = partial(ratios, activation=torch.sigmoid)  # Sigmoid.
-control = partial(ratios, activation=torch.tanh)  # tanh, whose slope is 1 at zero.
+control = partial(ratios, activation=torch.tanh)  # The activation is tanh, whose slope is 1 at zero.
 
 CLAIM = Claim(
     id="sigmoid-gradient-saturation",

@@ -40,8 +40,9 @@ def traces(small, whole, sets, n, d, steps, seed):
     return {"small batch": first, "0.98 x whole set": 0.98 * second, "whole set": second}
 
 
-observed = partial(traces, small=0.03, whole=0.03)  # One sample against all.
-# Small steps for one sample, large ones for all: u v shrinks more in large steps.
+# Compares batches of one sample with full batches, at equal learning rates.
+observed = partial(traces, small=0.03, whole=0.03)
+# Batches of one sample use small steps, full batches large steps: u v shrinks more in large steps.
 control = partial(traces, small=0.002, whole=0.1)
 
 CLAIM = Claim(

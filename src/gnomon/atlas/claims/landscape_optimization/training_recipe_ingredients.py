@@ -91,7 +91,8 @@ def errors(keep, nets, n, steps, seed, width=32):
 
 
 observed = partial(errors, keep=True, width=32)  # Shifts.
-control = partial(errors, keep=False, width=32)  # Shifts and a half turn, which makes a 6 of a 9.
+# Images are shifted and rotated by 180 degrees, which turns a 9 into a 6.
+control = partial(errors, keep=False, width=32)
 
 CLAIM = Claim(
     id="training-recipe-ingredients",

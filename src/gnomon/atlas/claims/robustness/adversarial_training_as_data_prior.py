@@ -63,7 +63,7 @@ def variations_of_both(eps, width, networks, seed):
     return rows
 
 
-observed = variations_of_both  # Attacks of size eps.
+observed = variations_of_both  # The network is trained on attacks of size eps.
 
 
 def control(eps, width, networks, seed):

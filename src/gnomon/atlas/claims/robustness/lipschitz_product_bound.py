@@ -44,7 +44,7 @@ def stretch(activation, width, depth, pairs, seed):
 
 
 observed = partial(stretch, activation=lambda u: np.maximum(u, 0))  # ReLU.
-control = partial(stretch, activation=lambda u: u**3)  # The cube, whose slope is unbounded.
+control = partial(stretch, activation=lambda u: u**3)  # The activation is the cube, whose slope is unbounded.
 
 CLAIM = Claim(
     id="lipschitz-product-bound",

@@ -53,7 +53,7 @@ def moves_of_attack(bend, d, eps, seed):
     for steps in (1, 20):
         # the scores are equal at zero; a constant keeps the example correctly classified
         shifted = torch.nn.Sequential(net, RaisedFirstScore())
-        with AttackedModel(shifted).attacked() as victim:
+        with AttackedModel(shifted).attack_mode() as victim:
             moves.append(PGD(steps, 0.25).run(victim, x, label, threat, generator)[0])
     return torch.cat(moves)
 
@@ -66,7 +66,7 @@ class RaisedFirstScore(torch.nn.Module):
 
 
 observed = partial(moves_of_attack, bend=0.0)  # A linear score.
-control = partial(moves_of_attack, bend=1.0)  # A nonlinear score, whose gradient changes its direction.
+control = partial(moves_of_attack, bend=1.0)  # The score is nonlinear, so the direction of its gradient changes.
 
 CLAIM = Claim(
     id="pgd-l2",

@@ -32,8 +32,10 @@ def ascend(project, d, eps, step, seed):
     return e
 
 
-observed = partial(ascend, project=lambda z, eps: np.clip(z, -eps, eps))  # Every entry is clipped.
-control = partial(ascend, project=lambda z, eps: eps * z / np.abs(z).max())  # Rescaled by the largest entry.
+# The projection clips every entry to [-eps, eps].
+observed = partial(ascend, project=lambda z, eps: np.clip(z, -eps, eps))
+# The projection rescales the whole vector by its largest entry.
+control = partial(ascend, project=lambda z, eps: eps * z / np.abs(z).max())
 
 CLAIM = Claim(
     id="pgd-linf",

@@ -56,7 +56,7 @@ def excess(width, eps, networks, seed, searched):
 
 
 observed = partial(excess, searched=True)  # A perturbation found in sixty steps of search.
-control = partial(excess, searched=False)  # A random sign for every pixel instead.
+control = partial(excess, searched=False)  # The perturbation has a random sign for every pixel.
 
 CLAIM = Claim(
     id="universal-perturbation",

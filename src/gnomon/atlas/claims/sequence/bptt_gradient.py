@@ -54,7 +54,8 @@ def observed(times, seed):
     return by_products(times, times, seed)
 
 
-control = partial(by_products, steps=2)  # Products over at most two steps, as in truncated backpropagation.
+# The gradient sums products over at most two steps, as in truncated backpropagation.
+control = partial(by_products, steps=2)
 
 CLAIM = Claim(
     id="bptt-gradient",

@@ -39,8 +39,8 @@ def capacities(every, units, length, sequences, seed):
     return np.array([capacity(every, d, length, sequences, seed) for d in units])
 
 
-observed = partial(capacities, every=False)  # Read from the last state.
-control = partial(capacities, every=True)  # Read from all states, as attention does.
+observed = partial(capacities, every=False)  # The decoder reads only the last state of the encoder.
+control = partial(capacities, every=True)  # The decoder reads all states of the encoder, as attention does.
 
 CLAIM = Claim(
     id="seq2seq-encoder-decoder",

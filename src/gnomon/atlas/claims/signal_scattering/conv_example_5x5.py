@@ -27,7 +27,7 @@ def layer(kernel):
     return functional.conv2d(torch.tensor([[IMAGE]]).double(), kernel[None, None].double())[0, 0]
 
 
-observed = partial(layer, kernel=torch.tensor(KERNEL))  # The kernel as it is.
+observed = partial(layer, kernel=torch.tensor(KERNEL))  # The kernel is not flipped.
 # The kernel is flipped in both directions; the first output is then 6.
 control = partial(layer, kernel=torch.tensor(KERNEL).flip(0, 1))
 

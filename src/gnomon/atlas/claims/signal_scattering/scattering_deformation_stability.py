@@ -34,7 +34,7 @@ def observed(warps, frequency):
     return changes(lambda x: scattering(x) * scattering.gains()[:, None], warps, frequency)
 
 
-# The Fourier modulus: the smallest dilation moves the spectrum by 2.8 times its width.
+# The representation is the Fourier modulus: the smallest dilation moves the spectrum by 2.8 times its width.
 control = partial(changes, representation=fourier_modulus)
 
 CLAIM = Claim(

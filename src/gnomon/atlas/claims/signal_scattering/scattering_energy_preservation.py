@@ -40,8 +40,8 @@ def energies(size, signals, seed, orders):
     return torch.cat((found, missing - found))
 
 
-observed = partial(energies, orders=2)  # Orders 0, 1 and 2.
-control = partial(energies, orders=1)  # Orders 0 and 1.
+observed = partial(energies, orders=2)  # The energy is summed over orders 0, 1 and 2.
+control = partial(energies, orders=1)  # The energy is summed over orders 0 and 1 only.
 
 CLAIM = Claim(
     id="scattering-energy-preservation",

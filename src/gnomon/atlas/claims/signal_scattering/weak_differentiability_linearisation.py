@@ -33,7 +33,7 @@ def share(phi, deformations, size, seed):
 
 
 observed = partial(share, phi=Scattering1d(7, 1024, Q=1, max_order=1))  # Scattering.
-# The samples themselves: a deformation by a wavelength is large for them.
+# The representation is the signal itself, for which a deformation by one wavelength is large.
 control = partial(share, phi=lambda x: x)
 
 CLAIM = Claim(

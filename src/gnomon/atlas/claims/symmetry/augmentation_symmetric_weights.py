@@ -32,7 +32,8 @@ def predicted():
 
 
 observed = partial(asymmetry, start=True)  # A symmetric start.
-control = partial(asymmetry, start=False)  # A random start, which 200 steps do not erase.
+# Training starts from random weights, whose asymmetry remains after 200 steps.
+control = partial(asymmetry, start=False)
 
 CLAIM = Claim(
     id="augmentation-symmetric-weights",

@@ -30,7 +30,7 @@ def predicted():
 
 
 observed = partial(errors, mode="circular")  # Circular padding.
-control = partial(errors, mode="zeros")  # Zeros at the border.
+control = partial(errors, mode="zeros")  # Convolutions pad with zeros instead of periodically.
 
 CLAIM = Claim(
     id="conv-translation-equivariance",

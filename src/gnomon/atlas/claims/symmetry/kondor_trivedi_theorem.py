@@ -29,7 +29,8 @@ def dimensions(generators):
     return found
 
 
-observed = partial(dimensions, generators=lambda group: range(1, group.order))  # All elements of each group.
+# Generators are all elements of each group.
+observed = partial(dimensions, generators=lambda group: range(1, group.order))
 # Only the last element, which generates a part of each group.
 control = partial(dimensions, generators=lambda group: [group.order - 1])
 

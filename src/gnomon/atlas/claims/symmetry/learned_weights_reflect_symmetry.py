@@ -45,8 +45,10 @@ def asymmetries(copy, steps, repetitions, seed):
     return {name: [times * asymmetry(made, steps, s) for s in seeds] for name, times, made in kinds}
 
 
-observed = partial(asymmetries, copy=lambda x: x[:, :, ::-1])  # Copies are mirror images.
-control = partial(asymmetries, copy=lambda x: x[:, ::-1])  # Copies are upside down.
+# The training set contains mirror images of all examples.
+observed = partial(asymmetries, copy=lambda x: x[:, :, ::-1])
+# The training set contains upside-down copies of all examples.
+control = partial(asymmetries, copy=lambda x: x[:, ::-1])
 
 CLAIM = Claim(
     id="learned-weights-reflect-symmetry",

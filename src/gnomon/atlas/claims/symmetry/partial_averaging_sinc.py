@@ -27,7 +27,7 @@ def factors(falling, n, m, seed):
 
 
 observed = partial(factors, falling=0.0)  # All shifts have equal weight.
-control = partial(factors, falling=1.0)  # The weights fall to the ends.
+control = partial(factors, falling=1.0)  # The weights decrease towards the largest shifts.
 
 CLAIM = Claim(
     id="partial-averaging-sinc",

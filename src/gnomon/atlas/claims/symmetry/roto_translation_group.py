@@ -46,7 +46,7 @@ def predicted():
     return [0.0, 0.0, 0.0]
 
 
-observed = partial(deviations, turns=True)  # The first rotation turns the second translation.
+observed = partial(deviations, turns=True)  # The first rotation is applied to the second translation.
 control = partial(deviations, turns=False)  # Translations are simply added.
 
 CLAIM = Claim(

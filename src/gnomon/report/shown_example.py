@@ -1,7 +1,7 @@
 """Shows an example as an image, a row of features or a string of tokens, with its label and the network's answer.
 
 >>> import torch
->>> from gnomon.report.exhibit import show_example
+>>> from gnomon.report.shown_example import show_example
 >>> show_example(torch.tensor([0.5, 2.0]), 7, label="3", answer="5").features
 ('0.5', '2')
 >>> show_example(torch.rand(1, 8, 8), 7, label="3", answer="5").picture[:22]
@@ -108,7 +108,7 @@ def draw_picture(x: Tensor) -> str:
 def is_picture(x: Tensor) -> bool:
     """Returns whether an array is an image (c, h, w) or (h, w) with at least four pixels on each side.
 
-    Two axes alone are a picture where one is at most twice as long as the other; nodes with features, say, are not.
+    Two axes alone are a picture if one is at most twice as long as the other, unlike nodes with features.
 
     >>> is_picture(torch.zeros(3, 8, 8)), is_picture(torch.zeros(8, 8)), is_picture(torch.zeros(14, 6))
     (True, True, False)

@@ -6,7 +6,7 @@ import torch
 from scipy.linalg import expm
 from scipy.stats import multivariate_normal
 
-from gnomon.linalg.shortcut import MIN_RELATIVE_RIDGE, ridge_modes
+from gnomon.linalg.ridge_modes import MIN_RELATIVE_RIDGE, ridge_modes
 
 rng = np.random.default_rng(1)
 ROOT, TARGETS = rng.normal(size=(6, 6)), rng.normal(size=(6, 2))

@@ -1,6 +1,6 @@
 """Estimates how long compiling takes before the layers of a program can be computed."""
 
-from gnomon.expectations.ready import compile_seconds
+from gnomon.expectations.compile_time import compile_seconds
 from gnomon.kernels.duals import Quadrature
 from gnomon.kernels.match import dual_of
 from gnomon.program.steps import Activation, Program

@@ -9,7 +9,7 @@ from torch import nn
 
 import gnomon
 from gnomon.training import SGD, Adam, TorchOptimizer, train
-from gnomon.training.native import NAMES, as_gradient_descent, resolve_optimizer
+from gnomon.training.torch_optimizers import NAMES, as_gradient_descent, resolve_optimizer
 
 X = torch.randn(24, 4, generator=torch.Generator().manual_seed(1))
 Y = (X[:, 0] * X[:, 1] > 0).long()

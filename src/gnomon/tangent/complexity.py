@@ -20,7 +20,7 @@ from torch import nn
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.inputs.checks import as_targets, number
+from gnomon.core.inputs.checks import as_targets, check_number
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.results import Result
 from gnomon.linalg.square import as_square_matrix, symmetric_part
@@ -51,7 +51,8 @@ class KernelNorm(Result):
             return f"{self.outside:.1%} of the target lies outside what the kernel can represent: its norm is infinite."
         word = "simple" if self.bound < 1 else "hard"
         return (
-            f"The target is {word} for this kernel: its norm is {self.square**0.5:.3g}, {self.bound:.3g} per example."
+            f"The target is {word} for this kernel: its norm in the kernel's function space (RKHS) is "
+            f"{self.square**0.5:.3g}, {self.bound:.3g} per example."
         )
 
 
@@ -109,7 +110,7 @@ def effective_parameters(module: nn.Module, data: Any, *, ridge: float) -> Effec
     >>> round(effective_parameters(nn.Linear(2, 1, bias=False), torch.eye(2), ridge=1.0).value, 6)        # 2 / (1 + 1)
     1.0
     """
-    penalty = number("ridge", ridge, above=0)
+    penalty = check_number("ridge", ridge, above=0)
     values = torch.linalg.eigvalsh(ntk(module, data).double()).clamp_min(0)
     count = sum(p.numel() for p in module.parameters() if p.requires_grad)
     return EffectiveParameters(float((values / (values + penalty)).sum()), len(values), count)  # (2)

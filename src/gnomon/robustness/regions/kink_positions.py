@@ -1,6 +1,6 @@
 """Finds all positions on a segment at which a piecewise linear network changes slope, in one forward pass.
 
-Between two neighboring places every step so far is affine, so that at a new place between them, where a unit crosses
+Between two neighboring places every step so far is affine, so that at a new place between them, at which a unit crosses
 zero, every value that a later step needs is a mean of those at its neighbors,
 
     h(s) = (1 - r) h(t_i) + r h(t_(i+1)),     s = (1 - r) t_i + r t_(i+1)                                        (1)
@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from gnomon.program.piecewise_linear import Graph
-from gnomon.robustness.regions.cutting import values_that_decide, zero_crossings
+from gnomon.program.piecewise_linear import PiecewiseLinearGraph
+from gnomon.robustness.regions.cutting import sign_deciding_values, zero_crossings
 
 __all__ = ["kink_positions"]
 
@@ -22,7 +22,7 @@ Live = dict[int, Tensor]
 """The values at all places of the steps that a later step reads."""
 
 
-def kink_positions(graph: Graph, values: Tensor, t: Tensor, size: int) -> Iterator[Tensor]:
+def kink_positions(graph: PiecewiseLinearGraph, values: Tensor, t: Tensor, size: int) -> Iterator[Tensor]:
     """Yields sorted positions at which the slope changes, including the ends, one part of the segment after another.
 
     ``values`` are the inputs at the places t to begin with, and at most ``size`` places are held at once.
@@ -30,8 +30,8 @@ def kink_positions(graph: Graph, values: Tensor, t: Tensor, size: int) -> Iterat
     Cost: a forward pass of every place, from the step on at which it was found.
 
     >>> from torch import nn
-    >>> from gnomon.program.piecewise_linear import read_graph
-    >>> graph, ends = read_graph(nn.ReLU(), torch.zeros(1, 1)), torch.tensor([[-1.0], [3.0]])
+    >>> from gnomon.program.piecewise_linear import read_piecewise_linear
+    >>> graph, ends = read_piecewise_linear(nn.ReLU(), torch.zeros(1, 1)), torch.tensor([[-1.0], [3.0]])
     >>> [part.tolist() for part in kink_positions(graph, ends, torch.tensor([0.0, 1.0]), 100)]
     [[0.0, 0.25, 1.0]]
     """
@@ -41,12 +41,14 @@ def kink_positions(graph: Graph, values: Tensor, t: Tensor, size: int) -> Iterat
     yield from _from(graph, readers, {0: values}, t, 1, size)
 
 
-def _from(graph: Graph, readers: dict[int, int], live: Live, t: Tensor, start: int, size: int) -> Iterator[Tensor]:
-    """Yields the positions that later steps add between the ends of t, beginning with step ``start``."""
+def _from(
+    graph: PiecewiseLinearGraph, readers: dict[int, int], live: Live, t: Tensor, start: int, size: int
+) -> Iterator[Tensor]:
+    """Yields the positions between the ends of t at which steps from ``start`` on have a kink."""
     for number in range(start, len(graph.steps)):
         step = graph.steps[number]
         if step.kind in ("relu", "max"):
-            t, piece, share = _more(t, *zero_crossings(values_that_decide(step, live[step.inputs[0]])))
+            t, piece, share = _more(t, *zero_crossings(sign_deciding_values(step, live[step.inputs[0]])))
             if len(t) > size:
                 for first in range(0, len(t) - 1, size - 1):
                     part = slice(first, first + size)
@@ -60,7 +62,7 @@ def _from(graph: Graph, readers: dict[int, int], live: Live, t: Tensor, start: i
 
 
 def _more(t: Tensor, piece: Tensor, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Merges old and new positions in order; values at the new positions are interpolated linearly; equation (1)."""
+    """Merges old and new positions in increasing order, and interpolates values at the new positions; equation (1)."""
     last = len(t) - 2
     piece = torch.cat([torch.arange(len(t)).clamp_max(last), piece])
     share = torch.cat([torch.zeros(last + 1).to(t), torch.ones(1).to(t), share])
@@ -76,7 +78,7 @@ def _between(values: Tensor, piece: Tensor, share: Tensor) -> Tensor:
     return torch.lerp(values[piece], values[piece + 1], far)  # (1)
 
 
-def _after(graph: Graph, readers: dict[int, int], live: Live, number: int) -> Live:
+def _after(graph: PiecewiseLinearGraph, readers: dict[int, int], live: Live, number: int) -> Live:
     """Runs one step and returns only the values that later steps need."""
     step = graph.steps[number]
     live = {**live, number: step.function(*(live[i] for i in step.inputs))}

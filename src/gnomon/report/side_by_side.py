@@ -8,6 +8,7 @@ from gnomon.report.front import findings_html, heading_html
 from gnomon.report.glossary import TermMarker
 from gnomon.report.html import document_html, references_html, unexamined_questions_html
 from gnomon.report.page import Page, Section, Status
+from gnomon.report.plot_selection import shows_something
 from gnomon.report.sections import (
     OPEN,
     collapsible_start_html,
@@ -17,7 +18,6 @@ from gnomon.report.sections import (
     section_badge_html,
     section_html,
 )
-from gnomon.report.worth import shows_something
 
 __all__ = ["side_by_side_html", "overlay_plots", "differing_values"]
 
@@ -122,7 +122,7 @@ def _predict(mark: object) -> bool:
 
 
 def _have_same_content(one: Section, two: Section) -> bool:
-    """Returns whether two sections have the same content, such as the sections on the data."""
+    """Returns whether two sections have equal content, as for a section about data that both reports share."""
     return one.answer == two.answer and one.content.plots == two.content.plots and one.findings == two.findings
 
 
@@ -165,7 +165,7 @@ def _table(rows: Sequence[Row], names: Names, terms: TermMarker) -> list[str]:
     head = "".join(f"<td class=number><b>{escape(name)}</b></td>" for name in names)
     lines = ["<table>", f"<tr><th></th>{head}</tr>"]
     for _, title, one, two in rows:
-        name = f"{terms.marked(one.name)}<br><span class=aside>{escape(title)}</span>"
+        name = f"{terms.mark_terms(one.name)}<br><span class=aside>{escape(title)}</span>"
         cells = "".join(f"<td class=number>{escape(str(value))}</td>" for value in (one, two))
         lines.append(f"<tr><th scope=row>{name}</th>{cells}</tr>")
     return [*lines, "</table>"]
@@ -184,11 +184,11 @@ def _both(one: Section, two: Section | None, names: Names) -> list[str]:
     lines += [*pictures_html(drawn, f"{one.key}-both", terms), "<div class=pair>"]
     for side, name, part in zip(("left", "right"), names, (one, two), strict=True):
         if part is None:
-            lines.append(f"<div><h3>{escape(name)}</h3><p class=answer>This page has no such section.</p></div>")
+            lines.append(f"<div><h3>{escape(name)}</h3><p class=answer>This report has no such section.</p></div>")
             continue
         own = [p for p in part.content.plots if p.title not in {plot.title for plot in drawn}]
         lines += [f"<div><h3>{escape(name)} {section_badge_html(part.status)}</h3>"]
-        lines += [f"<p class=answer>{terms.marked(part.answer)}</p>"]
+        lines += [f"<p class=answer>{terms.mark_terms(part.answer)}</p>"]
         lines += [*gallery_html(part.content.exhibits), *pictures_html(own, f"{one.key}-{side}", terms), "</div>"]
     return [*lines, "</div>", *terms.cards(), "</section></details>"]
 

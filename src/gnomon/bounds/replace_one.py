@@ -28,7 +28,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count, take
-from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
 from gnomon.core.metrics import student_quantile
@@ -92,11 +92,11 @@ def replace_one_gap(
     >>> replace_one_gap(constant, (torch.randn(30, 2), torch.randn(30)), draws=5).largest
     0.0
     """
-    draws, seed = integer("draws", draws, least=2), check_seed(seed)
+    draws, seed = check_integer("draws", draws, least=2), check_seed(seed)
     x, y = source(data).pair()
     n = count(x) - draws
     if n < 2 or n < draws:
-        found = f"{count(x)} examples are given, of which {draws} would replace others"
+        found = f"{count(x)} examples are given, and {draws} of them would replace training examples"
         raise InputError(found, accepted="at least twice as many as draws", fix="Pass more examples or fewer draws")
     order = torch.randperm(n + draws, generator=torch.Generator().manual_seed(seed))
     used, fresh = order[:n], order[n:]

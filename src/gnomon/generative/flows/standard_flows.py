@@ -1,7 +1,7 @@
 """Flows of points that are ready to train, built from coupling or autoregressive maps."""
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.checks import check_integer
 from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork, SplineAutoregressive
 from gnomon.generative.flows.base import AbstractTransform, Flow
 from gnomon.generative.flows.coupling import Coupling, alternating_mask, coupling_network
@@ -21,8 +21,10 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     torch.Size([3, 2])
     """
     parts: list[AbstractTransform] = []
-    features = integer("features", features, least=2)  # a coupling map needs one fixed and one changing coordinate
-    for i in range(integer("layers", layers)):
+    features = check_integer(
+        "features", features, least=2
+    )  # a coupling map needs one fixed and one changing coordinate
+    for i in range(check_integer("layers", layers)):
         stays = alternating_mask(features, i)
         kept = int(stays.sum())
         parts += [
@@ -42,8 +44,8 @@ def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int =
     torch.Size([3, 2])
     """
     parts: list[AbstractTransform] = []
-    features = integer("features", features, least=2)
-    for i in range(2 * integer("layers", layers)):
+    features = check_integer("features", features, least=2)
+    for i in range(2 * check_integer("layers", layers)):
         stays = alternating_mask(features, i)
         kept = int(stays.sum())
         network = coupling_network(kept, (3 * bins - 1) * (features - kept), hidden=hidden)
@@ -60,7 +62,7 @@ def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> 
     >>> autoregressive_flow(2).sample(3).shape
     torch.Size([3, 2])
     """
-    features, layers = integer("features", features), integer("layers", layers)
+    features, layers = check_integer("features", features), check_integer("layers", layers)
     networks = [MaskedNetwork(features, 2, hidden=hidden) for _ in range(layers)]
     maps = [Autoregressive(network, reverse=i % 2 == 1) for i, network in enumerate(networks)]
     return Flow(maps, shape=(features,))
@@ -79,8 +81,8 @@ def autoregressive_spline_flow(
     >>> autoregressive_spline_flow(2).sample(3).shape
     torch.Size([3, 2])
     """
-    features, layers = integer("features", features), integer("layers", layers)
-    outputs = 3 * integer("bins", bins, least=2) - 1
+    features, layers = check_integer("features", features), check_integer("layers", layers)
+    outputs = 3 * check_integer("bins", bins, least=2) - 1
     networks = [MaskedNetwork(features, outputs, hidden=hidden) for _ in range(layers)]
     maps = [
         SplineAutoregressive(network, reverse=i % 2 == 1, bins=bins, bound=bound) for i, network in enumerate(networks)

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_type, integer
+from gnomon.core.inputs.checks import check_integer, check_type
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.scattering.gabor import GaborFit
@@ -54,7 +54,7 @@ class FrequencyCoverage(Result):
     @property
     def verdict(self) -> str:
         """States which frequencies the filters cover, and with which gaps."""
-        waves = f"Waves from {self.band[0]:.3g} to {self.band[1]:.3g} radians per pixel"
+        waves = f"Spatial frequencies from {self.band[0]:.3g} to {self.band[1]:.3g} radians per pixel"
         if self.coverage >= MIN_COVERAGE:
             told = f"{self.coverage:.2g} of the strongest"
             return f"{waves} are covered in all directions: the weakest response is {told}."
@@ -83,7 +83,7 @@ def frequency_coverage(fit: GaborFit, *, points: int = 64) -> FrequencyCoverage:
     True
     """
     check_type("fit", fit, GaborFit, fix="Pass what gnomon.scattering.gabor_fit(layer) returns")
-    axis = (torch.arange(integer("points", points, least=2), dtype=torch.float64) / points - 0.5) * 2 * pi
+    axis = (torch.arange(check_integer("points", points, least=2), dtype=torch.float64) / points - 0.5) * 2 * pi
     plane = _sum(fit, torch.stack(torch.meshgrid(axis, axis, indexing="ij"), -1))
     sizes = fit.frequency.double().norm(dim=1)
     low, high = float(sizes.quantile(0.1)), float(sizes.quantile(0.9))

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from gnomon.tangent import effective_parameters
-from gnomon.tangent.freedom import KernelNorm, kernel_norm
+from gnomon.tangent.complexity import KernelNorm, kernel_norm
 
 
 def test_the_norm_is_the_sum_of_squares_over_eigenvalues():
