@@ -38,7 +38,7 @@ def test_permuted_hidden_units_are_behind_a_barrier_and_the_same_units_are_not()
         other[2].weight.copy_(net[2].weight[:, order])
     assert_allclose(other(x).detach(), net(x).detach(), atol=1e-9)  # the same function
     found = loss_between(net, other, (x, y))
-    assert found.barrier > 0.1 and "worse than both" in found.verdict
+    assert found.barrier > 0.1 and "worse than either model" in found.verdict
     assert_allclose(found.losses[0], found.losses[-1], rtol=1e-9)
     assert float(found.accuracies[0]) == 1.0 and len(found.plots()) == 2
     assert loss_between(net, copy.deepcopy(net), (x, y)).barrier < 1e-12
