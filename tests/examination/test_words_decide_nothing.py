@@ -66,6 +66,9 @@ def exit_code(result, options, monkeypatch, tmp_path):
         patch.chdir(tmp_path)
         patch.setattr(sys, "argv", ["gnomon", "examine", *options])
         patch.setattr("gnomon.examination.examine", lambda *given, **named: result)
+        patch.setattr(
+            type(result), "save", lambda self, path, **named: None
+        )  # drawing takes seconds, and decides nothing
         cli.run()
     return end.value.code or 0
 
