@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -89,3 +90,17 @@ def test_a_line_that_does_not_fit_is_taken_back(tmp_path, full_disk):
         append_text(log, LARGE)
     append_text(log, "1,0.5\n")
     assert log.read_text() == "step,loss\n1,0.5\n"
+
+
+def test_two_writers_of_one_file_leave_one_complete_file_and_readers_never_see_a_part(tmp_path):
+    path, contents = tmp_path / "report.html", [letter * 200_000 for letter in "ab"]
+    write_file(path, contents[0])
+    seen = set()
+    with ThreadPoolExecutor(max_workers=3) as pool:
+        writers = [pool.submit(lambda text: [write_file(path, text) for _ in range(20)], text) for text in contents]
+        while not all(writer.done() for writer in writers):
+            seen.add(path.read_text())
+        for writer in writers:
+            writer.result()
+    assert seen <= set(contents) and path.read_text() in contents
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
