@@ -131,7 +131,7 @@ def test_one_graph_with_masks_has_nodes_as_examples():
 
 def test_graphs_of_unequal_sizes_with_numbers_for_nodes_are_refused():
     graphs = [Graph(x=torch.ones(n, 2), edge_index=torch.zeros(2, 1).long(), y=torch.ones(n)) for n in (2, 3)]
-    with pytest.raises(InputError, match="numbers as targets"):
+    with pytest.raises(InputError, match="one number per node, and the graphs differ"):
         adapt(Gin(pool=False), graphs)
 
 

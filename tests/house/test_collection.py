@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.house.tree import ROOT
 
 COUNT = """

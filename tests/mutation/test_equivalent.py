@@ -22,7 +22,7 @@ def stale(known):
     return [
         (file, line, after)
         for file, line, after in known
-        if not (ROOT / file).exists() or (line, after) not in planted(file)
+        if not (ROOT / file).exists() or (line, after) not in plant(file)
     ]
 
 
@@ -39,6 +39,6 @@ def test_every_entry_names_an_error_that_is_planted():
 
 def test_an_entry_of_a_line_that_was_changed_is_noticed():
     file = "src/gnomon/core/metrics.py"
-    line, after = next(iter(planted(file)))
+    line, after = next(iter(plant(file)))
     assert stale({(file, line, after): ""}) == []
     assert len(stale({(file, line + " ", after): "", (file, line, "-1"): "", ("src/gone.py", line, after): ""})) == 3

@@ -27,12 +27,12 @@ def test_permute_follows_the_positions(sizes, random):
 
 
 def test_a_reshape_may_not_split_channels():
-    with pytest.raises(ReadError, match="split the channel axis of size 6"):
+    with pytest.raises(ReadError, match="splits the channel axis of size 6"):
         lay.regroup(lay.standard((7, 6), channel=1), (7, 2, 3))
 
 
 def test_a_reshape_may_not_split_the_batch():
-    with pytest.raises(ReadError, match="split the batch axis"):
+    with pytest.raises(ReadError, match="splits the batch axis"):
         lay.regroup(lay.standard((6, 5), channel=1), (2, 15))
 
 

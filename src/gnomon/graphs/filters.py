@@ -24,7 +24,8 @@ class FilterResponse(Result):
     """Result: a layer's response at each graph frequency, and the fraction of the output at other frequencies.
 
     >>> FilterResponse((0.0, 2.0), (1.0, 0.2), (0.0, 0.0)).verdict
-    'A low-pass filter: a response of 1 at the lowest frequency and 0.2 at the highest; 0.0% leaks.'
+    'A low-pass filter: a response of 1 at the lowest frequency and 0.2 at the highest; up to 0.0% of an output is at
+    other frequencies than its input.'
     """
 
     frequencies: tuple[float, ...]

@@ -44,7 +44,8 @@ class FrequencyCoverage(Result):
     """Result: the Littlewood-Paley sum over frequencies from -pi to pi, the band of the filters, and the coverage.
 
     >>> FrequencyCoverage(torch.ones(2, 2), (0.5, 1.0), 0.3).verdict
-    'Waves from 0.5 to 1 radians per pixel are covered in all directions: the weakest response is 0.3 of the strongest.'
+    'Spatial frequencies from 0.5 to 1 radians per pixel are covered in all directions: the weakest response is 0.3 of
+    the strongest.'
     """
 
     plane: Tensor = field(repr=False, metadata=HIDDEN)

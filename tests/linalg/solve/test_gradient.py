@@ -83,7 +83,7 @@ def test_without_room_the_kernel_is_asked_for_in_strips_and_the_answer_is_the_sa
 def test_not_arriving_is_an_error_that_carries_what_was_reached():
     kernel = Counted(n=80)
     y = kernel.targets()
-    with pytest.raises(NotConvergedError, match=r"after 2 iterations, over 1e-08 .*Raise the ridge") as caught:
+    with pytest.raises(NotConvergedError, match=r"after 2 iterations, more than 1e-08 .*Raise the ridge") as caught:
         ConjugateGradient(limit=2, preconditioner=PivotedCholesky(1)).solve(kernel, y, ridge=1e-3)
     reached = pickle.loads(pickle.dumps(caught.value)).reached
     left = y - (kernel.matrix + 1e-3 * np.eye(80)) @ reached.coefficients.numpy()
