@@ -33,7 +33,7 @@ def _row(s: Statement, found: Rate) -> tuple[str, ...]:
         stated, extra = "uniform", f"KS p = {found.reached:.2g}"
         measured = f"{found.rate:.1%} at or below 0.05"
     else:
-        stated = f"{100 * s.level:.7g}%"
+        stated = f"{100 * s.level:.10g}%"
         extra = "" if found.reached is None else f"{found.reached:.0%} of the bound reached"
         measured = f"{found.rate:.1%} ({found.low:.1%} to {found.high:.1%})"
     words = "; ".join(part for part in (extra, s.note) if part)

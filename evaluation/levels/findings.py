@@ -11,6 +11,7 @@ from evaluation.levels.statement import Statement
 from gnomon.checks.data.category_codes import category_code_findings
 from gnomon.checks.data.class_numbers import class_number_findings
 from gnomon.checks.data.compared_labels import compare_labels
+from gnomon.checks.data.conflicts import label_conflicts
 from gnomon.checks.data.drifted_columns import drifted_column_findings
 from gnomon.checks.data.groups import group_findings
 from gnomon.checks.data.leaked_target import leaked_target_findings
@@ -20,11 +21,14 @@ from gnomon.checks.data.relabeled import relabeled_class_findings
 from gnomon.checks.data.row_numbers import row_number_findings
 from gnomon.checks.data.sentinels import sentinel_findings
 from gnomon.checks.data.shift import data_shift
+from gnomon.checks.data.shift_description import class_cue_findings
 from gnomon.checks.data.suspects import suspect_labels
+from gnomon.checks.data.target_shift import target_shift_findings
 from gnomon.checks.network.normalization import normalization_findings
 from gnomon.checks.network.reach import untrained_parameter_findings
 from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings
 from gnomon.checks.run.outcome_numbers import regression_outcome_findings
+from gnomon.checks.run.step_size import learning_rate_findings, short_runs
 from gnomon.core.metrics import binomial_interval
 from gnomon.decisions import best_temperature
 from gnomon.decisions.calibration import calibration
@@ -32,8 +36,10 @@ from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.invariance import shift_findings
 from gnomon.examination.steps.limit import below_limit_findings
 from gnomon.generative import coverage
+from gnomon.generative.instruments.ratio import ratio_calibration
 from gnomon.sequences import lag_of_task
 from gnomon.symmetry.invariance import ImageMotion, Invariance
+from gnomon.training import SGD, Squared
 
 Quiet = tuple[float, None]
 """Whether nothing was found."""
@@ -92,6 +98,56 @@ def _overfit_numbers(seed: int) -> Quiet:
     errors = 0.3 * _normal(seed, 2, 60).square()
     found = regression_outcome_findings(errors[0], errors[1], simple=0.7)
     return "regression-overfit" not in {finding.kind for finding in found}, None
+
+
+def _learned_classes(seed: int) -> Quiet:
+    """The network and a simple model are right equally often: 70 % on average, on 400 examples each."""
+    train, simple = np.random.default_rng(seed).binomial(400, 0.7, 2) / 400
+    return outcome_findings(AccuracyOutcome(train, None, 400, 0, guess=0.3, simple=simple)) == (), None
+
+
+def _learned_numbers(seed: int) -> Quiet:
+    """The network explains 70 % of the variance on average, as much as the simple model."""
+    errors = 0.3 * _normal(seed, 60).square()
+    return regression_outcome_findings(errors, None, simple=0.7) == (), None
+
+
+def _rate(seed: int) -> Quiet:
+    """Linear regression with noise, at a third of the largest stable learning rate."""
+    torch.manual_seed(seed)
+    x = _normal(seed, 64, 3)
+    y = x.sum(1) + 0.1 * _normal(seed + 1_000_000_000, 64)
+    settings: Any = {"loss": Squared(), "optimizer": SGD(0.3), "steps": 20, "batch": 16, "seed": seed}
+    falls, start = short_runs(nn.Linear(3, 1).double(), x, y, **settings)
+    return learning_rate_findings(falls, start=start, lr=0.3, steps=20) == (), None
+
+
+def _conflicts(seed: int) -> Quiet:
+    """Rows of a coarse table that coincide by chance, with labels that agree by chance."""
+    x = torch.randint(0, 5, (200, 3), generator=_draw(seed)).double()
+    found = label_conflicts((x, torch.randint(2, (200,), generator=_draw(seed + 1_000_000_000))))
+    return not found.rich, None
+
+
+def _ratio(seed: int) -> Quiet:
+    """The optimal discriminator of N(1/2, 1) and N(-1/2, 1), whose logit is x."""
+    x, y = _normal(seed, 2, 100, 1)
+    return not ratio_calibration(lambda z: z[:, 0], x + 0.5, y - 0.5).findings, None
+
+
+def _target_numbers(seed: int) -> Quiet:
+    y = _normal(seed, 200, 3)
+    return target_shift_findings(y[:100], y[100:]) == (), None
+
+
+def _target_rates(seed: int) -> Quiet:
+    y = (_normal(seed, 200, 3) > 1).double()
+    return target_shift_findings(y[:100], y[100:]) == (), None
+
+
+def _cue(seed: int) -> Quiet:
+    x, y = _normal(seed, 100, 12), torch.randint(3, (100,), generator=_draw(seed + 1_000_000_000))
+    return class_cue_findings(x[:50], y[:50], x[50:], y[50:]) == (), None
 
 
 def _related(seed: int) -> Quiet:
@@ -223,6 +279,16 @@ FINDINGS = (
               _overfit_classes, 1000, 100),
     Statement("checks, overfitting of numbers", "train and test equally good", "bound", 0.99997,
               _overfit_numbers, 1000, 100),
+    Statement("checks, not learning from classes", "as good as a simple model, 400 examples each", "bound", 0.9999,
+              _learned_classes, 1000, 200),
+    Statement("checks, not learning from numbers", "as good as a simple model", "bound", 0.9999, _learned_numbers, 1000, 200),
+    Statement("checks.learning_rate_findings", "linear regression at a good rate", "bound", 0.999, _rate, 300, 3),
+    Statement("checks.label_conflicts, copies", "coinciding rows of a coarse table", "bound", 0.99997, _conflicts, 1000, 40),
+    Statement("checks.target_shift_findings, numbers", "train and test from one law", "bound", 0.999999,
+              _target_numbers, 1000, 100),
+    Statement("checks.target_shift_findings, labels", "train and test from one law", "bound", 0.999999998,
+              _target_rates, 1000, 100),
+    Statement("checks.class_cue_findings", "classes unrelated to the inputs", "bound", 0.999, _cue, 1000, 40),
     Statement("checks, batch statistics", "statistics of the law of the inputs", "bound", 0.99997,
               _statistics, 300, 0, "must exceed a tenth of the loss as well"),
     Statement("checks, frozen at random", "a frozen layer with other weights", "bound", 0.999, _frozen, 1000, 20),
@@ -242,6 +308,8 @@ FINDINGS = (
     Statement("checks.data_shift, findings", "train and test from one law", "bound", 0.999, _shifted, 300, 0),
     Statement("checks.compare_labels, findings", "train and test from one law", "bound", 0.9995, _noisier, 200, 0),
     Statement("sequences.lag_of_task", "labels unrelated to the inputs", "bound", 0.9999, _lag, 1000, 40),
+    Statement("generative.ratio_calibration, finding", "the ratio of two normal laws, 10 bins", "bound", 0.9999,
+              _ratio, 1000, 60, "one false alarm in 100,000 bins, and the mean error must exceed 0.05"),
     Statement("generative.coverage", "samples and data from one law", "bound", 0.99, _missing_modes, 1000, 20,
               "six binomial standard errors; neighborhoods overlap"),
 )  # fmt: skip

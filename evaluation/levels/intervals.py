@@ -20,7 +20,7 @@ from gnomon.decisions.calibration import calibration
 from gnomon.discovery import Library, TermSelection, discover_ode
 from gnomon.examination.fixes.prove import combine_seeds
 from gnomon.examination.fixes.score import gain_interval
-from gnomon.generative.instruments.ratio import jensen_shannon_lower_bound
+from gnomon.generative.instruments.ratio import RatioCalibration, jensen_shannon_lower_bound, ratio_calibration
 from gnomon.lab.judges import at_most, distributed_as, mean_equals, rate_is
 from gnomon.landscape import gradient_noise, local_entropy
 from gnomon.linalg.diagonal import diagonal
@@ -126,6 +126,22 @@ def _js(seed: int) -> Covered:
     truth = log(2) + float(torch.trapezoid(p * nn.functional.logsigmoid(2 * grid), grid))
     x, y = 1 + _normal(seed, 200, 1), -1 + _normal(seed + 1_000_000_000, 200, 1)
     return truth in jensen_shannon_lower_bound(lambda z: 2 * z[:, 0], x, y).interval, None
+
+
+def _right_ratio(seed: int) -> RatioCalibration:
+    """The optimal discriminator of N(1/2, 1) and N(-1/2, 1), whose logit is x."""
+    x, y = 0.5 + _normal(seed, 400, 1), -0.5 + _normal(seed + 1_000_000_000, 400, 1)
+    return ratio_calibration(lambda z: z[:, 0], x, y, bins=5)
+
+
+def _mean_ratio(seed: int) -> Covered:
+    found = _right_ratio(seed)
+    return abs(found.mean_ratio - 1) <= 1.96 * found.ratio_error, None
+
+
+def _bin_of_ratio(seed: int) -> Covered:
+    found, one = _right_ratio(seed), seed % 5
+    return bool((found.predicted[one] - found.observed[one]).abs() <= 1.96 * found.errors[one]), None
 
 
 def _entropy(seed: int) -> Covered:
@@ -284,6 +300,8 @@ INTERVALS = (
     Statement("symmetry.equivariance, drawn moves", "mean over 40 moves and 80 examples", "interval", 0.95, _errors_drawn, 1000, 500),
     Statement("training.ablation", "an effect of 0.3 with 5 seeds", "interval", 0.95, _ablation, 1000, 500),
     Statement("generative.jensen_shannon_lower_bound", "two normal laws", "interval", 0.95, _js, 1000, 200),
+    Statement("generative.ratio_calibration, mean ratio", "the ratio of two normal laws", "interval", 0.95, _mean_ratio, 1000, 200),
+    Statement("generative.ratio_calibration, one bin", "1.96 standard errors of a share", "interval", 0.95, _bin_of_ratio, 1000, 200),
     Statement("landscape.local_entropy", "a quadratic loss", "interval", 0.95, _entropy, 500, 20),
     Statement("bounds.linear_rademacher", "8 points, all 256 signs", "interval", 0.95, _rademacher, 1000, 300),
     Statement("decisions.calibration", "a calibrated network", "interval", 0.95, _calibrated, 1000, 100),

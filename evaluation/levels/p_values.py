@@ -7,6 +7,7 @@ from torch import Tensor
 
 from evaluation.levels.statement import Statement
 from gnomon.checks.data.compared_labels import compare_labels
+from gnomon.checks.data.input_relation import label_input_test
 from gnomon.checks.data.leaks import fisher_p_value
 from gnomon.checks.data.shift import data_shift
 from gnomon.checks.data.unusual import unusual_test_examples
@@ -26,6 +27,14 @@ def _labels(seed: int) -> tuple[float, float]:
     x, y = _normal(seed, 40, 5).double(), _normal(seed + 1_000_000_000, 40).double()
     p = label_test(x @ x.mT, y, shuffles=PERMUTATIONS, seed=seed).p_value
     return p, p - 1 / (PERMUTATIONS + 1)
+
+
+def _unrelated(seed: int) -> tuple[float, float]:
+    """Classes drawn apart from the inputs, tested as before labels are called unrelated to them: 400 shuffles."""
+    y = torch.randint(3, (50,), generator=torch.Generator().manual_seed(seed + 1_000_000_000))
+    found = label_input_test(_normal(seed, 50, 4), y, seed=seed)
+    assert found is not None
+    return found.p_value, found.p_value - 1 / (len(found.shuffled) + 1)
 
 
 def _mmd(seed: int) -> tuple[float, float]:
@@ -98,6 +107,7 @@ def _compared(seed: int) -> tuple[float, None]:
 
 P_VALUES = (
     Statement("tangent.label_test", "labels unrelated to the kernel", "p-value", None, _labels, 1000, 100),
+    Statement("checks.label_input_test", "three classes unrelated to the inputs", "p-value", None, _unrelated, 1000, 20),
     Statement("generative.mmd_test", "two samples of one normal law", "p-value", None, _mmd, 1000, 100),
     Statement("generative.energy_test", "two samples of one normal law", "p-value", None, _energy, 1000, 100),
     Statement("generative.classifier_test", "two samples of one normal law", "p-value", None, _classifier, 1000, 60),
