@@ -143,7 +143,9 @@ def series(values):
 @pytest.mark.parametrize(
     ("norms", "found"),
     [([2.0] * 9 + [2001.0], True), ([2.0] * 9 + [1999.0], False), ([2.0] * 8 + [2001.0], False),
-     ([1.0, 2.0, 2.0, 3.0, 9.0] + [1.0] * 4 + [inf], True), ([0.0] * 9 + [1.0], False)],
+     ([1.0, 2.0, 2.0, 3.0, 9.0] + [1.0] * 4 + [inf], True), ([0.0] * 9 + [1.0], False),
+     ([2.0, 2.1, 2.2] + [1e-6] * 97, False), ([2.0, 2.1, 2200.0] + [1e-6] * 97, True), ([9.0] + [1e-6] * 97, False),
+     ([2.0] * 20 + [4001.0] * 80, True)],
 )  # fmt: skip
 def test_a_gradient_a_thousand_times_the_usual_one_has_exploded(norms, found):
     assert rows(judge_values, norms=series(norms)) == ([kinds.GRADIENTS_EXPLODED] if found else [])

@@ -17,7 +17,7 @@ __all__ = ["judge_values"]
 MIN_STEPS_TO_EXPLODE = 10
 """Sampled gradient norms for a judgment."""
 MAX_GROWTH = 1e3
-"""Growth of the gradient norm, relative to the median of the first half, that no healthy training has."""
+"""Growth of the gradient norm, relative to the median of the norms before it, that no healthy training has."""
 MIN_LOSSES = 100
 """Recorded losses for a judgment about their trend."""
 MAX_RISE = 3.0
@@ -51,8 +51,12 @@ def _not_finite(seen: FirstNotFinite, lr: float) -> Finding:
 def _exploding(facts: LoopFacts) -> list[Finding]:
     if len(facts.norms) < MIN_STEPS_TO_EXPLODE:
         return []
-    usual = median(norm for _, norm in facts.norms[: len(facts.norms) // 2])
-    step, norm = max(facts.norms, key=lambda pair: pair[1] if isfinite(pair[1]) else float("inf"))
+    norms = [norm if isfinite(norm) else float("inf") for _, norm in facts.norms]
+    place = norms.index(max(norms))
+    if not place:  # the first gradient is the largest one
+        return []
+    usual = median(norms[: min(place, len(norms) // 2)])  # later norms may be small because training has converged
+    step, norm = facts.norms[place]
     if not usual or norm < MAX_GROWTH * usual:
         return []
     values = {"usual": usual, "norm": norm, "step": step, "lr": facts.rate}
