@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.forecast.predict import _axes_loss, predict
+from gnomon.forecast.predict import _axes_loss, _complete, _loss_targets, predict
+from gnomon.training import Squared
 
 
 @pytest.mark.parametrize(("points", "form"), [(1500, "full"), (1501, "trace")])
@@ -41,3 +42,23 @@ def test_pixels_are_positions_and_all_labels_must_be_classes():
     late[5, 1] = 9  # beyond the examples that are run
     with pytest.raises(InputError, match="9"):
         _axes_loss(nn.Embedding(5, 5), tokens, late)
+
+
+class Decoder(nn.Module):
+    """A network that needs its targets, as models do that return a loss as well, and has an optional mask."""
+
+    def forward(self, x, targets, mask=None):
+        return x * (targets + 1)
+
+
+def test_inputs_are_completed_by_the_targets_that_a_module_requires():
+    x, y = torch.randn(3, 2), torch.randn(3, 2)
+    found = _complete(x, y, Decoder())
+    assert torch.equal(Decoder()(**found), x * (y + 1))
+    assert _complete(x, y, nn.Linear(2, 2)) is x
+
+
+@pytest.mark.parametrize(("start", "shape"), [(None, (3,)), (torch.zeros(3), (3,)), (torch.zeros(3, 1), (3, 1))])
+def test_targets_have_a_column_if_the_outputs_have_one(start, shape):
+    loss, targets = _loss_targets(Squared(), torch.tensor([1.0, 2.0, 3.0]), 3, start, None)
+    assert isinstance(loss, Squared) and targets.shape == shape and targets.flatten().tolist() == [1.0, 2.0, 3.0]

@@ -208,6 +208,13 @@ REFUSED = {
 }  # fmt: skip
 
 
+def test_a_diagonal_of_channels_and_positions_is_refused():
+    """Entry i of the output is channel i at position i: a move of positions alone would read another function."""
+    net = Net(lambda s, x: s.b(s.a(x).flatten(2)[:, range(4), range(4)]), a=nn.Conv2d(3, 4, 5), b=nn.Linear(4, 1))
+    with pytest.raises(ReadError, match="mixes several dimensions"):
+        read(net, torch.zeros(2, 3, 6, 6))
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_has_no_limit_is_refused_with_place_hypothesis_and_cure(name):
     net, message = REFUSED[name]

@@ -20,7 +20,7 @@ from gnomon.robustness.attacks import (
 )
 from gnomon.robustness.attacks.apgd import ascend
 from gnomon.robustness.attacks.base import AttackedModel, dlr_loss, margin_loss, targeted_dlr_loss
-from gnomon.robustness.attacks.minimum import bisect_to_boundary
+from gnomon.robustness.attacks.minimum import MinimumNorm, bisect_to_boundary
 from gnomon.robustness.attacks.square import _heights, _pyramid, _stripes, _window
 from gnomon.robustness.attacks.threat import Threat
 
@@ -231,3 +231,23 @@ def test_one_perturbation_of_a_linear_model_is_its_steepest_direction():
     found = universal_perturbation(net, (x, torch.zeros(4, dtype=torch.long)), eps=0.2, norm="2", bounds=(-9, 9))
     assert_allclose(found.perturbation, [-0.12, -0.16], atol=2e-3)
     assert (found.changed, found.examples, found.rate) == (2, 4, 0.5)  # the scores fall by 5 x 0.2 = 1
+
+
+@pytest.mark.parametrize("moved", [0.0, 0.2, -0.2])
+def test_the_first_step_of_the_minimum_norm_attack_ends_just_beyond_the_boundary(moved):
+    """The margin of (3 x_1 + 4 x_2, 0) at (1, 1) is 7 with slope 5: the boundary is at distance 7 / 5 = 1.4.
+
+    From a start moved along the slope, the linearized distance from the input is 1.4 again if it is moved towards the
+    boundary, and 1.4 + 0.4 if away from it; the step goes 2 % and 1e-6 beyond, in the ball of that radius.
+    """
+    net = nn.Linear(2, 2, bias=False).double()
+    with torch.no_grad():
+        net.weight.copy_(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
+    x, y = torch.ones(1, 2).double(), torch.tensor([0])
+    down = torch.tensor([[-0.6, -0.8]], dtype=torch.float64)
+    threat = Threat(9.0, "2", -99.0, 99.0)
+    best, size = MinimumNorm(steps=2)._search(AttackedModel(net), x, y, x + moved * down, threat)
+    asked = 1.02 * (1.4 + (abs(moved) - moved)) + 1e-6
+    reached = min(asked, moved + asked)
+    assert_allclose(size, [reached], rtol=0, atol=1e-9)
+    assert_allclose(best, x + reached * down, rtol=0, atol=1e-9)

@@ -1,6 +1,7 @@
 """Operator norms against the dense matrix built entry by entry; bounds of networks against all activation patterns."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -166,3 +167,35 @@ def test_the_descent_of_a_pair_moves_by_the_difference_of_squared_singular_vecto
     for slope in (0.0, 0.2):
         expected = (1 + slope) / 2 * plain + (1 - slope) / 2 * values[1]
         assert pair_norm(b, a, slope) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("gap", "affine"), [(0.9e-6, True), (1.1e-6, False)])
+def test_a_function_is_affine_if_its_increments_differ_by_a_millionth_at_most(gap, affine):
+    """x + a x^2 has increments z + 2 a x z + a z^2 and z + a z^2 at the two random points of the check."""
+    x, z = torch.randn((2, 1, 5), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    bend = gap * 2 * float(z.norm() / (2 * x * z).norm())
+    if affine:
+        assert operator_norm(lambda v: v + bend * v**2, (5,)) == pytest.approx(1.0, abs=1e-4)
+    else:
+        with pytest.raises(InputError, match="differs from"):
+            operator_norm(lambda v: v + bend * v**2, (5,))
+
+
+@pytest.mark.parametrize(("inputs", "dense"), [(1500, True), (1501, False)])
+def test_a_matrix_is_formed_up_to_fifteen_hundred_inputs(inputs, dense, monkeypatch):
+    seen = []
+    module = sys.modules[operator_norm.__module__]
+    monkeypatch.setattr(module, "matrix_of", lambda function, shape: seen.append(shape) or torch.eye(2))
+    assert operator_norm(lambda v: 3 * v, (inputs,)) == pytest.approx(1.0 if dense else 3.0)
+    assert seen == ([(inputs,)] if dense else [])
+
+
+def test_linear_layers_in_a_row_are_one_block():
+    """diag(2, 1) diag(1, 5) is diag(2, 5): the norm is 5, and the product of norms 10."""
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1)).double()
+    with torch.no_grad():
+        for layer, values in ((net[0], [1.0, 5.0]), (net[1], [2.0, 1.0])):
+            layer.weight.copy_(torch.diag(torch.tensor(values)))
+        net[3].weight.copy_(torch.tensor([[3.0, 0.0]]))
+    found = lipschitz_bounds(net, torch.zeros(1, 2).double())
+    assert found.product == pytest.approx(15.0) and found.layers == {"0": pytest.approx(5.0), "3": pytest.approx(3.0)}

@@ -8,7 +8,8 @@ from torch import nn
 
 from gnomon.core.machine.clock import Ticking
 from gnomon.core.results import Finding
-from gnomon.examination.fixes.prove import Budget, held_out_split, prove
+from gnomon.examination.fixes.fix import Change, Fix
+from gnomon.examination.fixes.prove import Budget, _together, held_out_split, prove
 from gnomon.examination.fixes.table import FIXES
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import subject
@@ -121,6 +122,23 @@ def test_two_faults_that_hide_each_other_are_fixed_together():
     found = prove(of, findings, trial, trial.run(seed=0), Budget(clock() + 1e6, 1e-3, clock), seed=0)
     (both,) = found.proven_fixes
     assert both.fix == "initialize+standardize-inputs" and both.after > 0.8, both
+
+
+def test_fixes_together_apply_the_first_change_of_each_to_the_result_of_the_one_before():
+    def by(*rates):
+        """A fix with one change for each rate, which multiplies the number of steps by it."""
+        return lambda trial, finding, of: tuple(
+            Change(replace(trial, steps=trial.steps * rate), f"{finding.kind} {rate}", f"+ {rate}") for rate in rates
+        )
+
+    dead, large = Finding(network.DEAD_LAYER), Finding(training.TOO_LARGE_TO_LEARN, "", {"other": 0.3})
+    fix = _together([(dead, Fix("one", by(2, 3))), (dead, Fix("none", by())), (large, Fix("two", by(5, 7)))])
+    of = subject(net(), TRAIN, TEST, seed=0)
+    trial = TrialRun(of.module, of.train, of.test, of.loss, Adam(), BatchPlan(32), 10)
+    (change,) = fix.apply(trial, dead, of)
+    assert fix.id == "one+none+two" and change.trial.steps == 10 * 2 * 5
+    assert change.words == f"{dead.kind} 2 and {large.kind} 5" and change.diff == "+ 2\n+ 5"
+    assert _together([(dead, Fix("none", by()))]).apply(trial, dead, of) == ()
 
 
 def test_without_time_nothing_is_tried_and_the_reason_is_given():
