@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import links
+import search
 from mkdocs.plugins import event_priority
 
 from gnomon.atlas.catalog import catalog
@@ -45,7 +46,7 @@ def on_post_build(config: Any, **_: object) -> None:
     for path, before in ((site / "search/search_index.json", ""), (site / "search/search_index.js", "var __index = ")):
         if path.exists():
             index = json.loads(path.read_text(encoding="utf-8").removeprefix(before))
-            index["docs"] = with_atlas(index["docs"])
+            index = search.with_stems({**index, "docs": with_atlas(index["docs"])})
             path.write_text(before + json.dumps(index, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
 
 

@@ -28,7 +28,7 @@ def page(tutorial: Tutorial, stored: Stored) -> str:
         ending = _endings(stored)[tutorial.thumbnail - 1]
         alt = _all_alts(tutorial, stored)[tutorial.thumbnail - 1]
         parts[0] += "\n\n" + picture(f"outputs/{tutorial.slug}/{tutorial.thumbnail}", ending, alt)
-    front = f"---\ntitle: {_yaml_string(tutorial.title)}\nsearch:\n  boost: 2\n---\n\n"
+    front = f"---\ntitle: {_yaml_string(tutorial.title)}\n---\n\n"
     return front + "\n\n".join([parts[0], *rest[1:], *parts[1:]]) + "\n"
 
 
