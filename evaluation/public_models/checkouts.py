@@ -1,8 +1,9 @@
 """The published networks themselves, from a folder with checkouts of their repositories, in place of rewritten ones.
 
 The folder has one subfolder for each repository, named like the repository: examples, nanoGPT, minGPT, makemore,
-pytorch-cifar, Pytorch-UNet. Scripts start training when they are imported, so only their imports of torch and of the
-standard library, their classes and their functions are executed.
+pytorch-cifar, Pytorch-UNet, convmixer, pointnet.pytorch, mamba-minimal, crnn.pytorch, nerf-pytorch, NCF,
+attention-is-all-you-need-pytorch. Scripts start training when they are imported, so only their imports of torch, numpy, einops and
+the standard library, their classes and their functions are executed.
 """
 
 import ast
@@ -16,6 +17,9 @@ from torch import nn
 
 from evaluation.public_models.case import Case
 from evaluation.public_models.data.text import VOCABULARY
+
+LIBRARIES = ("torch", "numpy", "einops")
+"""Libraries that published networks may import."""
 
 
 def names(file: Path, known: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -42,7 +46,7 @@ def _importable(node: ast.stmt) -> bool:
 
 def _known(source: str) -> bool:
     top = source.split(".")[0]
-    return (top == "torch" and source != "torch.utils.tensorboard") or top in sys.stdlib_module_names
+    return (top in LIBRARIES and source != "torch.utils.tensorboard") or top in sys.stdlib_module_names
 
 
 def _nano_gpt(folder: Path) -> nn.Module:
@@ -72,6 +76,24 @@ def _unet(folder: Path) -> nn.Module:
     return found["UNet"](n_channels=3, n_classes=3)
 
 
+def _translator(folder: Path) -> nn.Module:
+    found: dict[str, Any] = {}
+    for name in ("Modules", "SubLayers", "Layers", "Models"):
+        found = names(folder / "attention-is-all-you-need-pytorch" / "transformer" / f"{name}.py", found)
+    sizes = {"d_word_vec": 64, "d_model": 64, "d_inner": 128, "n_layers": 2, "n_head": 4, "d_k": 16, "d_v": 16}
+    return found["Transformer"](29, 29, 0, 0, **sizes, n_position=20)
+
+
+def _mamba(folder: Path) -> nn.Module:
+    found = names(folder / "mamba-minimal" / "model.py")
+    return found["Mamba"](found["ModelArgs"](d_model=64, n_layer=2, vocab_size=VOCABULARY, d_state=8))
+
+
+def _nerf(folder: Path) -> nn.Module:
+    sizes = {"D": 8, "W": 64, "input_ch": 63, "input_ch_views": 27, "use_viewdirs": True}
+    return names(folder / "nerf-pytorch" / "run_nerf_helpers.py")["NeRF"](**sizes)
+
+
 def _example(path: str, name: str, *arguments: Any) -> Callable[[Path], nn.Module]:
     return lambda folder: names(folder / "examples" / path)[name](*arguments)
 
@@ -90,6 +112,13 @@ PUBLISHED: dict[str, Callable[[Path], nn.Module]] = {
     "nano-gpt": _nano_gpt,
     "min-gpt": _min_gpt,
     "makemore": _makemore,
+    "conv-mixer": lambda folder: names(folder / "convmixer" / "convmixer.py")["ConvMixer"](32, 4, 5, 4, 10),
+    "point-net": lambda folder: names(folder / "pointnet.pytorch" / "pointnet" / "model.py")["PointNetCls"](10),
+    "mamba-minimal": _mamba,
+    "crnn": lambda folder: names(folder / "crnn.pytorch" / "models" / "crnn.py")["CRNN"](32, 1, 11, 32),
+    "nerf": _nerf,
+    "ncf": lambda folder: names(folder / "NCF" / "model.py")["NCF"](80, 120, 8, 2, 0.0, "NeuMF-end"),
+    "attention-transformer": _translator,
 }
 """How the published network of a case is built from the folder of checkouts."""
 

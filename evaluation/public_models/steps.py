@@ -106,9 +106,9 @@ def length(data: Any) -> int:
 
 
 def take(data: Any, rows: Tensor) -> Any:
-    """These rows of nested tuples and dicts of tensors."""
+    """These rows of nested tuples and dicts of tensors; options that are no tensors stay as they are."""
     if isinstance(data, Tensor):
         return data[rows]
     if isinstance(data, dict):
         return {name: take(part, rows) for name, part in data.items()}
-    return None if data is None else tuple(take(part, rows) for part in data)
+    return tuple(take(part, rows) for part in data) if isinstance(data, tuple | list) else data

@@ -14,12 +14,13 @@ from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader
 
 from gnomon.adapter.complex_parameters import real_parameters
 from gnomon.adapter.fixed_noise import with_fixed_noise
 from gnomon.adapter.graph_view import adapt_graphs
-from gnomon.adapter.model_loss import adapt_model_loss, model_loss, takes_targets
+from gnomon.adapter.model_loss import adapt_model_loss, computes_binary_loss, model_loss, takes_targets
 from gnomon.adapter.read import read_output_meaning
 from gnomon.adapter.states import adapt_columns, with_state
 from gnomon.adapter.view import Output, select_output
@@ -56,8 +57,8 @@ def adapt(
     Graphs and batches of graphs become rows of padded tensors, or of nodes if there is one graph with masks. Texts in
     columns become rows. A first state is passed to modules that require one. Complex parameters become pairs of reals.
     If the data have no targets, or targets that do not fit the outputs, and the module returns a loss, the loss is the
-    module's. With ``own_loss`` the user passed a loss, and all that the module returns is left to it; with ``reading``
-    the user named the task.
+    module's; so is the binary cross-entropy of targets between 0 and 1. With ``own_loss`` the user passed a loss, and
+    all that the module returns is left to it; with ``reading`` the user named the task.
     Cost: a few forward passes on two examples.
 
     >>> import torch
@@ -76,7 +77,8 @@ def adapt(
         found = adapt_model_loss(module, train, test)
         if found is not None:
             return Adapted(*found, loss=model_loss, batch=size)
-    return Adapted(select_output(module, fitting_output(module, train)), train, test)
+    loss = binary_cross_entropy_with_logits if reading is None and computes_binary_loss(module, train) else None
+    return Adapted(select_output(module, fitting_output(module, train)), train, test, loss=loss)
 
 
 def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:

@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from gnomon.adapter.view import ModuleView
 from gnomon.core.errors import InputError
@@ -29,7 +30,7 @@ from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import call_with_inputs, run
 
-__all__ = ["adapt_model_loss", "find_loss", "model_loss", "takes_targets", "with_model_loss"]
+__all__ = ["adapt_model_loss", "computes_binary_loss", "find_loss", "model_loss", "takes_targets", "with_model_loss"]
 
 
 def model_loss(returned: Any, y: Tensor) -> Tensor:
@@ -130,6 +131,31 @@ def takes_targets(module: nn.Module) -> str | None:
     """
     known = inspect.signature(module.forward).parameters
     return next((name for name in TARGET_ARGUMENT_NAMES if name in known), None)
+
+
+def computes_binary_loss(module: nn.Module, train: Any) -> bool:
+    """Returns whether the module takes targets between 0 and 1 and returns their binary cross-entropy with its outputs:
+    several labels for each example.
+
+    Cost: none if ``forward`` has no argument for targets, else a forward pass on four examples.
+
+    >>> computes_binary_loss(nn.Linear(1, 1), (torch.zeros(2, 1), torch.ones(2, 1)))
+    False
+    """
+    if takes_targets(module) is None:
+        return False
+    try:
+        few = source(train).first(4)
+        if few.y is None or not few.y.is_floating_point() or not bool(((few.y >= 0) & (few.y <= 1)).all()):
+            return False
+        with preserve(module, grad=False, seed=0):
+            returned = run(module, to_module(_with_all(few, module), module))
+        loss, outputs = find_loss(returned), output_tensor(returned)
+    except InputError:  # unreadable data: the function that uses them reports the error
+        return False
+    if loss is None or outputs.shape != few.y.shape:
+        return False
+    return torch.allclose(loss, F.binary_cross_entropy_with_logits(outputs, few.y.to(outputs)))
 
 
 def _pair(batch: Batch, module: nn.Module) -> tuple[Inputs, Tensor]:

@@ -71,6 +71,8 @@ def _read(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | Non
     if labels:
         return _classes(inner, largest, task)
     numbers = int(torch.tensor(wanted).prod()) if wanted else 1
+    if task == "labels" and bool(((y >= 0) & (y <= 1)).all()):
+        return OutputMeaning("labels", numbers=numbers)
     if task != "numbers" and len(shape) == 2 and shape[0] >= ENOUGH_MEMBERS and shape[1] == numbers:
         return OutputMeaning("ensemble", shape[0], 0, numbers, loss=EnsembleSquaredLoss(shape[0]))
     return OutputMeaning("numbers", numbers=numbers)

@@ -19,6 +19,7 @@ TaskName = Literal[
     "class per pixel",
     "class per node",
     "ensemble",
+    "labels",
     "model loss",
 ]
 """What a network can be read as."""
@@ -81,6 +82,7 @@ _DESCRIPTIONS: dict[str, str] = {
     "class per node": "classification of nodes: up to {reading.positions} nodes in a graph, {reading.classes} classes, "
     "cross-entropy over nodes",
     "ensemble": "an ensemble of {reading.positions} members, each with its own loss: {reading.target}",
+    "labels": "several labels for each example: {reading.numbers} answers, yes or no, sigmoid cross-entropy",
     "model loss": "a model that computes its own loss from its inputs",
 }
 
@@ -92,5 +94,6 @@ _GOALS: dict[str, str] = {
     "class per pixel": "distinguish {reading.classes} classes at each of {reading.positions} pixels",
     "class per node": "distinguish {reading.classes} classes at each node",
     "ensemble": "predict {reading.target} with each of {reading.positions} members",
+    "labels": "decide which of {reading.numbers} labels an example has",
     "model loss": "lower the loss that it computes itself",
 }

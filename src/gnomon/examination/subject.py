@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from gnomon.adapter.adapt import adapt
 from gnomon.adapter.losses import AbstractLossWithAxes
@@ -221,7 +222,8 @@ def subject(
     if adapted.train is not train or adapted.module is not module:
         module, train, test = adapted.module, adapted.train, adapted.test
         made = plan(module, train, optimizer=optimizer)
-        made = replace(made, loss=made.loss or adapted.loss, batch=made.batch or adapted.batch)
+    found = F.binary_cross_entropy_with_logits if reading == "labels" else adapted.loss
+    made = replace(made, loss=made.loss or found, batch=made.batch or adapted.batch)
     examples = _source(train, "train", module)
     others = None if test is None else _source(test, "test", module)
     changes = adapt_images(source(train).first(2).x, module)[1]
@@ -233,7 +235,7 @@ def subject(
         task, made = Task(meaning.loss, 0, first.shape[1], shape), replace(made, loss=meaning.loss, given=True)
     else:
         task = _task(examples, others, first.shape[1], made.loss)
-    task = replace(task, reading=meaning if adapted.loss is None else OutputMeaning("model loss"))
+    task = replace(task, reading=_meaning(meaning, found, task))
     if (
         equivalent_theory_loss(made.loss) is not None
         and not isinstance(made.loss, type(task.loss))
@@ -254,6 +256,14 @@ def subject(
     words = tuple(map(str, vocabulary))
     headers, build = column_names(columns, drawn.x), None if isinstance(network, nn.Module) else network
     return Subject(module, label, examples, others, drawn, task, made, told, headers, names, words, build)
+
+
+def _meaning(found: OutputMeaning | None, loss: Loss | None, task: Task) -> OutputMeaning | None:
+    """Returns what the outputs mean: by the loss that the module computes itself, or as found from their shapes."""
+    if loss is None:
+        return found
+    labels = loss is F.binary_cross_entropy_with_logits
+    return OutputMeaning("labels", numbers=task.outputs) if labels else OutputMeaning("model loss")
 
 
 def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:

@@ -266,6 +266,26 @@ def test_running_statistics():
     assert normalization_findings(fresh, x, CLASSES, F.cross_entropy) == ()
 
 
+class WithLoss(nn.Module):
+    """Returns a tuple: its outputs, and the loss that it computed."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        logits = self.net(x)
+        return logits, F.cross_entropy(logits, CLASSES[: len(x)])
+
+
+def test_outdated_statistics_are_found_with_a_loss_that_reads_all_that_the_module_returns():
+    net, x = trained_norm()
+    whole, own = WithLoss(net).eval(), lambda out, y: F.cross_entropy(out[0], y) + 0 * out[1]
+    assert normalization_findings(whole, x, CLASSES, own) == ()
+    assert kinds(normalization_findings(whole, X, CLASSES, own)) == ["batch-norm-statistics"]
+    assert normalization_findings(whole, X, CLASSES, lambda out, y: out[1]) == ()  # one number has no standard error
+
+
 def test_batches_for_batch_norm():
     net = nn.Sequential(nn.Linear(6, 3), nn.BatchNorm1d(3))
     assert kinds(batch_size_findings(net, 2, 100)) == ["batch-too-small"]

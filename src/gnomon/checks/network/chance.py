@@ -111,14 +111,19 @@ def _samples(module: nn.Module, x: Inputs) -> bool:
 
 
 class _Calls(TorchFunctionMode):
-    """A torch function mode that records the names of all torch functions that are called."""
+    """A torch function mode that records the names of all torch functions that are called, but of dropout only where it
+    is on.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.names: set[str] = set()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names.add(getattr(func, "__name__", ""))
+        if (kwargs or {}).get(
+            "training", True
+        ):  # dropout layers call the function in eval mode too, where it does nothing
+            self.names.add(getattr(func, "__name__", ""))
         return func(*args, **(kwargs or {}))
 
 

@@ -5,7 +5,8 @@ reads it through a step; then moving all such features between examples changes 
 
     sum over examples of |df/dx_j| = 0 for j in S,    f(x with x_S permuted over examples) = f(x)               (1)
 
-Integer inputs have no gradient; their positions are permuted one by one. Weights that are all zero, as those at the end
+Integer inputs have no gradient; their positions are permuted one by one. An input that changes only the loss that the
+model returns, such as targets among its inputs, is used too. Weights that are all zero, as those at the end
 of residual branches may begin, are moved away from zero in a copy first: training does so in its first step.
 
 Hypotheses: eval mode; features outside of every window of a stride, such as the last row of an image, are few.
@@ -118,12 +119,21 @@ def _part(
     if (
         share < MAX_IGNORED_SHARE
         or relative_output_distance(first, _outputs(module, _permute(x, i, unseen))) > 1e3 * NO_EFFECT_TOLERANCE
+        or _changes_own_loss(module, x, _permute(x, i, unseen))
     ):
         return []
     where = f"input {i}" if several else "inputs"
     place = "" if share == 1 or t.dim() < 2 else _place(unseen.reshape(t.shape[1:]))
     row = kinds.TOKENS_IGNORED if several and not t.is_floating_point() else kinds.INPUTS_IGNORED
     return [Finding(row, where, {"share": share, "place": place}, (Value("share of features", share),), 0.0)]
+
+
+def _changes_own_loss(module: nn.Module, x: Inputs, moved: Inputs) -> bool:
+    """Returns whether the loss that the module returns, if it returns one, differs for the moved inputs."""
+    with torch.no_grad():
+        losses = [run(module, inputs) for inputs in (x, moved)]
+    before, after = (one.get("loss") if isinstance(one, Mapping) else None for one in losses)
+    return isinstance(before, Tensor) and isinstance(after, Tensor) and not torch.equal(before, after)
 
 
 def _place(unseen: Tensor) -> str:

@@ -23,12 +23,14 @@ Reference: [ioffe2015batch]; [wu2018group] for small batches.
 'batch-norm-statistics'
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.adapter.users_loss import call_user_loss
+from gnomon.core.inputs.arguments import Inputs, count, map_tensors
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import BATCH_NORMS
 from gnomon.core.modules.outputs import output_tensor
@@ -74,17 +76,31 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
         return ()
     model = copy_module(module).eval()  # a copy, because batch norm in training mode changes its buffers
     with random_state(0), torch.no_grad():
-        running = output_tensor(run(model, x)).clone()
+        running = map_tensors(Tensor.clone, run(model, x))
         for part in model.modules():
             part.training = isinstance(part, BATCH_NORMS)
-        batch = output_tensor(run(model, x)).clone()
-    a, b = (torch.stack([loss(f[i : i + 1], y[i : i + 1]) for i in range(len(y))]).double() for f in (running, batch))
+        returned = run(model, x)
+    a, b = _losses(loss, running, y), _losses(loss, returned, y)
+    if not isinstance(returned, Tensor) and not bool((a != a[0]).any() | (b != b[0]).any()):
+        return ()  # the model computed one loss for all examples, so there is no standard error for (1)
     d, error = float((a - b).mean()), float((a - b).std()) / len(y) ** 0.5
     if not (d > DISAGREEMENT_Z * error and d > MIN_RELATIVE_LOSS_RISE * float(b.mean()) and d > MIN_LOSS_RISE):  # (1)
         return ()
     values = {"running": float(a.mean()), "batch": float(b.mean())}
     evidence = Value("loss, running statistics", values["running"]), Value("loss, batch statistics", values["batch"])
     return (Finding(kinds.STATISTICS_WRONG, "outputs", values, evidence, 3e-5),)
+
+
+def _losses(loss: Callable[..., Tensor], returned: Any, y: Tensor) -> Tensor:
+    """Returns the loss of each example; a loss that the model computed stays the same for all."""
+    n = len(y)
+    parts = returned if isinstance(returned, tuple | list | Mapping | Tensor) else output_tensor(returned)
+
+    def one(i: int) -> Tensor:
+        part = map_tensors(lambda t: t[i : i + 1] if len(t) == n else t, parts)
+        return call_user_loss(loss, part, y[i : i + 1]).reshape(())
+
+    return torch.stack([one(i) for i in range(n)]).double()
 
 
 def _is_lost(norm: nn.Module) -> bool:

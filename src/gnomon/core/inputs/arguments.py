@@ -90,14 +90,20 @@ def map_tensors(function: Callable[[Tensor], Tensor], x: Any) -> Any:
 
 
 def take(x: Inputs, index: Tensor | slice) -> Inputs:
-    """Returns the examples of the model inputs x that an index tensor or a slice selects; a slice makes no copy.
+    """Returns the examples of the model inputs x that an index tensor or a slice selects, contiguous in memory as a
+    loader returns them, because many modules call ``view``.
 
-    Cost: a copy of the examples at an index; none for a slice.
+    Cost: a copy of the examples at an index; none for a slice of contiguous tensors.
 
     >>> take(torch.arange(5), slice(1, 3))
     tensor([1, 2])
     """
-    return map_tensors(lambda t: t[index], x)
+    return map_tensors(lambda t: _contiguous(t[index]), x)
+
+
+def _contiguous(t: Tensor) -> Tensor:
+    """Returns the tensor with contiguous memory; images in channels-last format stay as they are."""
+    return t if t.dim() == 4 and t.is_contiguous(memory_format=torch.channels_last) else t.contiguous()
 
 
 def detach_to_module(x: Inputs, module: nn.Module) -> Inputs:

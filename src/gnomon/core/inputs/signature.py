@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError
@@ -65,14 +66,14 @@ def most_positional_arguments(module: nn.Module) -> float:
 
 
 def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) -> str | None:
-    """Returns the name of the ``forward`` argument without which the module does not run and that takes the targets;
-    None if there is none.
+    """Returns the name of the ``forward`` argument that takes the targets, if the module's outputs depend on it or it
+    does not run without it; else None.
 
     ``inputs`` returns the inputs; it is called only if ``forward`` has such an argument.
 
-    Examples are models that compute their loss, such as an encoder with a decoder, or a language model that returns the
-    last position only without targets.
-    Cost: none if ``forward`` has no such argument, else a forward pass on two examples.
+    Examples are an encoder with a decoder, which reads the targets one position late (some read the inputs instead if
+    targets are missing), and a language model that returns the last position only without targets.
+    Cost: none if ``forward`` has no such argument, else two forward passes on two examples.
 
     >>> import torch
     >>> target_argument(nn.Linear(1, 1), lambda: torch.zeros(2, 1), torch.zeros(2, 1)) is None
@@ -84,12 +85,25 @@ def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) 
     x = inputs()
     if isinstance(x, Mapping) and name in x:
         return None
+    few = take(x, slice(0, 2))
     try:
-        with preserve(module, grad=False, seed=0):
-            shape = tuple(output_tensor(run(module, take(x, slice(0, 2)))).shape)
+        without = _outputs(module, few)
     except InputError:
         return name
-    return name if y.dim() == 2 and not y.is_floating_point() and y.shape[1] not in shape[1:] else None
+    if y.dim() != 2 or y.is_floating_point():
+        return None
+    try:
+        given = _outputs(module, with_targets(few, y[:2].contiguous(), name, module))
+    except InputError:  # the module takes targets of another form, or returns nothing but its loss for them
+        given = without
+    changed = given.shape == without.shape and not torch.allclose(given, without, equal_nan=True)
+    return name if changed or y.shape[1] not in without.shape[1:] else None
+
+
+def _outputs(module: nn.Module, x: Inputs) -> Tensor:
+    """Returns the outputs in eval mode; random numbers of the module are the same at each call."""
+    with preserve(module, grad=False, seed=0):
+        return output_tensor(run(module, x))
 
 
 def with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
@@ -102,7 +116,7 @@ def with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
     >>> sorted(with_targets(torch.zeros(1, 2), torch.zeros(1, 2), "targets", Model()))
     ['ids', 'targets']
     """
-    y = y.to(next(tensors(x)).device)
+    y = y.to(next(tensors(x)).device).contiguous()
     if isinstance(x, Mapping):
         return {**x, name: y}
     given = x if isinstance(x, tuple | list) else (x,)

@@ -1,0 +1,113 @@
+"""Models that take their targets in the call: an encoder with a decoder, several labels, answers marked by places."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from gnomon.adapter.model_loss import computes_binary_loss
+from gnomon.checks.network.ignored import ignored_input_findings
+from gnomon.core.inputs.source import source
+from gnomon.examination.subject import subject
+
+N, T, K = 8, 5, 9
+
+
+class Translator(nn.Module):
+    """As BART: the decoder reads the labels one position late, and the inputs if there are no labels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.head = nn.Embedding(K, 8), nn.Linear(16, K)
+
+    def forward(self, input_ids: Tensor, labels: Tensor | None = None) -> dict[str, Tensor]:
+        seen = F.pad((input_ids if labels is None else labels)[:, :-1], (1, 0))
+        summary = self.embed(input_ids).mean(1, keepdim=True).expand(-1, T, -1)
+        logits = self.head(torch.cat((self.embed(seen), summary), 2))
+        return {"logits": logits} | ({} if labels is None else {"loss": F.cross_entropy(logits.mT, labels)})
+
+
+def test_a_decoder_that_reads_the_labels_gets_them():
+    torch.manual_seed(0)
+    net = Translator().eval()
+    data = {"input_ids": torch.randint(K, (N, T)), "labels": torch.randint(K, (N, T))}
+    seen = subject(net, data, None, seed=0)
+    few = seen.examples(seen.train.first(N))
+    own = seen.loss_of(seen.module(**few.x), few.y).item()
+    assert own == pytest.approx(net(**data)["loss"].item(), rel=1e-6)
+    assert own != pytest.approx(F.cross_entropy(net(data["input_ids"])["logits"].mT, data["labels"]).item(), rel=1e-3)
+
+
+class Marker(nn.Module):
+    """Several labels for each text, with the loss that the class chooses: binary cross-entropy, or squared error."""
+
+    def __init__(self, loss=F.binary_cross_entropy_with_logits) -> None:
+        super().__init__()
+        self.head, self.loss = nn.Linear(3, 4), loss
+
+    def forward(self, features: Tensor, labels: Tensor | None = None) -> dict[str, Tensor]:
+        logits = self.head(features)
+        return {"logits": logits} | ({} if labels is None else {"loss": self.loss(logits, labels)})
+
+
+def marked(loss=F.binary_cross_entropy_with_logits) -> tuple[nn.Module, dict[str, Tensor]]:
+    torch.manual_seed(0)
+    return Marker(loss), {"features": torch.randn(N, 3), "labels": torch.randint(2, (N, 4)).float()}
+
+
+def test_zeros_and_ones_with_a_binary_loss_are_several_labels_and_with_a_squared_loss_numbers():
+    net, data = marked()
+    seen = subject(net, data, None, seed=0)
+    few = seen.examples(seen.train.first(N))
+    assert seen.task.reading.task == "labels" and "4 answers, yes or no" in seen.task.reading.sentence
+    assert seen.loss_of(net(few.x["features"]), few.y).item() == pytest.approx(net(**data)["loss"].item(), rel=1e-6)
+    squared, data = marked(F.mse_loss)
+    assert not computes_binary_loss(squared, data)
+    assert subject(squared, data, None, seed=0).task.reading is None
+
+
+def test_a_user_can_name_several_labels():
+    net, data = marked()
+    pair = (data["features"], data["labels"])
+    assert subject(net.head, pair, None, seed=0).task.reading is None
+    named = subject(net.head, pair, None, seed=0, reading="labels")
+    few = named.examples(named.train.first(N))
+    assert named.task.reading.task == "labels"
+    assert named.loss_of(net.head(few.x), few.y).item() == pytest.approx(net(**data)["loss"].item(), rel=1e-6)
+
+
+class Answers(nn.Module):
+    """Marks where an answer begins; the places are used in the loss alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.head = nn.Embedding(K, 8), nn.Linear(8, 1)
+
+    def forward(self, input_ids: Tensor, start_positions: Tensor, other: Tensor) -> dict[str, Tensor]:
+        logits = self.head(self.embed(input_ids))[..., 0]
+        return {"logits": logits, "loss": F.cross_entropy(logits, start_positions)}
+
+
+def test_an_input_that_changes_the_loss_is_used_and_one_that_changes_nothing_is_not():
+    torch.manual_seed(0)
+    ids, places, other = torch.randint(K, (N, T)), torch.arange(N) % T, torch.arange(N)
+    (found,) = ignored_input_findings(Answers(), {"input_ids": ids, "start_positions": places, "other": other})
+    assert found.where == "input 2"
+
+
+class Viewing(nn.Module):
+    """As nanoGPT: flattens its targets by view."""
+
+    def forward(self, idx: Tensor, targets: Tensor) -> SimpleNamespace:
+        return SimpleNamespace(logits=F.one_hot(targets.view(-1), K).float().view(*idx.shape, K))
+
+
+def test_batches_are_contiguous_as_those_of_a_loader():
+    ids = torch.randint(K, (N, T + 1))
+    examples = source((ids[:, :-1], ids[:, 1:]), module=Viewing()).first(3)
+    assert all(t.is_contiguous() for t in examples.x.values())
+    assert Viewing()(**examples.x).logits.shape == (3, T, K)
+    image = torch.zeros(4, 3, 5, 5).contiguous(memory_format=torch.channels_last)
+    assert source((image, torch.zeros(4))).first(2).x.is_contiguous(memory_format=torch.channels_last)
