@@ -63,6 +63,29 @@ def test_one_hot_rows_are_classes():
     assert "3 classes" in result.section("architecture").answer and result.healthy
 
 
+@pytest.mark.parametrize(
+    ("targets", "outputs", "end", "goal"),
+    [
+        (SIGNS[:, :1], 1, nn.Identity(), "2 classes"),
+        (SIGNS[:, 0], 1, nn.Flatten(0), "2 classes"),
+        (F.one_hot(SIGNS[:, 0].long() + SIGNS[:, 1].long(), 3).float(), 3, nn.Identity(), "3 classes"),
+        (SIGNS[:, :1], 1, nn.Sigmoid(), "one number"),  # a squared loss or BCELoss fits these outputs
+        (SIGNS[:, :1] / 2, 1, nn.Identity(), "one number"),
+        (torch.ones(len(X), 1), 1, nn.Identity(), "one number"),
+        (SIGNS, 3, nn.Identity(), "3 numbers"),  # several labels may be one at the same time
+        (F.one_hot(SIGNS[:, 0].long() + SIGNS[:, 1].long(), 3).float(), 3, nn.Softmax(1), "3 numbers"),
+    ],
+)
+def test_labels_of_zero_and_one_are_classes_if_the_outputs_can_be_logits(targets, outputs, end, goal):
+    net = nn.Sequential(nn.Linear(5, outputs), end)
+    assert goal in look(net, (X, targets)).section("architecture").answer
+
+
+def test_the_user_can_read_zeros_and_ones_as_numbers():
+    result = look(nn.Linear(5, 1), (X, SIGNS[:, :1]), task="numbers")
+    assert "one number" in result.section("architecture").answer
+
+
 def test_kinds_of_pixels():
     x = torch.randn(60, 1, 6, 6, generator=G)
     result = look(nn.Conv2d(1, 3, 3, padding=1), (x, (x[:, 0] > 0).long() * 2), loss=nn.CrossEntropyLoss())

@@ -29,6 +29,7 @@ from gnomon.core.inputs.source import source
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.modules.run import run
+from gnomon.core.modules.wrappers import inner_module
 
 __all__ = ["Adapted", "adapt", "adapt_examples", "adapt_inputs"]
 
@@ -65,7 +66,7 @@ def adapt(
     >>> adapt(nn.GRU(2, 3, batch_first=True), (torch.zeros(4, 5, 2), torch.zeros(4, 5, 3))).batch is None
     True
     """
-    module = real_parameters(module)
+    module = real_parameters(inner_module(module))
     size = train.batch_size if isinstance(train, DataLoader) else None
     found = adapt_graphs(module, train, test) or adapt_columns(module, train, test)
     if found is not None:
@@ -93,7 +94,7 @@ def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
     >>> adapt_examples(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3, 1)))[0]
     Linear(in_features=2, out_features=1, bias=True)
     """
-    module, data = real_parameters(module), list(data) if isinstance(data, Iterator) else data
+    module, data = real_parameters(inner_module(module)), list(data) if isinstance(data, Iterator) else data
     with random_state(0):  # fixed seed, because reading from a loader may draw random numbers
         found = adapt_graphs(module, data) or adapt_columns(module, data)
         module, data = (found[0], found[1]) if found is not None else (_with_state(module, data), data)
@@ -113,7 +114,7 @@ def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
     >>> adapt_inputs(nn.Linear(2, 1), torch.zeros(3, 2))[1].shape
     torch.Size([3, 2])
     """
-    module = real_parameters(module)
+    module = real_parameters(inner_module(module))
     found = adapt_graphs(module, x)
     if found is not None:
         part = found[1]

@@ -72,7 +72,7 @@ class OutputMeaning:
 
 _DESCRIPTIONS: dict[str, str] = {
     "class": "classification: {reading.classes} classes, one per example",
-    "numbers": "regression: {reading.numbers} numbers per example",
+    "numbers": "regression: {reading.target} per example",
     "language model": "a language model: {reading.positions} positions, {reading.classes} tokens, "
     "cross-entropy over positions",
     "class per position": "classification of positions: {reading.positions} positions, {reading.classes} classes, "
@@ -88,7 +88,7 @@ _DESCRIPTIONS: dict[str, str] = {
 
 _GOALS: dict[str, str] = {
     "class": "distinguish {reading.classes} classes",
-    "numbers": "predict {reading.numbers} numbers",
+    "numbers": "predict {reading.target}",
     "language model": "predict one of {reading.classes} tokens at each of {reading.positions} positions",
     "class per position": "distinguish {reading.classes} classes at each of {reading.positions} positions",
     "class per pixel": "distinguish {reading.classes} classes at each of {reading.positions} pixels",

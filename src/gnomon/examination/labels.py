@@ -1,4 +1,4 @@
-"""Converts floating-point 0/1 labels to integer classes.
+"""Recognizes floating-point labels of 0 and 1, and converts them to integer classes.
 
 >>> import torch
 >>> from gnomon.core.inputs.source import source
@@ -8,11 +8,43 @@ tensor([0, 1])
 
 from collections.abc import Iterator
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
+from gnomon.checks.network.head import last_operation
 from gnomon.core.inputs.source import AbstractSource, Batch
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 
-__all__ = ["IntegerClassSource"]
+__all__ = ["IntegerClassSource", "are_logits_of_labels"]
+
+BOUNDED = ("Sigmoid", "Softmax", "LogSoftmax", "LogSigmoid", "Tanh", "Relu", "Softplus", "Hardtanh", "Clamp")
+"""Last operations whose results are no logits, but may be compared with 0 and 1 by a squared loss."""
+
+
+def are_logits_of_labels(module: nn.Module, data: AbstractSource) -> bool:
+    """Returns whether real-valued targets are labels: 0 and 1 for one output, or one-hot rows for several.
+
+    If a sigmoid, a softmax or another bounded function computes the outputs, they are no logits, and the loss of
+    classification does not fit.
+    Cost: a forward pass on two examples, and a look at all targets.
+
+    >>> from gnomon.core.inputs.source import source
+    >>> are_logits_of_labels(nn.Linear(2, 1), source((torch.zeros(4, 2), torch.tensor([0.0, 1.0, 1.0, 0.0]))))
+    True
+    """
+    y = data.labels()
+    if y is None or not y.is_floating_point() or y.dim() > 2:
+        return False
+    rows = y.reshape(len(y), -1)
+    if not bool(((rows == 0) | (rows == 1)).all()) or len(rows[:, 0].unique()) != 2:
+        return False
+    with preserve(module, grad=True, seed=0):
+        f = output_tensor(run(module, data.first(2).x))
+    if f.reshape(len(f), -1).shape[1] != rows.shape[1] or last_operation(f) in BOUNDED:
+        return False
+    return rows.shape[1] == 1 or bool((rows.sum(1) == 1).all())
 
 
 class IntegerClassSource(AbstractSource):

@@ -9,6 +9,7 @@ from gnomon.adapter.complex_parameters import real_parameters
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.modules.preserve import random_state
+from gnomon.core.modules.wrappers import inner_module
 
 __all__ = ["build_module", "network_name"]
 
@@ -30,7 +31,7 @@ def build_module(network: Any, seed: int) -> nn.Module:
     Linear(in_features=2, out_features=1, bias=True)
     """
     if isinstance(network, nn.Module):
-        made = real_parameters(network)
+        made = real_parameters(inner_module(network))
         check_readable(made)
         return made
     if not callable(network):
@@ -50,7 +51,7 @@ def build_module(network: Any, seed: int) -> nn.Module:
     if not isinstance(built, nn.Module):
         what = f"the factory returned a {type(built).__name__}"
         raise InputError(what, accepted="a torch.nn.Module", fix="Return the module")
-    made = real_parameters(built)
+    made = real_parameters(inner_module(built))
     check_readable(made)
     return made
 

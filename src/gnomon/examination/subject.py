@@ -33,8 +33,9 @@ from gnomon.core.modules.outputs import output_rows, outputs
 from gnomon.core.modules.source_lines import find_source_line
 from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
+from gnomon.examination.checkpointing import check_checkpointing
 from gnomon.examination.first_outputs import first_outputs, labels_of_all_examples
-from gnomon.examination.labels import IntegerClassSource
+from gnomon.examination.labels import IntegerClassSource, are_logits_of_labels
 from gnomon.examination.names import check_class_names, check_probabilities, column_names
 from gnomon.examination.network import build_module, network_name
 from gnomon.examination.recipe import Recipe, equivalent_theory_loss, recipe
@@ -227,6 +228,7 @@ def subject(
     examples = _source(train, "train", module)
     others = None if test is None else _source(test, "test", module)
     changes = adapt_images(source(train).first(2).x, module)[1]
+    check_checkpointing(module, examples.first(2).x)
     first, meaning = first_outputs(module, examples, made.loss, reading)
     if others is not None:
         _check_test(module, examples, others)
@@ -234,6 +236,9 @@ def subject(
         shape = tuple(labels_of_all_examples(examples).shape[1:])
         task, made = Task(meaning.loss, 0, first.shape[1], shape), replace(made, loss=meaning.loss, given=True)
     else:
+        if made.loss is None and reading is None and are_logits_of_labels(module, examples):
+            examples, others = IntegerClassSource(examples), None if others is None else IntegerClassSource(others)
+            notes = (*notes, 'targets of 0 and 1 were read as classes (task="numbers": as numbers)')
         task = _task(examples, others, first.shape[1], made.loss)
     task = replace(task, reading=_meaning(meaning, found, task))
     if (

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_integer, check_readable
+from gnomon.core.modules.wrappers import inner_module
 from gnomon.core.results.record import Record
 from gnomon.kernels import store
 from gnomon.kernels.cost import KernelCost, needs, seconds
@@ -80,6 +81,7 @@ def limit(
     True
     """
     check_options(parametrization, dtype)
+    module = inner_module(module)
     check_readable(module)
     memory = None if memory is None else check_integer("memory", memory)
     return Limit(module, init, parametrization, dtype, memory)

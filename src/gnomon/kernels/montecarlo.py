@@ -32,6 +32,7 @@ from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import seed_generators
 from gnomon.core.modules.run import run
+from gnomon.core.modules.wrappers import inner_module
 from gnomon.core.results.record import Record
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
@@ -113,6 +114,8 @@ class SampledLimit(Record):
 
     def __post_init__(self) -> None:
         """Raises an error if a setting has the wrong type or range."""
+        if isinstance(self.module, nn.Module):
+            object.__setattr__(self, "module", inner_module(self.module))
         if isinstance(self.module, nn.Module) or not callable(self.module):
             check_readable(self.module)
         elif self.init != "torch" or not self.standard or self.width is not None:

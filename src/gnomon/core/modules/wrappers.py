@@ -1,0 +1,32 @@
+"""Finds the user's own module inside wrappers that compile it or spread it over devices.
+
+The wrappers share the parameters of the module and compute the same function, so measuring the module inside is enough;
+compiled code would be compiled again for every hook.
+
+>>> net = nn.Linear(2, 1)
+>>> inner_module(nn.DataParallel(net)) is net
+True
+"""
+
+from torch import nn
+
+__all__ = ["inner_module"]
+
+COMPILED_CLASS, COMPILED_PART = "OptimizedModule", "_orig_mod"
+"""Class of the result of ``torch.compile`` and its part; named, because importing the class takes seconds."""
+
+
+def inner_module(module: nn.Module) -> nn.Module:
+    """Returns the module inside ``torch.compile``, ``DataParallel`` or ``DistributedDataParallel``; others unchanged.
+
+    >>> inner_module(nn.Linear(2, 1))
+    Linear(in_features=2, out_features=1, bias=True)
+    """
+    while isinstance(module, nn.Module):
+        if isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
+            module = module.module
+        elif type(module).__name__ == COMPILED_CLASS and isinstance(module._modules.get(COMPILED_PART), nn.Module):
+            module = module._modules[COMPILED_PART]  # type: ignore[assignment]
+        else:
+            break
+    return module
