@@ -73,8 +73,9 @@ class AbstractLossWithAxes(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class PositionCrossEntropy(AbstractLossWithAxes):
-    """Cross-entropy over the labels at all positions of a sequence or pixels of an image, equation (1).
+    """Cross-entropy over the labels at all positions of a sequence or pixels of an image.
 
+    See equation (1) of the module docstring.
     ``classes_first`` says that an example's outputs are (classes, positions) and not (positions, classes). With
     ``shift`` 1 the outputs at a position are compared with the label at the next one. With ``shared`` labels are (n,)
     and belong to all positions, the members of an ensemble.
@@ -197,8 +198,9 @@ class PositionCrossEntropy(AbstractLossWithAxes):
 
 @dataclass(frozen=True, slots=True)
 class EnsembleSquaredLoss(AbstractLossWithAxes):
-    """Half the squared error of each ensemble member, equation (2); outputs of one example have shape (members,
-    values).
+    """Half the squared error of each ensemble member; outputs of one example have shape (members, values).
+
+    See equation (2) of the module docstring.
 
     >>> float(EnsembleSquaredLoss(members=2).value(torch.tensor([[1.0, 3.0]]), torch.tensor([[1.0]])))
     1.0

@@ -50,13 +50,18 @@ class DecisionScore:
     @property
     def perplexity(self) -> float:
         """Returns the perplexity, exp(mean cross-entropy): the number of equally likely classes that would be as hard
-        to guess; (1).
+        to guess.
+
+        See equation (1) of the module docstring.
         """
         return exp(min(self.loss, 700.0))  # (1); the exponential of a larger loss overflows
 
     @property
     def bits(self) -> float:
-        """Returns the mean cross-entropy per predicted label in bits, equation (1)."""
+        """Returns the mean cross-entropy per predicted label in bits.
+
+        See equation (1) of the module docstring.
+        """
         return self.loss / log(2)  # (1)
 
     def values(self, data: str) -> tuple[Value, ...]:

@@ -76,8 +76,9 @@ class BlockAblation(Result):
 
 @names_call
 def block_ablation(module: nn.Module, data: Any) -> BlockAblation:
-    """Skips each block of a network in turn (ablation) and measures how much the output changes; equation (1).
+    """Skips each block of a network in turn (ablation) and measures how much the output changes.
 
+    See equation (1) of the module docstring.
     Blocks are the outermost parts with parameters whose output has the shape of their input. The whole module does not
     count as a block.
     Args:

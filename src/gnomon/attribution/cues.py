@@ -53,8 +53,9 @@ class CueConflict(Result):
 
 @names_call
 def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueConflict:
-    """Counts predictions on images that have the shape of one class and the texture of another; equation (1).
+    """Counts predictions on images that have the shape of one class and the texture of another.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module.
     Reference: [geirhos2019imagenet].
     Cost: one forward pass.
@@ -84,7 +85,10 @@ class PatchShuffleAccuracy(Result):
 
     @property
     def arrangement(self) -> float:
-        """Returns accuracy on the original images minus accuracy with shuffled patches; equation (2)."""
+        """Returns accuracy on the original images minus accuracy with shuffled patches.
+
+        See equation (2) of the module docstring.
+        """
         return self.accuracy - self.shuffled
 
     @property
@@ -95,8 +99,9 @@ class PatchShuffleAccuracy(Result):
 
 @names_call
 def patch_shuffle_accuracy(module: nn.Module, data: Any, *, patch: int = 4, seed: int = 0) -> PatchShuffleAccuracy:
-    """Measures how much accuracy depends on the arrangement of image patches; equation (2).
+    """Measures how much accuracy depends on the arrangement of image patches.
 
+    See equation (2) of the module docstring.
     ``data`` have images and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
     Hypotheses: see the module; the patch size divides height and width.
     Reference: [brendel2019approximating].

@@ -98,8 +98,9 @@ class FourierMask(Result):
 
 @names_call
 def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1.0, epochs: int = 20) -> FourierMask:
-    """Finds the smallest set of frequencies (a mask) that keeps a network's predictions unchanged; equation (1).
+    """Finds the smallest set of frequencies (a mask) that keeps a network's predictions unchanged.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module; ``data`` are images with their classes.
     Reference: [karantzas2022understanding].
     Cost: ``epochs`` passes forward and backward.

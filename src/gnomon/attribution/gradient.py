@@ -41,8 +41,9 @@ MIN_EXAMPLES_PER_PASS = 16
 def integrated_gradients(
     module: nn.Module, data: Any, target: Any = None, *, baseline: Any = 0.0, path_points: int = 50
 ) -> Attribution:
-    """Computes integrated gradients (1) from a baseline to each example, by default for the largest output.
+    """Computes integrated gradients from a baseline to each example, by default for the largest output.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module.
     Reference: [sundararajan2017axiomatic].
     Cost: ``path_points`` forward and backward passes.
@@ -77,8 +78,9 @@ def integrated_gradients(
 def smooth_grad(
     module: nn.Module, x: Any, target: Any = None, *, sigma: float = 0.15, samples: int = 25, seed: int = 0
 ) -> Attribution:
-    """Computes SmoothGrad (2), the mean gradient around each example; ``sigma`` is relative to the range of x.
+    """Computes SmoothGrad, the mean gradient around each example; ``sigma`` is relative to the range of x.
 
+    See equation (2) of the module docstring.
     Hypotheses: see the module.
     Reference: [smilkov2017smoothgrad].
     Cost: ``samples`` forward and backward passes.

@@ -36,8 +36,9 @@ __all__ = [
 
 @names_call
 def discrete_information(joint: Any) -> float:
-    """Returns the exact mutual information of a table of probabilities or counts; equation (1).
+    """Returns the exact mutual information of a table of probabilities or counts.
 
+    See equation (1) of the module docstring.
     Hypotheses: entries >= 0.
     Reference: [cover2006elements].
     Cost: one pass.
@@ -56,8 +57,9 @@ def discrete_information(joint: Any) -> float:
 
 @names_call
 def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
-    """Estimates mutual information from samples by nearest neighbors (Kraskov, Stoegbauer, Grassberger); equation (2).
+    """Estimates mutual information from samples by nearest neighbors (Kraskov, Stoegbauer, Grassberger).
 
+    See equation (2) of the module docstring.
     Hypotheses: see the module.
     Reference: [kraskov2004estimating].
     Cost: a tree search for each sample.
@@ -112,8 +114,9 @@ class InformationPlane(Result):
 
 @names_call
 def information_plane(module: nn.Module, data: Any, *, bins: int = 30) -> InformationPlane:
-    """Computes the binned mutual information of each layer with the input and with the classes; equation (1).
+    """Computes the binned mutual information of each layer with the input and with the classes.
 
+    See equation (1) of the module docstring.
     ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
     The network is deterministic, so the true I(X; T) is infinite or log n. Binned values measure how examples cluster,
     see [saxe2018information].
@@ -154,8 +157,8 @@ def _plane(h: Tensor, y: Tensor, bins: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class BottleneckCurve(Result):
-    """Result: information of the code about input and target, in nats, for each beta; and how far iteration (3) is from
-    converged.
+    """Result: information of the code about input and target, in nats, for each beta; and the distance of the iteration
+    from convergence.
     """
 
     betas: tuple[float, ...]
@@ -188,8 +191,9 @@ class BottleneckCurve(Result):
 
 @names_call
 def bottleneck_curve(joint: Any, betas: Any, *, iterations: int = 5000, seed: int = 0) -> BottleneckCurve:
-    """Computes the information bottleneck of a discrete distribution p(x, y), iterating (3) from large to small beta.
+    """Computes the information bottleneck of a discrete distribution p(x, y), iterating from large to small beta.
 
+    See equation (3) of the module docstring.
     Hypotheses: see the module; the iteration finds a local optimum, starting from the solution at the previous beta.
     Reference: [tishby2000information].
     Cost: ``iterations`` products of the tables for each beta, at most.

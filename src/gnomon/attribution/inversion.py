@@ -62,8 +62,9 @@ class LayerInversion(Result):
 def invert_layer(
     module: nn.Module, layer: str, data: Any, *, iterations: int = 300, tv: float = 0.0, rate: float = 0.05
 ) -> LayerInversion:
-    """Reconstructs inputs from the output of a layer, starting from a gray image; equation (1).
+    """Reconstructs inputs from the output of a layer, starting from a gray image.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module.
     Reference: [mahendran2015understanding].
     Cost: ``iterations`` forward and backward passes.

@@ -39,8 +39,9 @@ MAX_CAM_ERROR = 1e-3
 
 @names_call
 def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
-    """Computes the exact class activation map (1), (n, height, width), from the last spatial layer before pooling.
+    """Computes the exact class activation map, (n, height, width), from the last spatial layer before pooling.
 
+    See equation (1) of the module docstring.
     The decomposition is checked against the logits; any other head raises an error.
     Hypotheses: see the module.
     Reference: [zhou2016learning].
@@ -77,8 +78,9 @@ def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None =
 
 @names_call
 def grad_cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
-    """Computes the Grad-CAM map (2) of a layer, by default the last spatial one; shape (n, height, width).
+    """Computes the Grad-CAM map of a layer, by default the last spatial one; shape (n, height, width).
 
+    See equation (2) of the module docstring.
     Hypotheses: see the module.
     Reference: [selvaraju2017grad].
     Cost: one forward and one backward pass.

@@ -44,8 +44,9 @@ class NeuronDistance(Result):
 def neuron_distance(
     a: nn.Module, b: nn.Module, *, layer: int = 0, exponent: float = 0.5, directions: int = 200, seed: int = 0
 ) -> NeuronDistance:
-    """Measures the distance between two networks' hidden neurons, seen as distributions of weight vectors; equation
-    (1).
+    """Measures the distance between two networks' hidden neurons, seen as distributions of weight vectors.
+
+    See equation (1) of the module docstring.
 
     Args:
         a: a network with at least two linear layers.

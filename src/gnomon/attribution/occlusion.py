@@ -35,8 +35,9 @@ EXAMPLES_PER_PASS = 32
 def occlusion(
     module: nn.Module, data: Any, target: Any = None, *, window: int = 1, stride: int = 1, cover: float = 0.0
 ) -> Attribution:
-    """Covers one window of the input at a time and measures how much the output falls; equation (1).
+    """Covers one window of the input at a time and measures how much the output falls.
 
+    See equation (1) of the module docstring.
     Inputs may be integers such as tokens; ``cover`` is then the token that represents nothing.
     Hypotheses: see the module.
     Reference: [zeiler2014visualizing].

@@ -58,8 +58,9 @@ class OrbitCurvature(Result):
 @names_call
 def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
     """Measures how straight paths of gradually changing inputs, (paths, steps, *shape of an example), are in each
-    layer; (1) and (2).
+    layer.
 
+    See equations (1) and (2) of the module docstring.
     Hypotheses: see the module.
     Reference: [henaff2019perceptual].
     Cost: see the module.

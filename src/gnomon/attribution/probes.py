@@ -44,8 +44,9 @@ MAX_FEATURES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class LayerProbe(Record):
-    """Probe results of one layer: accuracies of two simple classifiers, spread within classes, and intrinsic dimension;
-    (1) to (3).
+    """Probe results of one layer: accuracies of two simple classifiers, spread within classes, and intrinsic dimension.
+
+    See equations (1) to (3) of the module docstring.
 
     >>> LayerProbe("conv", 0.9, 0.8, 0.5, 0.7, 4.0).name
     'conv'
@@ -158,8 +159,9 @@ def _fisher(h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> float:
 
 
 def intrinsic_dimension(h: Float[Tensor, "n d"]) -> float:
-    """Estimates the dimension of the manifold that points lie on, equation (3); duplicates are excluded.
+    """Estimates the dimension of the manifold that points lie on; duplicates are excluded.
 
+    See equation (3) of the module docstring.
     Hypotheses: locally constant density.
     Reference: [facco2017estimating].
     Cost: all distances of the points.

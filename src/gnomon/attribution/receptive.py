@@ -71,8 +71,10 @@ class ReceptiveField(Result):
 
 @names_call
 def receptive_field(module: nn.Module, data: Any) -> ReceptiveField:
-    """Measures receptive fields of convolution and pooling layers by gradients (2), and compares them with the
-    theoretical sizes (1).
+    """Measures receptive fields of convolution and pooling layers by gradients, and compares them with the theoretical
+    sizes.
+
+    See equations (2) and (1) of the module docstring.
 
     Args:
         module: a network with torch.nn layers on (n, channels, *sides).
@@ -124,7 +126,7 @@ def _leaf(m: nn.Module) -> bool:
 def _watch(
     name: str, known: dict[int, tuple[int, int]], kept: list[Any], seen: list[tuple[str, int | None, Tensor]]
 ) -> Any:
-    """Returns a forward hook that computes each layer's theoretical receptive field (1) from the field of its input."""
+    """Returns a forward hook that computes each layer's theoretical receptive field from the field of its input."""
 
     def hook(m: nn.Module, args: tuple[Any, ...], out: Any) -> None:
         if not args or not isinstance(args[0], Tensor) or not isinstance(out, Tensor) or out.dim() < 3:
@@ -149,8 +151,10 @@ def _first(value: Any) -> int:
 
 
 def _extent(out: Tensor, image: Tensor) -> tuple[int, float]:
-    """Returns the measured receptive field of a layer along the first image axis in pixels (2), and the spread of its
+    """Returns the measured receptive field of a layer along the first image axis in pixels, and the spread of its
     gradient.
+
+    See equation (2) of the module docstring.
     """
     target = out
     for side in out.shape[2:]:

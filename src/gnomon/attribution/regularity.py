@@ -46,8 +46,9 @@ class LabelRegularity(Result):
 
 @names_call
 def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> LabelRegularity:
-    """Measures how often two points have different labels, depending on their distance in a representation; equation
-    (1).
+    """Measures how often two points have different labels, depending on their distance in a representation.
+
+    See equation (1) of the module docstring.
 
     Args:
         features: one row for each point: pixels, the activations of a layer, or outputs.

@@ -39,9 +39,7 @@ MAX_INVERTED_EXAMPLES = 8
 
 @dataclass(frozen=True, slots=True)
 class RepresentationReport(Result):
-    """Result: how invariant, stable and invertible a layer's output is, and how well it separates classes; (1) to
-    (4).
-    """
+    """Result: how invariant, stable and invertible a layer's output is, and how well it separates classes."""
 
     layer: str
     invariance: float
@@ -68,7 +66,9 @@ def representation_report(
     transformations: Sequence[Callable[[Tensor], Tensor]],
     iterations: int = 200,
 ) -> RepresentationReport:
-    """Measures how invariant, stable and invertible a layer's output is, and how well it separates classes; (1) to (4).
+    """Measures how invariant, stable and invertible a layer's output is, and how well it separates classes.
+
+    See equations (1) to (4) of the module docstring.
 
     Args:
         module: a network; runs in eval mode and is not changed.
@@ -110,7 +110,10 @@ def _features(module: nn.Module, layer: str, x: Tensor) -> Tensor:
 
 
 def _separation(h: Tensor, y: Tensor) -> float:
-    """Returns the separation of classes: variance between classes over variance within; equation (4)."""
+    """Returns the separation of classes: variance between classes over variance within.
+
+    See equation (4) of the module docstring.
+    """
     mean, between, within = h.mean(0), 0.0, 0.0
     for c in torch.unique(y):
         own = h[y == c]

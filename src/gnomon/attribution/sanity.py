@@ -77,8 +77,9 @@ def sanity_check(
     method: Method, module: nn.Module, data: Any, target: Any = None, *, draws: int = 3, seed: int = 0,
     random_labels: nn.Module | None = None,
 ) -> SanityCheck:  # fmt: skip
-    """Compares a model's attribution maps with the maps of the same model after its weights are shuffled; equation (1).
+    """Compares a model's attribution maps with the maps of the same model after its weights are shuffled.
 
+    See equation (1) of the module docstring.
     ``random_labels`` is the same architecture trained on shuffled labels, if available.
     Hypotheses: see the module.
     Reference: [adebayo2018sanity].
@@ -170,8 +171,9 @@ class Faithfulness(Result):
 def deletion_insertion(
     module: nn.Module, data: Any, attribution: Attribution, *, points: int = 11, cover: float = 0.0, seed: int = 0
 ) -> Faithfulness:
-    """Computes the deletion and insertion curves (2) of an attribution whose values have the shape of the input.
+    """Computes the deletion and insertion curves of an attribution whose values have the shape of the input.
 
+    See equation (2) of the module docstring.
     Hypotheses: see the module.
     Reference: [petsiuk2018rise].
     Cost: three forward passes for each of ``points``.

@@ -61,9 +61,10 @@ NEIGHBOR_COUNT = 5
 
 @dataclass(frozen=True, slots=True)
 class FeatureReliance(Record):
-    """How much a network relies on one feature or frequency: fraction of predictions (1) lost without it, accuracy (2)
-    from it alone, and two p-values.
+    """How much a network relies on one feature or frequency: fraction of predictions lost without it, accuracy from it
+    alone, and two p-values.
 
+    See equations (1) and (2) of the module docstring.
     ``apart`` is the p-value for standing out in the data; ``p`` is the larger of ``apart`` and the p-value for (1).
     Both are multiplied by twice the number of candidates.
 
@@ -157,8 +158,9 @@ class Shortcuts(Result):
 
 @names_call
 def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int = 0) -> Shortcuts:
-    """Finds single features or frequencies on which a network's predictions depend; equations (1) and (2).
+    """Finds single features or frequencies on which a network's predictions depend.
 
+    See equations (1) and (2) of the module docstring.
     Also reports shortcuts that the data offer and the network does not use, for instance before training.
     Hypotheses: see the module. ``level`` bounds the probability of a false alarm.
     Reference: [geirhos2020shortcut].

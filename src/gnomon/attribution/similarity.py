@@ -31,8 +31,9 @@ __all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes_distance"]
 
 @names_call
 def cka(a: Tensor, b: Tensor) -> float:
-    """Returns the linear centered kernel alignment of two representations, from 0 to 1; equation (1).
+    """Returns the linear centered kernel alignment of two representations, from 0 to 1.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module.
     Reference: [kornblith2019similarity].
     Cost: O(n p q).
@@ -47,8 +48,9 @@ def cka(a: Tensor, b: Tensor) -> float:
 
 @names_call
 def procrustes_distance(a: Tensor, b: Tensor) -> float:
-    """Returns the Procrustes distance of two representations scaled to equal size, from 0 to 1; equation (2).
+    """Returns the Procrustes distance of two representations scaled to equal size, from 0 to 1.
 
+    See equation (2) of the module docstring.
     Hypotheses: see the module.
     Reference: [ding2021grounding].
     Cost: a singular value decomposition.

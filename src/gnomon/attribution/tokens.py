@@ -36,8 +36,9 @@ __all__ = ["token_attribution"]
 def token_attribution(
     module: nn.Module, data: Any, target: Any = None, *, baseline: int | None = None, path_points: int = 50
 ) -> Attribution:
-    """Computes how much each token of each sequence (n, length) matters for an output; equation (1).
+    """Computes how much each token of each sequence (n, length) matters for an output.
 
+    See equation (1) of the module docstring.
     ``baseline`` is the token that represents nothing; without it, zero embeddings are the baseline.
     Hypotheses: see the module.
     Reference: [sundararajan2017axiomatic].

@@ -36,8 +36,9 @@ class TransferProbe(Result):
 
     @property
     def gains(self) -> tuple[float, ...]:
-        """Returns for each layer the probe's accuracy on trained features minus its accuracy on untrained features;
-        equation (1).
+        """Returns for each layer the probe's accuracy on trained features minus its accuracy on untrained features.
+
+        See equation (1) of the module docstring.
         """
         return tuple(a - b for a, b in zip(self.learned, self.fresh, strict=True))
 
@@ -66,7 +67,9 @@ class TransferProbe(Result):
 def transfer_probe(
     module: nn.Module, data: Any, *, fresh: nn.Module | None = None, layers: Sequence[str] | None = None, seed: int = 0
 ) -> TransferProbe:
-    """Trains linear probes for a new task on each layer of a trained and of an untrained network; equation (1).
+    """Trains linear probes for a new task on each layer of a trained and of an untrained network.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: the trained network.

@@ -57,9 +57,9 @@ class SurrogateTree(Result):
 def surrogate_tree(
     module: nn.Module, x: Any, *, depths: Sequence[int] = (1, 2, 3, 5, 8), seed: int = 0
 ) -> SurrogateTree:
-    """Fits decision trees to a network's predictions on two thirds of x and measures agreement on the rest; equation
-    (1).
+    """Fits decision trees to a network's predictions on two thirds of x and measures agreement on the rest.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module.
     Reference: [craven1996extracting].
     Cost: see the module.

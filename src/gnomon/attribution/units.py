@@ -72,8 +72,9 @@ def visualize_unit(
     l2: float = 0.05,
     tv: float = 0.0, rate: float = 0.1, seed: int = 0,
 ) -> UnitVisualization:  # fmt: skip
-    """Optimizes an input to activate a unit (a number) or a direction (a vector) of a layer most; equation (1).
+    """Optimizes an input to activate a unit (a number) or a direction (a vector) of a layer most.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module.
     Reference: [erhan2009visualizing].
     Cost: ``iterations`` forward and backward passes of one example.
@@ -103,7 +104,7 @@ def visualize_unit(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopActivating(Result):
-    """Result: the examples that activate a direction most, their activations, their classes and the purity (2)."""
+    """Result: the examples that activate a direction most, their activations, their classes and the purity."""
 
     index: Tensor
     activation: Tensor
@@ -146,7 +147,7 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
 @dataclass(frozen=True, slots=True)
 class DirectionSemantics(Result):
     """Result: mean purity of single units and of random directions (how often their top examples share a class), and
-    the purity by chance; (2).
+    the purity by chance.
     """
 
     units: float
@@ -167,8 +168,9 @@ def direction_semantics(
     module: nn.Module, layer: str, data: Any, *, k: int = 10, directions: int = 32, seed: int = 0
 ) -> DirectionSemantics:
     """Tests whether the top examples of single units share a class more often than the top examples of random
-    directions; equation (2).
+    directions.
 
+    See equation (2) of the module docstring.
     Hypotheses: see the module.
     Reference: [szegedy2014intriguing].
     Cost: one forward pass over the data.

@@ -56,8 +56,9 @@ class VarianceShares(Result):
 
 @names_call
 def variance_shares(features: Array, labels: Array, nuisance: Array | None = None) -> VarianceShares:
-    """Returns the fractions of the features' variance between classes, from a nuisance variable, and the rest; equation
-    (1).
+    """Returns the fractions of the features' variance between classes, from a nuisance variable, and the rest.
+
+    See equation (1) of the module docstring.
 
     Args:
         features: a row for each example: pixels, or the activations of a layer.

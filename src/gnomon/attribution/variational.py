@@ -68,8 +68,9 @@ class VariationalInformation(Result):
 
 @names_call
 def variational_information(a: Any, b: Any, *, steps: int = 500, seed: int = 0) -> VariationalInformation:
-    """Returns a lower bound of I(A; B) from samples (n,) or (n, d): (1) if b are classes, otherwise (2).
+    """Returns a lower bound of the mutual information I(A; B) from samples (n,) or (n, d); b are classes or numbers.
 
+    See equations (1) and (2) of the module docstring.
     Hypotheses: see the module.
     Reference: [barber2003im], [nguyen2010estimating].
     Cost: see the module.

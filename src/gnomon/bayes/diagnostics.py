@@ -39,8 +39,9 @@ MIN_DRAWS_PER_CHAIN = 8
 
 @names_call
 def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
-    """Returns the R-hat diagnostic (1) of each coordinate: near 1 if all chains have the same distribution.
+    """Returns the R-hat diagnostic of each coordinate: near 1 if all chains have the same distribution.
 
+    See equation (1) of the module docstring.
     It is the larger of R of the ranks (location) and R of the ranks of distances from the median (scale). It is
     infinite if no chain ever moves but the chains differ.
 
@@ -58,9 +59,9 @@ def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
 
 @names_call
 def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
-    """Returns the effective sample size of each coordinate: the number of independent draws with the same precision;
-    equation (2).
+    """Returns the effective sample size of each coordinate: the number of independent draws with the same precision.
 
+    See equation (2) of the module docstring.
     The result is zero for a coordinate that never moves.
 
     Hypotheses: at least 8 draws in each chain. Reference: [geyer1992practical], [vehtari2021rank].
@@ -80,7 +81,10 @@ def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]
 
 
 def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the variance of one draw and the variance of the mean of all draws; equation (2)."""
+    """Returns the variance of one draw and the variance of the mean of all draws.
+
+    See equation (2) of the module docstring.
+    """
     m, n, _ = x.shape
     centered = x - x.mean(1, keepdim=True)
     spectrum = torch.fft.rfft(centered, 2 * n, dim=1).abs().square()
@@ -97,8 +101,9 @@ def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
 
 @names_call
 def burn_in(chains: Float[Tensor, "c n d"]) -> int:
-    """Returns how many initial draws to discard so that the mean of the remaining draws is most precise; equation (3).
+    """Returns how many initial draws to discard so that the mean of the remaining draws is most precise.
 
+    See equation (3) of the module docstring.
     It is the largest over chains and coordinates, and half of the draws if a chain has not converged by then.
 
     Hypotheses: at least 8 draws. Reference: [white1997effective]. Cost: a few passes over the draws.

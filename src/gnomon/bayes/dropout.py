@@ -67,7 +67,9 @@ class DropoutPredictive(Result):
 def dropout_predictive(
     module: nn.Module, data: Any, *, draws: int = 100, probabilities: bool = False, seed: int = 0
 ) -> DropoutPredictive:
-    """Returns the mean and variance of predictions over random dropout masks (MC dropout); equation (1).
+    """Returns the mean and variance of predictions over random dropout masks (MC dropout).
+
+    See equation (1) of the module docstring.
 
     Args:
         module: a network with dropout layers, which alone run in training mode here; it is not changed.

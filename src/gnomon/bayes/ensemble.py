@@ -65,7 +65,10 @@ class DeepEnsemble(Result):
 
     @names_call
     def predictive(self, x: Any) -> PosteriorPrediction:
-        """Returns the mean prediction of the networks and how much they disagree; equation (1)."""
+        """Returns the mean prediction of the networks and how much they disagree.
+
+        See equation (1) of the module docstring.
+        """
         outputs = []
         for model in self.models:
             inputs = all_inputs(x, model)

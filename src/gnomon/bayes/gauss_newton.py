@@ -43,8 +43,9 @@ Met = tuple[nn.Linear, Tensor, Tensor]
 
 
 def gauss_newton_rows(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Iterator[Float[Tensor, "m p"]]:
-    """Yields, batch by batch, the rows of a matrix A whose product A^T A is the Gauss-Newton matrix; equation (1).
+    """Yields, batch by batch, the rows of a matrix A whose product A^T A is the Gauss-Newton matrix.
 
+    See equation (1) of the module docstring.
     Cost: the derivatives of all outputs.
 
     >>> from gnomon.bayes.posterior import module_posterior
@@ -72,8 +73,8 @@ def _rows(posterior: ModulePosterior, center: Tensor, chosen: Tensor) -> Iterato
 
 
 def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
-    """Returns the diagonal of the Gauss-Newton matrix at ``center``, one number per parameter; uses formula (2) for
-    linear layers.
+    """Returns the diagonal of the Gauss-Newton matrix at ``center``, one number per parameter; linear layers use a
+    closed form.
 
     Cost: for linear layers k gradients of all examples, k being the number of outputs; for others as
     `gauss_newton_rows`.
@@ -109,8 +110,9 @@ def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"
 def _add_linear(
     total: Tensor, posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor, layers: dict[str, nn.Linear]
 ) -> None:
-    """Adds the entries of the Gauss-Newton diagonal that belong to linear layers to ``total``, for a batch of examples;
-    equation (2).
+    """Adds the entries of the Gauss-Newton diagonal that belong to linear layers to ``total``, for a batch of examples.
+
+    See equation (2) of the module docstring.
     """
     roots = _roots(posterior, center, piece, y)
     with _meeting(layers) as met:
@@ -132,7 +134,7 @@ def _path(name: str, part: str) -> str:
 
 
 def _square(d: Tensor, a: Tensor) -> Tensor:
-    """Returns, for each weight of a linear layer, the sum over examples of its squared derivative; equation (2)."""
+    """Returns, for each weight of a linear layer, the sum over examples of its squared derivative."""
     if d.dim() == 2:
         return d.square().T @ a.square()  # (2)
     d, a = d.flatten(1, -2), a.flatten(1, -2)

@@ -47,9 +47,10 @@ BATCH_SIZE = 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laplace(Result):
-    """Result: a Gaussian around the trained parameters (1): its center, the eigenvalues of its precision, and the log
+    """Result: a Gaussian around the trained parameters: its center, the eigenvalues of its precision, and the log
     evidence.
 
+    See equation (1) of the module docstring.
     With low rank, only the largest eigenvalues are stored, and the others count as zero.
 
     >>> half = Laplace(torch.zeros(2), torch.tensor([1.0, 0.0]), None, 1.0, 0.0, 10, 0.0)
@@ -82,7 +83,10 @@ class Laplace(Result):
 
     @names_call
     def evidence(self, prior_precision: float) -> float:
-        """Returns the log evidence (log marginal likelihood) for another prior precision; equation (2)."""
+        """Returns the log evidence (log marginal likelihood) for another prior precision.
+
+        See equation (2) of the module docstring.
+        """
         d = check_number("prior_precision", prior_precision, above=0)
         spread = float(torch.log1p(self.eigenvalues / d).sum())
         return self.fit - d / 2 * float(self.center.square().sum()) - spread / 2  # (2)
@@ -183,7 +187,10 @@ def laplace(
 
 
 def _best(raw: Laplace) -> float:
-    """Returns the prior precision with the largest evidence (2)."""
+    """Returns the prior precision with the largest evidence.
+
+    See equation (2) of the module docstring.
+    """
     search = minimize_scalar(
         lambda t: -raw.evidence(exp(t)), bounds=(-30, 30), method="bounded", options={"xatol": 1e-8}
     )

@@ -25,8 +25,9 @@ def linearized_outputs(
     posterior: ModulePosterior, center: Float[Tensor, " p"], vectors: Float[Tensor, "m p"], x: Inputs
 ) -> Float[Tensor, "m n k"]:
     """Returns outputs (m, n, k) of a network that is linearized at the parameters ``center``, for m other parameter
-    vectors; equation (1).
+    vectors.
 
+    See equation (1) of the module docstring.
     J v is the derivative of J^T u in u, so one graph of two passes serves all vectors.
 
     Cost: two passes, and one backward pass for each vector.

@@ -36,8 +36,9 @@ __all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]
 
 
 class ModulePosterior:
-    """The log posterior density of a module as a function of one vector of all parameters (1); made by
-    `module_posterior`.
+    """The log posterior density of a module as a function of one vector of all parameters; made by `module_posterior`.
+
+    See equation (1) of the module docstring.
 
     >>> posterior = module_posterior(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3)))
     >>> posterior.names, len(posterior)
@@ -71,7 +72,10 @@ class ModulePosterior:
         return {name: slice(a, b) for name, a, b in zip(self._f.leaves, [0, *ends], ends, strict=False)}
 
     def __call__(self, vector: Float[Tensor, " p"]) -> Float[Tensor, ""]:
-        """Returns the log posterior density log p(w | S) up to a constant; equation (1)."""
+        """Returns the log posterior density log p(w | S) up to a constant.
+
+        See equation (1) of the module docstring.
+        """
         return self._value(vector, *self._data)
 
     @property

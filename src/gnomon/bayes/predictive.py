@@ -111,9 +111,7 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
 
 
 def from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> PosteriorPrediction:
-    """Computes the mean prediction and its epistemic and aleatoric uncertainty, (1) or (2), from the outputs of several
-    networks.
-    """
+    """Computes the mean prediction and its epistemic and aleatoric uncertainty from the outputs of several networks."""
     if not classes:
         epistemic = outputs.var(0).sum(1)
         aleatoric = torch.full_like(epistemic, noise**2 * outputs.shape[2])

@@ -35,8 +35,9 @@ class BarronNorm(Result):
 
     @names_call
     def units(self, error: float) -> int:
-        """Returns a number of hidden units that is enough to approximate the function within a root mean square error;
-        equation (1).
+        """Returns a number of hidden units that is enough to approximate the function within a root mean square error.
+
+        See equation (1) of the module docstring.
         """
         error = check_number("error", error, above=0.0)
         return ceil((2 * self.radius * self.norm / error) ** 2)
@@ -57,7 +58,9 @@ class BarronNorm(Result):
 
 @names_call
 def barron_norm(values: Any, lengths: Sequence[float], *, periodic: bool = False) -> BarronNorm:
-    """Computes the Barron norm of a function from its values on a regular grid; equation (2).
+    """Computes the Barron norm of a function from its values on a regular grid.
+
+    See equation (2) of the module docstring.
 
     Args:
         values: function values at the cell centers of a grid over a box, one axis for each variable.

@@ -68,7 +68,9 @@ def bias_variance(
     lr: float = 1e-2,
     seed: int = 0,
 ) -> BiasVariance:
-    """Trains networks on bootstrap samples and splits their test error into bias and variance; equation (1).
+    """Trains networks on bootstrap samples and splits their test error into bias and variance.
+
+    See equation (1) of the module docstring.
 
     Args:
         factory: a function from a seed to a new network.
@@ -102,7 +104,9 @@ def bias_variance(
 
 
 def split_error(predictions: Tensor, targets: Tensor) -> BiasVariance:
-    """Splits the squared error of predictions (draws, examples, outputs) into squared bias and variance; equation (1).
+    """Splits the squared error of predictions (draws, examples, outputs) into squared bias and variance.
+
+    See equation (1) of the module docstring.
 
     >>> found = split_error(torch.tensor([[[0.0]], [[2.0]]]), torch.tensor([[2.0]]))
     >>> found.bias, found.variance

@@ -52,8 +52,9 @@ CONFIDENCE_LEVEL = 0.95
 
 @names_call
 def sauer_bound(m: int, dimension: int) -> int:
-    """Bounds the number of different labelings of m points by functions of this VC dimension; equation (1).
+    """Bounds the number of different labelings of m points by functions of this VC dimension.
 
+    See equation (1) of the module docstring.
     Hypotheses: none.
     Reference: [sauer1972density].
 
@@ -66,8 +67,9 @@ def sauer_bound(m: int, dimension: int) -> int:
 
 @names_call
 def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
-    """Bounds the gap between training and true error for functions that can label n points in ``ways`` different ways;
-    (2).
+    """Bounds the gap between training and true error for functions that can label n points in ``ways`` different ways.
+
+    See equation (2) of the module docstring.
 
     Args:
         n: number of examples.
@@ -88,9 +90,9 @@ def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
 
 @names_call
 def network_vc_dimension(module: nn.Module) -> float:
-    """Estimates the VC dimension of a ReLU network as p L ln p, for p parameters and L layers, up to a constant;
-    equation (3).
+    """Estimates the VC dimension of a ReLU network as p L ln p, for p parameters and L layers, up to a constant.
 
+    See equation (3) of the module docstring.
     Pseudo-dimensions of its real outputs are of the same order.
 
     Hypotheses: piecewise linear activations; p weights that are all free.
@@ -107,9 +109,9 @@ def network_vc_dimension(module: nn.Module) -> float:
 
 @names_call
 def massart_bound(m: int, ways: float) -> float:
-    """Bounds the Rademacher complexity of a class of functions that can label m points in ``ways`` different ways;
-    equation (6).
+    """Bounds the Rademacher complexity of a class of functions that can label m points in ``ways`` different ways.
 
+    See equation (6) of the module docstring.
     Hypotheses: values in [-1, 1].
     Reference: [bartlett2002rademacher].
 
@@ -132,8 +134,9 @@ class RademacherComplexity(Result):
     draws: int
 
     def gap(self, delta: float = 0.05) -> float:
-        """Bounds the gap between training and true loss for all functions in the class and 1-Lipschitz losses; equation
-        (7).
+        """Bounds the gap between training and true loss for all functions in the class and 1-Lipschitz losses.
+
+        See equation (7) of the module docstring.
         """
         return 2 * self.interval.high + 3 * sqrt(log(2 / delta) / (2 * self.examples))  # (7)
 
@@ -149,8 +152,9 @@ class RademacherComplexity(Result):
 
 @names_call
 def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> RademacherComplexity:
-    """Computes the empirical Rademacher complexity of linear functions with weights of norm at most radius; (4).
+    """Computes the empirical Rademacher complexity of linear functions with weights of norm at most radius.
 
+    See equation (4) of the module docstring.
     Hypotheses: none.
     Reference: [bartlett2002rademacher].
     Cost: n d for each draw.
@@ -170,8 +174,9 @@ def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: i
 def kernel_rademacher(
     kernel: Float[Tensor, "n n"], radius: float = 1.0, *, draws: int = 1000, seed: int = 0
 ) -> RademacherComplexity:
-    """Computes the empirical Rademacher complexity of functions with kernel norm at most radius; equation (5).
+    """Computes the empirical Rademacher complexity of functions with kernel norm at most radius.
 
+    See equation (5) of the module docstring.
     Hypotheses: a symmetric positive semidefinite kernel.
     Reference: [bartlett2002rademacher].
     Cost: n^2 for each draw.
@@ -197,8 +202,9 @@ def min_norm_bound(
     delta: float = 0.05,
     test: tuple[Float[Tensor, "m n"], Float[Tensor, " m"]] | None = None,
 ) -> Bound:
-    """Bounds the test error of the kernel regression that fits labels +-1 exactly; equation (8).
+    """Bounds the test error of the kernel regression that fits labels +-1 exactly.
 
+    See equation (8) of the module docstring.
     ``test`` is the kernel of test examples with the others, and their labels: the error rate on them is then reported
     with the bound.
 

@@ -75,8 +75,9 @@ class LayerCushions(Result):
 
 @names_call
 def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
-    """Measures the layer and interlayer cushions of a ReLU network on some inputs; equations (1) to (3).
+    """Measures the layer and interlayer cushions of a ReLU network on some inputs.
 
+    See equations (1) to (3) of the module docstring.
     Hypotheses: a ``nn.Sequential`` of Linear layers and ReLU (Flatten, Dropout and Identity are allowed).
     Reference: [arora2018stronger].
     Cost: for each input the products of all weight matrices between two layers.
@@ -127,7 +128,7 @@ def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
 
 
 def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[Tensor]) -> float:
-    """Returns the interlayer cushion of layer i: how much noise behind it all later layers tolerate; equation (2)."""
+    """Returns the interlayer cushion of layer i: how much noise behind it all later layers tolerate."""
     x = before[i]
     least = x.shape[1] ** -0.5  # the ratio for j = i, whose Jacobian is the identity
     jacobian = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)

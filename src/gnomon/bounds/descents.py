@@ -41,7 +41,9 @@ __all__ = ["epoch_wise_double_descent", "sample_wise_double_descent"]
 def sample_wise_double_descent(
     fit: Callable[..., Callable[[Any], Tensor]], sizes: Sequence[int], data: Any, test: Any, *, draws: int = 3
 ) -> DoubleDescent:
-    """Fits a model to more and more examples, and looks for a peak of the test error (double descent); equation (1).
+    """Fits a model to more and more examples, and looks for a peak of the test error (double descent).
+
+    See equation (1) of the module docstring.
 
     Args:
         fit: ``fit(x, y, seed)`` returns a trained module or function from inputs to outputs.
@@ -92,8 +94,9 @@ def epoch_wise_double_descent(
     batch: int = 32,
     draws: int = 3,
 ) -> DoubleDescent:
-    """Trains new networks, measures their test error after each of the given numbers of epochs, and looks for a peak;
-    equation (2).
+    """Trains new networks, measures their test error after each of the given numbers of epochs, and looks for a peak.
+
+    See equation (2) of the module docstring.
 
     Args:
         factory: a function from a seed to a new network.

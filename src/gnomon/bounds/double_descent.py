@@ -42,8 +42,9 @@ MIN_PEAK_RATIO = 1.2
 
 @names_call
 def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
-    """Returns the exact expected risk of minimum-norm least squares, excluding label noise; equations (1) and (2).
+    """Returns the exact expected risk of minimum-norm least squares, excluding label noise.
 
+    See equations (1) and (2) of the module docstring.
     Hypotheses: Gaussian rows with independent features of variance one; ``noise`` and ``signal`` are s^2 and r^2.
     Reference: [hastie2022surprises].
 
@@ -67,7 +68,9 @@ def spectral_risk(
     ridge: float = 0.0,
     noise: float = 0.0,
 ) -> float:
-    """Returns the limiting risk of ridge regression for any spectrum and target, excluding label noise; equation (3).
+    """Returns the limiting risk of ridge regression for any spectrum and target, excluding label noise.
+
+    See equation (3) of the module docstring.
 
     Args:
         eigenvalues: eigenvalues of the kernel operator, or of the covariance of the features.

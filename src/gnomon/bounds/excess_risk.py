@@ -26,8 +26,9 @@ __all__ = ["ExcessRisk", "excess_risk_report"]
 
 @dataclass(frozen=True, slots=True)
 class ExcessRisk(Result):
-    """Result: how much worse the chosen model is than the best one, and the two terms that bound the difference;
-    equation (1).
+    """Result: how much worse the chosen model is than the best one, and the two terms that bound the difference.
+
+    See equation (1) of the module docstring.
 
     >>> ExcessRisk(excess=0.1, estimation=0.3, optimization=0.05).bound
     0.35
@@ -39,7 +40,7 @@ class ExcessRisk(Result):
 
     @property
     def bound(self) -> float:
-        """Returns the bound on the excess error: the right side of equation (1)."""
+        """Returns the upper bound on the excess error."""
         return self.estimation + self.optimization
 
     @property
@@ -59,8 +60,9 @@ class ExcessRisk(Result):
 
 @names_call
 def excess_risk_report(models: Sequence[nn.Module], data: Any, test: Any, *, chosen: int = 0) -> ExcessRisk:
-    """Measures the errors of several classifiers and explains how much worse the chosen one is than the best; equation
-    (1).
+    """Measures the errors of several classifiers and explains how much worse the chosen one is than the best.
+
+    See equation (1) of the module docstring.
 
     Args:
         models: candidate classifiers.

@@ -69,7 +69,9 @@ class GeneralizationGap(Result):
 
 @names_call
 def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: float = 0.95) -> GeneralizationGap:
-    """Measures the gap between test and training loss (cross-entropy for classes, otherwise squared loss); (1), (2).
+    """Measures the gap between test and training loss (cross-entropy for classes, otherwise squared loss).
+
+    See equations (1), (2) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was.

@@ -72,8 +72,9 @@ def dataset_hardness(
     lr: float = 3e-3,
     seed: int = 0,
 ) -> DatasetHardness:
-    """Trains the same network on data with more and more random labels, and compares the normalized margins; equation
-    (1).
+    """Trains the same network on data with more and more random labels, and compares the normalized margins.
+
+    See equation (1) of the module docstring.
 
     Args:
         factory: a function from a seed to a new network with an output for each class.

@@ -135,7 +135,9 @@ def learning_curve(
     ridge: float | None = None,
     budget: float | None = None,
 ) -> LearningCurve:
-    """Predicts the test error of kernel regression for smaller and larger numbers of examples; equations (1) to (4).
+    """Predicts the test error of kernel regression for smaller and larger numbers of examples.
+
+    See equations (1) to (4) of the module docstring.
 
     Args:
         kernel: kernel matrix of all rows, such as ``gnomon.limit(net).ntk(x)`` or ``gnomon.ntk(net, x)``.
@@ -182,9 +184,7 @@ def learning_curve(
 
 
 class _Known:
-    """Estimates that the given kernel rows allow at any ridge penalty: D1, D2, k and the leave-one-out error; equation
-    (3).
-    """
+    """Estimates that the given kernel rows allow at any ridge penalty: D1, D2, k and the leave-one-out error."""
 
     def __init__(self, values: Tensor, vectors: Tensor, y: Tensor, ridge: float) -> None:
         self.values, self.squares, self.vectors = values, vectors.square(), vectors
@@ -207,8 +207,8 @@ class _Known:
         return float(errors.mean()), float(errors.std()) / self.n**0.5
 
     def measures(self, ridge: float) -> tuple[float, float, float]:
-        """Returns the numbers D1, k and D2 of equation (3) for a ridge penalty, computed from all eigenvalues of the
-        kernel.
+        """Returns three sums over the kernel's eigenvalues for a ridge penalty: D1, k and D2, which predict test
+        errors.
         """
         share = self.values / (self.values + ridge)
         d1, s2 = float(share.sum()), float(share.square().sum())
@@ -219,8 +219,9 @@ class _Known:
         return d1, k, d1 + k * slope / dk
 
     def _table(self) -> Tensor:
-        """Returns a table with rows (s, n): ridge penalties s, and the number n of examples that each is equivalent to;
-        equation (1).
+        """Returns a table with rows (s, n): ridge penalties s, and the number n of examples that each is equivalent to.
+
+        See equation (1) of the module docstring.
         """
         top = float(self.values.max())
         low, high = max(MIN_RELATIVE_RIDGE * top, 1e-4 * self.ridge), self.n * top + self.ridge
@@ -233,8 +234,9 @@ class _Known:
         return torch.tensor(rows, dtype=torch.float64)
 
     def at(self, size: int) -> float:
-        """Returns the predicted error (2) for another number of examples, without extrapolation beyond the given
-        data.
+        """Returns the predicted error for another number of examples, without extrapolation beyond the given data.
+
+        See equation (2) of the module docstring.
         """
         ns = self.table[:, 1]
         place = int((ns > size).sum().clamp(1, len(ns) - 1))
@@ -256,7 +258,10 @@ def _extrapolate(known: _Known, now: float) -> ScalingLaw | None:
 
 
 def _error_at(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
-    """Returns the predicted error for a number of rows: by equation (2), or beyond its range by a fitted power law."""
+    """Returns the predicted error for a number of rows; beyond its range by a fitted power law.
+
+    See equation (2) of the module docstring.
+    """
     if size <= known.reach:
         return now if size == known.n else known.at(size)
     if size > MAX_EXTRAPOLATION * known.n or law is None or not law.trusted:
@@ -267,8 +272,10 @@ def _error_at(known: _Known, law: ScalingLaw | None, now: float, size: int) -> f
 
 
 def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, size: int) -> float:
-    """Returns the factor that corrects optimistic extrapolation (4): the true error divided by errors predicted from
+    """Returns the factor that corrects optimistic extrapolation: the true error divided by errors predicted from
     subsets, at least 1.
+
+    See equation (4) of the module docstring.
     """
     n = len(kernel)
     m = n * n // max(size, n)
@@ -289,8 +296,9 @@ def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, si
 def _error_with_twice_the_rows(
     known: _Known, law: ScalingLaw | None, now: float, noise: float, factor: float
 ) -> Value | None:
-    """Returns the predicted error (4) with twice as many rows, with an interval from the leave-one-out errors.
+    """Returns the predicted error with twice as many rows, with an interval from the leave-one-out errors.
 
+    See equation (4) of the module docstring.
     The interval also contains the value without the factor. Beyond the reach it contains the interval of the power law
     and the curve continued with the slope of its last octave.
     """

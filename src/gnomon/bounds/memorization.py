@@ -112,8 +112,9 @@ def memorization(
     seed: int = 0,
     budget: float | None = None,
 ) -> Memorization:
-    """Trains one new network on the true labels and one on random labels, and compares their training accuracy;
-    equation (1).
+    """Trains one new network on the true labels and one on random labels, and compares their training accuracy.
+
+    See equation (1) of the module docstring.
 
     Args:
         factory: a function from a seed to a new network.
@@ -190,8 +191,9 @@ class ForgettingEvents(Result):
 def forgetting_events(
     module: nn.Module, data: Any, *, steps: int = 300, batch: int = 32, lr: float = 1e-3, seed: int = 0
 ) -> ForgettingEvents:
-    """Trains a copy and counts how often each example changes from correct to wrong during training; equation (2).
+    """Trains a copy and counts how often each example changes from correct to wrong during training.
 
+    See equation (2) of the module docstring.
     Hypotheses: none.
     Reference: [toneva2019empirical].
     Cost: a training run, and a forward pass on all examples at each of forty evaluations.
@@ -224,9 +226,9 @@ def forgetting_events(
 def kernel_influence(
     kernel: Float[Tensor, "n n"], y: Float[Tensor, "n k"], cross: Float[Tensor, "m n"], *, ridge: float
 ) -> Float[Tensor, "m n k"]:
-    """Returns the influence of each training example on each prediction: the prediction with it minus without it;
-    equation (3).
+    """Returns the influence of each training example on each prediction: the prediction with it minus without it.
 
+    See equation (3) of the module docstring.
     Hypotheses: kernel regression with this ridge; for wide networks, with the tangent kernel.
     Reference: [koh2017understanding]; [rasmussen2006gaussian], 5.4.2, for the leave-one-out residual.
     Cost: n^3 / 3, then m n k.
@@ -254,9 +256,9 @@ def network_rademacher(
     seed: int = 0,
     budget: float | None = None,
 ) -> RademacherComplexity:
-    """Estimates the Rademacher complexity of a network architecture: how well trained networks fit random signs;
-    equation (1).
+    """Estimates the Rademacher complexity of a network architecture: how well trained networks fit random signs.
 
+    See equation (1) of the module docstring.
     Training does not reach the supremum, so the value is a lower bound of the complexity of the class.
 
     Args:

@@ -29,7 +29,7 @@ __all__ = ["NoiseFit", "noise_fit"]
 
 @dataclass(frozen=True, slots=True)
 class NoiseFit(Result):
-    """Result: the fractions of clean and of wrong labels that the network fits at each recorded step; equation (1)."""
+    """Result: the fractions of clean and of wrong labels that the network fits at each recorded step."""
 
     steps: tuple[int, ...]
     clean: tuple[float, ...]
@@ -71,7 +71,9 @@ def noise_fit(
     batch: int | None = None,
     seed: int = 0,
 ) -> NoiseFit:
-    """Trains a copy of a network on partly wrong labels and records which labels it fits at each step; equation (1).
+    """Trains a copy of a network on partly wrong labels and records which labels it fits at each step.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: an untrained network; left as it was.

@@ -40,9 +40,9 @@ SUMMING = (*AFFINE_LAYERS, *MAX_POOLS, *AVERAGE_POOLS, nn.ReLU, nn.LeakyReLU, nn
 
 @dataclass(frozen=True, slots=True)
 class LayerNorms(Record):
-    """Norms (1) to (3) of one layer's weights; ``distance`` and ``moved`` measure the change since initialization (or
-    zero).
+    """Norms of one layer's weights; ``distance`` and ``moved`` measure the change since initialization (or zero).
 
+    See equations (1) to (3) of the module docstring.
     ``moved`` is |W - W0| in the norm (2, 1) of (1); ``units`` are the outputs of the layer.
 
     >>> LayerNorms("fc", 8, 2.0, 3.0, 5.0, 4.0, 6.0, 1.0).stable_rank
@@ -60,13 +60,18 @@ class LayerNorms(Record):
 
     @property
     def stable_rank(self) -> float:
-        """Returns the stable rank |W|_F^2 / |W|_2^2, a smooth version of the rank; equation (3)."""
+        """Returns the stable rank |W|_F^2 / |W|_2^2, a smooth version of the rank.
+
+        See equation (3) of the module docstring.
+        """
         return (self.frobenius / self.spectral) ** 2 if self.spectral else 0.0
 
 
 @names_call
 def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms, ...]:
-    """Computes the norms of all Linear and convolution layers in the order of the module; equations (1) to (3).
+    """Computes the norms of all Linear and convolution layers in the order of the module.
+
+    See equations (1) to (3) of the module docstring.
 
     Args:
         module: a network.
@@ -113,8 +118,9 @@ def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[Laye
 
 @names_call
 def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
-    """Computes the path norm: the square root of the sum over all paths of the product of squared weights; equation
-    (4).
+    """Computes the path norm: the square root of the sum over all paths of the product of squared weights.
+
+    See equation (4) of the module docstring.
 
     Args:
         module: a network of Linear and convolution layers, ReLU, pooling by means or largest values, flattening.

@@ -50,7 +50,10 @@ class OutputMargins(Result):
 
     @property
     def normalized(self) -> Tensor:
-        """Returns the margins divided by the spectral complexity of the network; equation (1)."""
+        """Returns the margins divided by the spectral complexity of the network.
+
+        See equation (1) of the module docstring.
+        """
         scale = self.complexity * self.size / len(self.values)
         return self.values / scale if scale > 0 else torch.zeros_like(self.values)  # (1)
 
@@ -80,9 +83,9 @@ class OutputMargins(Result):
 
 @names_call
 def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = None) -> OutputMargins:
-    """Computes a classifier's margins on data, and its spectral complexity, by which margins are normalized; (1) and
-    (2).
+    """Computes a classifier's margins on data, and its spectral complexity, by which margins are normalized.
 
+    See equations (1) and (2) of the module docstring.
     Hypotheses: integer classes, an output for each.
     Reference: [bartlett2017spectrally].
     Cost: one forward pass, and the cost of `layer_norms`.
@@ -104,8 +107,9 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
 
 
 def spectral_complexity(layers: tuple[LayerNorms, ...]) -> float:
-    """Returns the spectral complexity R_A from the norms of the layers; equation (2).
+    """Returns the spectral complexity R_A from the norms of the layers.
 
+    See equation (2) of the module docstring.
     Hypotheses: as for the module.
     Reference: [bartlett2017spectrally].
 

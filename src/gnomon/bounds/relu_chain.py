@@ -45,8 +45,10 @@ class ReluChain(Record):
 
 
 def read_relu_chain(module: nn.Module, x: Tensor) -> ReluChain:
-    """Converts a module to a chain of Linear layers and ReLUs with the same outputs (1), or returns the reason why that
-    is impossible.
+    """Converts a module to a chain of Linear layers and ReLUs with the same outputs, or returns the reason why that is
+    impossible.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: a network.

@@ -74,7 +74,9 @@ def replace_one_gap(
     fit: Callable[..., Callable[[Any], Tensor]], data: Any, *, draws: int = 10, seed: int = 0
 ) -> ReplaceOneGap:
     """Estimates the generalization gap: trains again with single examples replaced and averages how much their loss
-    changes; equation (1).
+    changes.
+
+    See equation (1) of the module docstring.
 
     Args:
         fit: ``fit(x, y, seed)`` returns a trained module or function from inputs to outputs.

@@ -111,9 +111,9 @@ class ScalingLaw(Result):
 
 @names_call
 def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
-    """Fits a power law to errors measured at several sizes, and checks whether the points determine its exponent;
-    equation (1).
+    """Fits a power law to errors measured at several sizes, and checks whether the points determine its exponent.
 
+    See equation (1) of the module docstring.
     The result is not trusted, and ``reason`` says why, for: fewer than five sizes, a range below a factor of 8, errors
     that do not fall, an exponent whose 95 % interval is wider than 1 or holds 0.
 

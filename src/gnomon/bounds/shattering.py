@@ -65,7 +65,9 @@ def empirical_shattering(
     seed: int = 0,
 ) -> Shattering:
     """Trains on random labels of the first n examples, for several n, and counts labelings that are learned without
-    error; (1).
+    error.
+
+    See equation (1) of the module docstring.
 
     Args:
         factory: a function from a seed to a new network with two outputs.

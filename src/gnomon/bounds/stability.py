@@ -61,9 +61,9 @@ def ridge_stability(
     confidence: float = 0.95,
     test: tuple[Float[Tensor, "t n"], Float[Tensor, " t"]] | None = None,
 ) -> RidgeStability:
-    """Computes how much one example can change kernel ridge regression with penalty a |f|^2, in theory and measured;
-    (1) to (3).
+    """Computes how much one example can change kernel ridge regression with penalty a |f|^2, in theory and measured.
 
+    See equations (1) to (3) of the module docstring.
     ``test`` is the kernel of test examples with the others, and their targets: the error on them is then reported with
     the bound.
 

@@ -119,7 +119,9 @@ def generalization_bounds(
     module: nn.Module, data: Any, *, test: Any = None, start: nn.Module | None = None, confidence: float = 0.95
 ) -> GeneralizationBounds:
     """Computes eight bounds on the generalization gap of a trained classifier, with factors, assumptions, and the
-    measured gap; (1) to (8).
+    measured gap.
+
+    See equations (1) to (8) of the module docstring.
 
     Args:
         module: a trained classifier.
@@ -187,7 +189,10 @@ Made = tuple[str, dict[str, float], str, str]
 
 
 def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
-    """Returns the bounds that use layer norms, equations (1) to (4), with their factors."""
+    """Returns the bounds that use layer norms, with their factors.
+
+    See equations (1) to (4) of the module docstring.
+    """
     spectral = prod(layer.spectral for layer in layers)
     ones = sqrt(sum((a.row_sum_square / a.spectral) ** 2 if a.spectral else inf for a in layers))
     ranks = sqrt(sum(a.units * a.stable_rank for a in layers))
@@ -221,7 +226,10 @@ def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
 
 
 def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]:
-    """Returns two more bounds: the spectral margin bound (6) and the parameter-counting bound (8)."""
+    """Returns two more bounds: the spectral margin bound and the parameter-counting bound.
+
+    See equations (6) and (8) of the module docstring.
+    """
     n = len(train.values)
     p, depth = sum(q.numel() for q in module.parameters()), len(train.layers)
     vc = {"sqrt(weights)": sqrt(p), "sqrt(layers ln weights)": sqrt(depth * log(max(p, 2)))}
@@ -233,7 +241,10 @@ def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]
 
 
 def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[Made]:
-    """Returns the compression bound (5) and the path bound (7), which both need a chain of Linear layers and ReLUs."""
+    """Returns the compression bound and the path bound, which both need a chain of Linear layers and ReLUs.
+
+    See equations (5) and (7) of the module docstring.
+    """
     assert chain.layers is not None
     kept = layer_cushions(chain.layers, x[:PROBE_EXAMPLES])
     parts = {"largest output / margin": kept.largest / gamma, "cushions": sqrt(kept.total)}

@@ -12,7 +12,7 @@ __all__ = ["check_unpacked_size"]
 def check_unpacked_size(path: Path) -> None:
     """Raises InputError if unpacking an npz file would need more than half of the free memory.
 
-    A small file can unpack to terabytes. The sizes are those of the table of contents: zipfile stops reading a member
+    A small file can unpack to terabytes. The sizes come from the table of contents: zipfile stops reading a member
     at the size that is stated there.
 
     >>> import tempfile

@@ -75,7 +75,9 @@ class AbstractLoss(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Squared(AbstractLoss):
-    """Half the squared error |f - y|^2 / 2, equation (1).
+    """Half the squared error |f - y|^2 / 2.
+
+    See equation (1) of the module docstring.
 
     >>> float(Squared().value(torch.zeros(1, 1), torch.full((1, 1), 2.0)))
     2.0
@@ -99,7 +101,9 @@ class Squared(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class CrossEntropy(AbstractLoss):
-    """Cross-entropy of the softmax of the outputs, equation (2); targets are classes (n,) or probabilities (n, k).
+    """Cross-entropy of the softmax of the outputs; targets are classes (n,) or probabilities (n, k).
+
+    See equation (2) of the module docstring.
 
     >>> round(float(CrossEntropy().value(torch.zeros(1, 4), torch.eye(4)[:1])), 6)        # log 4
     1.386294
@@ -132,7 +136,9 @@ class CrossEntropy(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class Logistic(AbstractLoss):
-    """Logistic loss log(1 + exp(-y f)) of outputs f, equation (3); labels y are +1 and -1.
+    """Logistic loss log(1 + exp(-y f)) of outputs f; labels y are +1 and -1.
+
+    See equation (3) of the module docstring.
 
     >>> float(Logistic().gradient(torch.zeros(1, 1), torch.ones(1, 1)))
     -0.5
@@ -156,7 +162,9 @@ class Logistic(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class Exponential(AbstractLoss):
-    """Exponential loss exp(-y f) of outputs f, equation (4); labels y are +1 and -1.
+    """Exponential loss exp(-y f) of outputs f; labels y are +1 and -1.
+
+    See equation (4) of the module docstring.
 
     >>> float(Exponential().value(torch.zeros(1, 1), torch.ones(1, 1)))
     1.0
@@ -180,8 +188,9 @@ class Exponential(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class Hinge(AbstractLoss):
-    """Smoothed hinge loss max(0, 1 - y f), whose corner is rounded over ``width``; labels y are +1 and -1; equation
-    (5).
+    """Smoothed hinge loss max(0, 1 - y f), whose corner is rounded over ``width``; labels y are +1 and -1.
+
+    See equation (5) of the module docstring.
 
     >>> float(Hinge(width=0.5).value(torch.zeros(1, 1), torch.ones(1, 1)))                # 1 - w / 2
     0.75

@@ -35,9 +35,9 @@ __all__ = [
 
 
 def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
-    """Returns the exact (conservative) confidence interval for a probability, from ``successes`` in ``trials``;
-    equation (1).
+    """Returns the exact (conservative) confidence interval for a probability, from ``successes`` in ``trials``.
 
+    See equation (1) of the module docstring.
     Hypotheses: independent trials of one share.
     Reference: [clopper1934use].
     Cost: two quantiles of the beta distribution.
@@ -155,8 +155,9 @@ def explained_variance(outputs: Float[Tensor, "n k"], targets: Float[Tensor, "n 
 
 
 def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
-    """Returns the effective number of nonzero eigenvalues: the exponential of the spectrum's entropy, equation (2).
+    """Returns the effective number of nonzero eigenvalues: the exponential of the spectrum's entropy.
 
+    See equation (2) of the module docstring.
     Hypotheses: the spectrum of a symmetric matrix; signs do not enter.
     Reference: [roy2007effective].
     Cost: one pass over the eigenvalues.
@@ -174,8 +175,9 @@ def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
 
 
 def relative_change(before: Tensor, after: Tensor) -> float:
-    """Returns |after - before| / |before| in the Frobenius norm, for example of a kernel during training; equation (3).
+    """Returns |after - before| / |before| in the Frobenius norm, for example of a kernel during training.
 
+    See equation (3) of the module docstring.
     Infinite if only ``before`` is zero, 0 if both are zero.
     Cost: one pass over both.
 

@@ -64,7 +64,7 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTes
 
 def _stratify(labels: Tensor, generator: Generator) -> Tensor:
     """Returns all indices in an order in which every prefix contains each class in about the same proportion, sorted by
-    key (1).
+    key.
     """
     shuffled = torch.randperm(len(labels), generator=generator)
     members = [shuffled[labels[shuffled] == c] for c in range(CLASS_COUNT)]

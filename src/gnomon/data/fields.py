@@ -195,8 +195,8 @@ def _advection(w: np.ndarray) -> Callable[[Spectra], Spectra]:
 def _run(
     linear: np.ndarray, rule: Callable[[Spectra], Spectra], state: Spectra, duration: float, times: int, inner: int
 ) -> np.ndarray:
-    """Integrates equation (1) in time, with ``inner`` steps between recorded times; returns fields (field, space...,
-    time).
+    """Integrates a differential equation in time, with ``inner`` steps between recorded times; returns (field,
+    space..., time).
     """
     h = duration / (times - 1) / inner
     circle = np.exp(1j * np.pi * (np.arange(32) + 0.5) / 32)

@@ -38,7 +38,7 @@ MAX_NUMBERS_PER_TILE = 2**22
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianMixture(Record):
-    """A mixture of Gaussians with density (1), in float64; made by `mixture` or `ring`."""
+    """A mixture of Gaussians with density, in float64; made by `mixture` or `ring`."""
 
     weights: Float[Tensor, " k"]
     means: Float[Tensor, "k d"]
@@ -58,7 +58,10 @@ class GaussianMixture(Record):
         return torch.einsum("k,kij->ij", self.weights, self.covariances + apart[:, :, None] * apart[:, None, :])
 
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns the log density of the mixture at each point; equation (1)."""
+        """Returns the log density of the mixture at each point.
+
+        See equation (1) of the module docstring.
+        """
         return self._joint(x).logsumexp(1)  # (1)
 
     def posterior(self, x: Tensor) -> Float[Tensor, "n k"]:
@@ -66,21 +69,28 @@ class GaussianMixture(Record):
         return self._joint(x).softmax(1)
 
     def score(self, x: Tensor) -> Float[Tensor, "n d"]:
-        """Returns the score, the gradient of the log density, at each point; equation (2)."""
+        """Returns the score, the gradient of the log density, at each point.
+
+        See equation (2) of the module docstring.
+        """
         x = self._points(x)
         pulls = torch.linalg.solve(self.covariances, (self.means[:, None] - x).mT)  # (k, d, n)
         return torch.einsum("nk,kdn->nd", self.posterior(x), pulls)  # (2)
 
     def noised(self, scale: float, std: float) -> "GaussianMixture":
         """Returns the distribution of ``scale`` x + noise for x from the mixture and Gaussian noise with standard
-        deviation ``std``; (3).
+        deviation ``std``.
+
+        See equation (3) of the module docstring.
         """
         noise = std**2 * torch.eye(self.means.shape[1], dtype=torch.float64)
         return GaussianMixture(self.weights, scale * self.means, scale**2 * self.covariances + noise)  # (3)
 
     def denoised(self, x: Tensor, scale: float, std: float) -> Float[Tensor, "n d"]:
         """Returns the expected clean point x_0, given a noisy one x = ``scale`` x_0 + noise with standard deviation
-        ``std``; (4).
+        ``std``.
+
+        See equation (4) of the module docstring.
         """
         return (self._points(x) + std**2 * self.noised(scale, std).score(x)) / scale  # (4)
 

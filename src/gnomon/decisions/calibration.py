@@ -103,8 +103,9 @@ class Calibration(Result):
 def calibration(
     p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int = BIN_COUNT, level: float = SIGNIFICANCE_LEVEL
 ) -> Calibration:
-    """Computes the expected calibration error of predicted class probabilities, with confidence bins; equation (1).
+    """Computes the expected calibration error of predicted class probabilities, with confidence bins.
 
+    See equation (1) of the module docstring.
     Hypotheses: rows of p are probabilities; labels are classes 0 to k - 1.
     Reference: [guo2017calibration].
     Cost: one sort.

@@ -78,7 +78,7 @@ class NormalizedMargin(Result):
 
 @dataclass(frozen=True, slots=True)
 class MarginGrowth(Result):
-    """Result: the normalized margin and its smooth version at each checkpoint; equation (1)."""
+    """Result: the normalized margin and its smooth version at each checkpoint."""
 
     margins: tuple[float, ...]
     smooth: tuple[float, ...]
@@ -127,7 +127,9 @@ def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
 @names_call
 def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
     """Computes the normalized margin of a homogeneous network, and how far the weights are from the largest possible
-    margin; (1), (2).
+    margin.
+
+    See equations (1), (2) of the module docstring.
 
     Args:
         module: homogeneous in its parameters, which is measured first; read in eval mode and left as it was.
@@ -156,8 +158,9 @@ def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
 
 @names_call
 def margin_growth(checkpoints: Sequence[nn.Module], data: Any) -> MarginGrowth:
-    """Computes the normalized margin of a homogeneous network at several checkpoints of a training run; equation (1).
+    """Computes the normalized margin of a homogeneous network at several checkpoints of a training run.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module. Reference: [lyu2020gradient].
     Cost: a forward pass for each checkpoint, and three more.
 
@@ -194,8 +197,10 @@ def _norm(module: nn.Module) -> float:
 
 
 def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm: float) -> float:
-    """Returns how far the weights are from the optimality condition (2) of the largest margin, by non-negative least
+    """Returns how far the weights are from the optimality condition of the largest margin, by non-negative least
     squares.
+
+    See equation (2) of the module docstring.
     """
     from scipy.optimize import nnls  # slow to import
 

@@ -74,8 +74,9 @@ class Margins(Result):
 
 @names_call
 def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
-    """Computes the margin of each example from class probabilities, and finds the hardest examples; equation (1).
+    """Computes the margin of each example from class probabilities, and finds the hardest examples.
 
+    See equation (1) of the module docstring.
     Hypotheses: rows of p are probabilities; labels are classes 0 to k - 1.
     Reference: [bartlett1998sample].
     Cost: one pass over p.

@@ -41,9 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Separability(Result):
-    """Result: whether a plane separates two classes, the plane (or the best one), and its mean violation (slack);
-    (1).
-    """
+    """Result: whether a plane separates two classes, the plane (or the best one), and its mean violation (slack)."""
 
     separable: bool
     w: Float[Tensor, " d"]
@@ -63,7 +61,7 @@ class Separability(Result):
 
 @dataclass(frozen=True, slots=True)
 class NovikoffBound(Result):
-    """Result: the largest margin g of a plane through the origin, the data radius R, and the bound (2) on perceptron
+    """Result: the largest margin g of a plane through the origin, the data radius R, and the bound on perceptron
     mistakes.
     """
 
@@ -95,7 +93,9 @@ class LinearCapacity(Result):
     @property
     def dimension(self) -> float:
         """Returns the effective dimension of the features: half the number of points at which 50 % of random labelings
-        are separable; (3).
+        are separable.
+
+        See equation (3) of the module docstring.
         """
         for a, b, high, low in zip(self.points, self.points[1:], self.shares, self.shares[1:], strict=False):
             if high >= 0.5 > low:
@@ -119,7 +119,9 @@ class LinearCapacity(Result):
 
 @names_call
 def separability(features: Array, labels: Array) -> Separability:
-    """Tests whether a plane separates two classes, by linear programming; equation (1).
+    """Tests whether a plane separates two classes, by linear programming.
+
+    See equation (1) of the module docstring.
 
     Args:
         features: a row for each example: inputs, or the activations of a layer.
@@ -138,7 +140,9 @@ def separability(features: Array, labels: Array) -> Separability:
 
 @names_call
 def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
-    """Computes the largest margin of a plane through the origin, which bounds the number of perceptron mistakes; (2).
+    """Computes the largest margin of a plane through the origin, which bounds the number of perceptron mistakes.
+
+    See equation (2) of the module docstring.
 
     Args:
         features: a row for each example; add a column of ones for planes off the origin.
@@ -172,7 +176,9 @@ def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
 
 @names_call
 def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> LinearCapacity:
-    """Finds how many points with random labels a plane can separate in the given features; equation (3).
+    """Finds how many points with random labels a plane can separate in the given features.
+
+    See equation (3) of the module docstring.
 
     Args:
         features: a row for each example; twice as many examples as dimensions show the drop.

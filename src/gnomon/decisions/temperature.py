@@ -82,8 +82,9 @@ class Temperature(Result):
 
 @names_call
 def best_temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:
-    """Fits the softmax temperature that maximizes the likelihood of held-out labels, with an interval; equation (1).
+    """Fits the softmax temperature that maximizes the likelihood of held-out labels, with an interval.
 
+    See equation (1) of the module docstring.
     The interval contains all temperatures whose likelihood is not rejected at 5 % by the likelihood-ratio test.
 
     Hypotheses: examples that were not trained on, with right and wrong answers among them.
@@ -163,7 +164,7 @@ def _crossing(loss: Callable[[float], float], top: float, inside: float, outside
 
 @names_call
 def label_smoothing_gap(smoothing: float, classes: int) -> float:
-    """Returns the gap between the correct logit and the others after training with label smoothing; equation (2).
+    """Returns the gap between the correct logit and the others after training with label smoothing.
 
         gap = ln((1 - s + s / k) / (s / k))                                                                      (2)
 
@@ -179,8 +180,9 @@ def label_smoothing_gap(smoothing: float, classes: int) -> float:
 
 @names_call
 def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k"], t: float = 1.0) -> Tensor:
-    """Returns the mean cross-entropy between softened probabilities of student and teacher; equation (3).
+    """Returns the mean cross-entropy between softened probabilities of student and teacher.
 
+    See equation (3) of the module docstring.
     Hypotheses: a temperature t above 0.
     Reference: [hinton2015distilling].
     Cost: two softmaxes.
@@ -228,8 +230,9 @@ def distill(
     lr: float = 3e-3,
     seed: int = 0,
 ) -> DistilledStudent:
-    """Trains a copy of the student to match the teacher's softened probabilities, without labels; equation (3).
+    """Trains a copy of the student to match the teacher's softened probabilities, without labels.
 
+    See equation (3) of the module docstring.
     Hypotheses: both have an output for each class.
     Reference: [hinton2015distilling].
     Cost: one pass of the teacher, a training run of the student.

@@ -27,7 +27,7 @@ __all__ = ["Library"]
 
 @dataclass(frozen=True, slots=True)
 class Library(Record):
-    """The library of candidate terms for an equation (1), such as u, u^2 and u*u_x; users can add their own terms.
+    """The library of candidate terms of an equation, such as u, u^2 and u*u_x; users can add their own terms.
 
     ``extra`` are further terms as text, ``known`` functions of space and time by name, such as a potential, and
     ``functions`` functions of the fields by name, such as ``{"sin(u)": numpy.sin}``; both multiply every field.

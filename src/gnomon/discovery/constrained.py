@@ -2,9 +2,9 @@
 
     c* = argmin_c sum_e |A_e c_e - y_e|^2 / |y_e|^2    with    C c = d,    c the coefficients of all equations   (1)
 
-A relation is text: ``"x_t[y] + y_t[x] = 0"`` ties the coefficient of y in the equation of x_t to that of x in the
-equation of y_t. Terms are chosen without the relations; then each relation that names a chosen term brings in all terms
-that it names, and (1) is solved on them.
+A relation is text: ``"x_t[y] + y_t[x] = 0"`` ties the coefficient of y in the equation of x_t to the coefficient of x
+in the equation of y_t. Terms are chosen without the relations; then each relation that names a chosen term brings in
+all terms that it names, and (1) is solved on them.
 Hypotheses: relations that do not contradict each other.
 Reference: [loiseau2018constrained].
 Cost: one small least-squares problem, and one for each replicate of the bootstrap.
@@ -70,8 +70,9 @@ def fit_with_constraints(
     equations: Sequence[Equation], systems: Sequence[RegressionSystem], groups: Sequence[tuple[Term, ...]],
     texts: Sequence[str], selection: TermSelection
 ) -> tuple[Equation, ...]:  # fmt: skip
-    """Fits equations whose coefficients satisfy linear constraints; equation (1).
+    """Fits equations whose coefficients satisfy linear constraints.
 
+    See equation (1) of the module docstring.
     Cost: see the module.
 
     >>> from gnomon.discovery import Library, discover_ode
@@ -105,9 +106,7 @@ def fit_with_constraints(
 
 
 class _Solver:
-    """Solves least squares under linear constraints (1), by restricting the coefficients to the constraints' null
-    space.
-    """
+    """Solves least squares under linear constraints, by restricting the coefficients to the constraints' null space."""
 
     def __init__(
         self, systems: Sequence[RegressionSystem], kept: Sequence[tuple[int, int]], rows: np.ndarray, right: np.ndarray

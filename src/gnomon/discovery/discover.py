@@ -43,7 +43,9 @@ def discover(
     u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractRegressionForm | None = None,
     selection: TermSelection | None = None, time_order: int = 1, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
-    """Finds the partial differential equation that data on a grid follow, by sparse regression; equation (1).
+    """Finds the partial differential equation that data on a grid follow, by sparse regression.
+
+    See equation (1) of the module docstring.
 
     Args:
         u: an array with the axes (x, time), (x, y, time) or (x, y, z, time), or a dict of such arrays by name; complex

@@ -49,7 +49,7 @@ MIN_OPERATOR_SHARE = 0.03
 @dataclass(frozen=True, slots=True)
 class Distillation(Result):
     """Result: the sparse equation that approximates a network, and the fraction of the output's variance that it
-    explains; (2).
+    explains.
     """
 
     equation: Equation
@@ -72,8 +72,9 @@ def distill(
     module: nn.Module, library: Library, data: Any, *, dx: Any = None, derivative: AbstractDerivative | None = None,
     selection: TermSelection | None = None,
 ) -> Distillation:  # fmt: skip
-    """Approximates a trained network by an equation with few known terms, found by sparse regression; equation (1).
+    """Approximates a trained network by an equation with few known terms, found by sparse regression.
 
+    See equation (1) of the module docstring.
     With ``dx`` the network maps fields to fields, (n, points) or (n, 1, points), and the library has derivatives over
     x; without it the network maps rows of a table to one number, and the library has the columns x1, x2, ...
     Hypotheses: see the module.

@@ -5,7 +5,7 @@ With G^-1 = T T^* and w = G^-1 b, the term whose absence costs least goes first,
     cost_j = |w_j|^2 / |t_j|^2,    T <- T - (T q^*) q,    w <- w - (T q^*) w_j / |t_j|,    q = t_j / |t_j|       (1)
 
 with t_j the rows of T. T is not changed: q is made orthogonal to those before it. Working on T, whose condition is the
-square root of that of G, loses half as many digits as working on G^-1.
+square root of the condition of G, loses half as many digits as working on G^-1.
 Hypotheses: columns of unit norm; `RIDGE_PER_TERM` times the number of terms is added to G, so that T is finite.
 Reference: [golub2013matrix], section 6.5, for removing a column.
 Cost: p^3 for p terms and each regression.

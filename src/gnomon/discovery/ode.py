@@ -41,7 +41,7 @@ def discover_ode(
     x: Any, dt: Any, *, names: Sequence[str] | None = None, library: Library | None = None,
     form: AbstractRegressionForm | None = None, selection: TermSelection | None = None, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
-    """Finds the system of ordinary differential equations (1) that a trajectory (times, variables) follows.
+    """Finds the system of ordinary differential equations that a trajectory (times, variables) follows.
 
     ``constraints`` are linear relations of coefficients as text, such as ``"x_t[y] + y_t[x] = 0"``.
 
@@ -64,7 +64,7 @@ def discover_implicit(
     x: Any, dt: Any, *, names: Sequence[str] | None = None, degree: int = 2,
     derivative: AbstractDerivative | None = None, selection: TermSelection | None = None,
 ) -> Equation:  # fmt: skip
-    """Finds an implicit differential equation (2), such as x' + x*x' = x, that a trajectory satisfies.
+    """Finds an implicit differential equation, such as x' + x*x' = x, that a trajectory satisfies.
 
     The library is all products of at most ``degree`` variables, and the same times the derivative of each variable.
     Hypotheses: see the module; samples so fine and clean that derivatives are known.
@@ -99,7 +99,7 @@ def discover_implicit(
 def _ways(
     data: GridData, columns: np.ndarray, terms: Sequence[Term], blocks: np.ndarray, selection: TermSelection
 ) -> list[tuple[float, RegressionSystem, list[Term], str]]:
-    """Tries each term as the left side of the implicit equation (2); returns the regressions with their selection
+    """Tries each term as the left side of the implicit equation; returns the regressions with their selection
     criterion.
     """
     found = []

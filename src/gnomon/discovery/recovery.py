@@ -37,7 +37,10 @@ class LawRecovery(Result):
 
     @property
     def error(self) -> float:
-        """Returns the mean relative error of the coefficients; equation (1)."""
+        """Returns the mean relative error of the coefficients.
+
+        See equation (1) of the module docstring.
+        """
         return float(np.mean(list(self.errors.values())))
 
     @property

@@ -43,9 +43,10 @@ def refine_equations(
     found: Sequence[Equation], data: GridData, form: AbstractRegressionForm, groups: Sequence[tuple[Term, ...]],
     selection: TermSelection, order: int
 ) -> list[Equation]:  # fmt: skip
-    """Fits equations again with wider and wider test functions while the coefficients get more certain (1); skipped for
+    """Fits equations again with wider and wider test functions while the coefficients get more certain; skipped for
     noisy data.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module.
     Reference: [trefethen2014trapezoidal].
     Cost: see the module.

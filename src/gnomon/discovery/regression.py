@@ -37,7 +37,8 @@ MIN_SQUARED_DISTANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class TermSelection(Record):
-    """Options of term selection: number of thresholds and ridge penalty of (1), floor of (3), bootstrap draws and seed.
+    """Options of term selection: floor of the relative error, ridge penalty, number of thresholds, bootstrap draws and
+    seed.
 
     >>> TermSelection(floor=0.01).draws
     50
@@ -60,7 +61,9 @@ class TermSelection(Record):
 
 @dataclass(frozen=True, slots=True)
 class CandidateTerms(Record):
-    """A candidate set of terms: their indices, the relative misfit, and the selection criterion (3).
+    """A candidate set of terms: their indices, the relative misfit, and the selection criterion.
+
+    See equation (3) of the module docstring.
 
     >>> CandidateTerms((0, 2), 0.01, -8.0).support
     (0, 2)
@@ -113,7 +116,10 @@ class RegressionMoments(Record):
         return found
 
     def candidate(self, support: tuple[int, ...], floor: float) -> CandidateTerms:
-        """Returns a set of terms together with its misfit and its selection criterion (3)."""
+        """Returns a set of terms together with its misfit and its selection criterion.
+
+        See equation (3) of the module docstring.
+        """
         explained = float(np.vdot(self.cross[list(support)], self.weights(support)).real) if support else 0.0
         misfit = max(1 - explained / self.square, 0.0) if self.square > 0 else 0.0
         m = max(self.independent, MIN_INDEPENDENT_ROWS)
@@ -123,9 +129,10 @@ class RegressionMoments(Record):
 
 
 def thresholded_ridge(moments: RegressionMoments, tolerance: float, ridge: float) -> tuple[int, ...]:
-    """Returns the terms that sequentially thresholded ridge regression (1) keeps; ``tolerance`` is relative to the
-    target's norm.
+    """Returns the terms that sequentially thresholded ridge regression keeps; ``tolerance`` is relative to the target's
+    norm.
 
+    See equation (1) of the module docstring.
     Hypotheses: columns of unit norm.
     Reference: [rudy2017data], Algorithm 1.
     Cost: a linear system of the library's size for each round.
@@ -147,8 +154,9 @@ def thresholded_ridge(moments: RegressionMoments, tolerance: float, ridge: float
 def bic_path(
     columns: np.ndarray, target: np.ndarray, selection: TermSelection | None = None
 ) -> tuple[CandidateTerms, ...]:
-    """Returns, for each number of terms, the best set of terms found by thresholding (1) and backward elimination (2).
+    """Returns, for each number of terms, the best set of terms found by thresholding and backward elimination.
 
+    See equations (1) and (2) of the module docstring.
     Hypotheses: as in the module; every row counts as independent.
     Reference: [schwarz1978estimating].
     Cost: the cube of the number of terms.

@@ -37,7 +37,9 @@ __all__ = ["PDEResidual", "model_residual", "pde_residual"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PDEResidual(Result):
-    """Result: the residual (1) of an equation at every point, and its norm relative to the equation's largest term.
+    """Result: the residual of an equation at every point, and its norm relative to the equation's largest term.
+
+    See equation (1) of the module docstring.
 
     >>> PDEResidual("u_t = 0", np.zeros(3), 0.0).verdict
     'u_t = 0 holds up to 0 % of its largest term.'
@@ -63,8 +65,9 @@ def pde_residual(
     u: Any, dx: Any, dt: Any, equation: str, *, space: AbstractDerivative | None = None,
     time: AbstractDerivative | None = None,
 ) -> PDEResidual:  # fmt: skip
-    """Computes the residual (1) of an equation such as ``"u_t + u*u_x = 0.1*u_xx"`` for data on a grid.
+    """Computes the residual of an equation such as ``"u_t + u*u_x = 0.1*u_xx"`` for data on a grid.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module; ``space`` and ``time`` are rules of differentiation.
     Reference: [raissi2019physics].
     Cost: one derivative of the data for each that the equation has.
@@ -83,8 +86,9 @@ def pde_residual(
 def model_residual(
     module: nn.Module, data: Any, equation: str, *, letters: str = "xt", fields: str = "u"
 ) -> PDEResidual:
-    """Computes the residual (1) of an equation at points x (n, letters) for a network that represents the solution.
+    """Computes the residual of an equation at points x (n, letters) for a network that represents the solution.
 
+    See equation (1) of the module docstring.
     ``letters`` names the columns of x, ``fields`` the outputs, one letter each.
     Hypotheses: a network that is smooth in its inputs: piecewise linear ones have no second derivative.
     Reference: [raissi2019physics].

@@ -99,8 +99,9 @@ class Simulation(Result):
 
 @names_call
 def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation:
-    """Simulates equations from the first time of the data to the last; equation (1).
+    """Simulates equations from the first time of the data to the last.
 
+    See equation (1) of the module docstring.
     Hypotheses: periodic in space; first order in time.
     Reference: [trefethen2000spectral].
     Cost: see the module.
@@ -135,7 +136,7 @@ def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation
 
 
 class _Machine:
-    """A time stepper for equations (1), which treats linear and nonlinear terms separately."""
+    """A time stepper for simulated equations, which treats linear and nonlinear terms separately."""
 
     def __init__(self, equations: Sequence[Equation], data: GridData) -> None:
         self.data, shape = data, data.shape[:-1]

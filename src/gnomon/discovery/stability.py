@@ -23,8 +23,8 @@ from gnomon.discovery.regression import MIN_INDEPENDENT_ROWS, TermSelection
 def resample_terms(
     system: RegressionSystem, support: tuple[int, ...], selection: TermSelection
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns for each term the fraction of bootstrap samples that choose it (1), and standard deviations of the
-    coefficients (2).
+    """Returns for each term the fraction of bootstrap samples that choose it, and standard deviations of the
+    coefficients.
     """
     terms = system.columns.shape[1]
     if not selection.draws:

@@ -92,7 +92,9 @@ def ensemble(
     penalty: float = 0.0,
 ) -> KernelEnsemble:
     """Returns mean and covariance, over initializations, of the outputs of infinitely wide networks at each training
-    time; (1), (2).
+    time.
+
+    See equations (1), (2) of the module docstring.
 
     Args:
         ntk: T(X, X), and ``nngp`` S(X, X), of the n training points.

@@ -137,7 +137,7 @@ class _Descent(AbstractErrorDecay):
 
 @dataclass(frozen=True, slots=True)
 class _Momentum(AbstractErrorDecay):
-    """Full-batch heavy-ball momentum: the error p_t follows the recursion (4), computed by powers of a small matrix."""
+    """Full-batch heavy-ball momentum: the error p_t follows the recursion, computed by powers of a small matrix."""
 
     lr: float
     beta: float
@@ -181,9 +181,9 @@ class _Momentum(AbstractErrorDecay):
 
 @names_call
 def error_decay(optimizer: GradientFlow | AbstractOptimizer) -> AbstractErrorDecay:
-    """Returns an object that computes how errors decay under gradient flow, gradient descent or momentum; equations (2)
-    to (4).
+    """Returns an object that computes how errors decay under gradient flow, gradient descent or momentum.
 
+    See equations (2) to (4) of the module docstring.
     Hypotheses: steps along the gradient of the whole data, without weight decay.
     Reference: [polyak1964some].
 

@@ -33,8 +33,9 @@ MAX_DENSE_COEFFICIENTS = 2000
 def flow(
     problem: KernelProblem, loss: AbstractLoss, times: Float[Tensor, " t"], penalty: float, tolerance: float
 ) -> Float[Tensor, "t n k"]:
-    """Integrates gradient flow (1) with an adaptive solver; returns the kernel coefficients c at finite times.
+    """Integrates gradient flow with an adaptive solver; returns the kernel coefficients c at finite times.
 
+    See equation (1) of the module docstring.
     Cost: n^2 k operations for a step of the solver, (n k)^3 for a step that factorizes the Jacobian.
     """
     from scipy.integrate import solve_ivp  # slow to import

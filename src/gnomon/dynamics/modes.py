@@ -91,8 +91,9 @@ class Modes(Result):
 
     @names_call
     def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
-        """Returns the remaining error along each eigenvector at given times, relative to the initial error; equation
-        (1).
+        """Returns the remaining error along each eigenvector at given times, relative to the initial error.
+
+        See equation (1) of the module docstring.
         """
         total = self.rates + self.penalty
         left = self.decay.remainder(total, time_grid(times))
@@ -104,7 +105,9 @@ class Modes(Result):
     @names_call
     def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
         """Returns the time until the error along each eigenvector falls to the given fraction; infinite if it never
-        does; (2).
+        does.
+
+        See equation (2) of the module docstring.
         """
         fraction = check_number("fraction", fraction, above=0, below=1)
         decay = self.decay.decay(self.rates + self.penalty)

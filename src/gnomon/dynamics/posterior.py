@@ -78,7 +78,9 @@ def posterior(
     nngp_test_test: Array | None = None,
     noise: float = 0.0,
 ) -> Posterior:
-    """Computes the posterior of an infinitely wide Bayesian network, which is a Gaussian process; (1) and (2).
+    """Computes the posterior of an infinitely wide Bayesian network, which is a Gaussian process.
+
+    See equations (1) and (2) of the module docstring.
 
     Args:
         nngp: S(X, X) of the training points.

@@ -38,8 +38,7 @@ def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> 
 
 
 def mode_gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t r"]:
-    """Returns how far the outputs have moved along each eigenvector at each time, g_t(l + alpha) / n of (1); 0 if
-    never.
+    """Returns how far the outputs have moved along each eigenvector at each time; 0 if they never move.
 
     Cost: t r numbers.
 

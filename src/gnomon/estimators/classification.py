@@ -93,7 +93,9 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
 
 def score_factor(scores: Float[Tensor, "n k"], classes: Int[Tensor, " n"], weights: Float[Tensor, " n"]) -> float:
-    """Returns the factor s of (1), within FACTORS, that minimizes the cross-entropy (2) of the scores times s.
+    """Returns the factor, within FACTORS, by which scores are multiplied so that their cross-entropy is smallest.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> scores = torch.tensor([[1.0, 0.0]] * 3 + [[0.0, 1.0]]).double()          # right three times of four
     >>> s = score_factor(scores, torch.zeros(4, dtype=torch.long), torch.ones(4).double() * 1e9)     # (3) vanishes

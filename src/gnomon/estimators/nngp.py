@@ -38,7 +38,9 @@ class _NNGPOptions(AbstractKernelMachine):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NNGPRegressor(_NNGPOptions, AbstractKernelRegressor):
-    """A regressor that predicts the posterior of an infinitely wide Bayesian network, equations (1) and (2).
+    """A regressor that predicts the posterior of an infinitely wide Bayesian network.
+
+    See equations (1) and (2) of the module docstring.
 
     Args:
         network: None for an MLP with the next two options, an ``nn.Module`` on rows of features, or a function from
@@ -96,7 +98,9 @@ class NNGPRegressor(_NNGPOptions, AbstractKernelRegressor):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NNGPClassifier(_NNGPOptions, AbstractKernelClassifier):
-    """A classifier that fits one-hot labels by the posterior mean (1) of an infinitely wide Bayesian network.
+    """A classifier that fits one-hot labels by the posterior mean of an infinitely wide Bayesian network.
+
+    See equation (1) of the module docstring.
 
     Args:
         network: see ``NNGPRegressor``, as for all other options.

@@ -49,8 +49,9 @@ class _NTKOptions(AbstractKernelMachine):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
-    """A regressor that predicts what an infinitely wide network trained with gradient descent would; equations (1) to
-    (3).
+    """A regressor that predicts what an infinitely wide network trained with gradient descent would.
+
+    See equations (1) to (3) of the module docstring.
 
     Args:
         network: None for an MLP with the next three options, an ``nn.Module`` on rows of features (start it with

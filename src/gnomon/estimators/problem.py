@@ -104,8 +104,9 @@ class KernelRegression:
         return self.modes.left_out(ridge / self.scale)
 
     def solve(self, ridge: float, *, solver: Any) -> FittedFunction:
-        """Returns the fitted function of (1) or (2); ``ridge`` is in the units of K. Frees the Gram matrix to save
-        memory."""
+        """Returns the fitted function; ``ridge`` is in the units of the kernel. Frees the Gram matrix to save
+        memory.
+        """
         return self._gradient_flow(ridge) if self.t < inf else self._to_the_end(ridge, solver)
 
     def _to_the_end(self, ridge: float, solver: Any) -> FittedFunction:

@@ -28,8 +28,9 @@ KINDS = ("nngp", "ntk")
 
 
 class NetworkGPKernel(Kernel):
-    """The kernel (1) of an infinitely wide MLP for scikit-learn's Gaussian processes, with gradients in log w and log
-    b.
+    """The kernel of an infinitely wide MLP for scikit-learn's Gaussian processes, with gradients in log w and log b.
+
+    See equation (1) of the module docstring.
 
     Args:
         kind: "nngp" or "ntk".
@@ -109,8 +110,7 @@ def gpytorch_kernel(
     weight_std: float = 2**0.5,
     bias_std: float = 0.1,
 ) -> nn.Module:
-    """Returns the kernel (1) of an infinitely wide MLP as a ``gpytorch.kernels.Kernel`` with parameters log w and log
-    b.
+    """Returns the kernel of an infinitely wide MLP as a ``gpytorch.kernels.Kernel`` with parameters log w and log b.
 
         dK / d log w ~ (K(w e^h) - K(w e^-h)) / 2h                                                         (1)
 
@@ -159,7 +159,7 @@ def gpytorch_kernel(
 
 
 class _Differenced(torch.autograd.Function):
-    """Autograd function: a kernel matrix whose derivatives in two log hyperparameters are central differences (2)."""
+    """Autograd function: a kernel matrix whose derivatives in two log hyperparameters are central differences."""
 
     @staticmethod
     def forward(ctx: Any, matrix: Any, x: Tensor, y: Tensor, log_w: Tensor, log_b: Tensor) -> Tensor:
@@ -173,7 +173,7 @@ class _Differenced(torch.autograd.Function):
 
 
 def _slope(matrix: Any, weight_std: float, bias_std: float, name: str) -> Tensor:
-    """Returns the derivative (2) of a kernel matrix with respect to the logarithm of w or b, by central differences."""
+    """Returns the derivative of a kernel matrix with respect to the logarithm of w or b, by central differences."""
     up, down = exp(LOG_STEP), exp(-LOG_STEP)
     if name == "weight_std":
         return (matrix(weight_std * up, bias_std) - matrix(weight_std * down, bias_std)) / (2 * LOG_STEP)  # (2)

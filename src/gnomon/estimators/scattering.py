@@ -27,7 +27,9 @@ ROWS_PER_BLOCK = 1024
 
 
 class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A transformer that computes the scattering coefficients (1) of rows that are signals or images.
+    """A transformer that computes the scattering coefficients of rows that are signals or images.
+
+    See equation (1) of the module docstring.
 
     Args:
         J: averages over 2^J points; shorter rows are averaged over their whole length.
@@ -79,7 +81,9 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
 
 class ScatteringClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier (linear by default) that uses standardized scattering coefficients (1) as features.
+    """A classifier (linear by default) that uses standardized scattering coefficients as features.
+
+    See equation (1) of the module docstring.
 
     Args:
         classifier: any classifier of scikit-learn; logistic regression by default.

@@ -69,7 +69,10 @@ class Scaling:
 
     @classmethod
     def of(cls, x: np.ndarray, weights: np.ndarray, kind: Any) -> "Scaling":
-        """Computes means and scales of a table's columns; equation (1)."""
+        """Computes means and scales of a table's columns.
+
+        See equation (1) of the module docstring.
+        """
         if kind not in SCALINGS:
             raise out_of_range("scaling", '"standard", "sphere" or None', kind)
         if kind is None:
@@ -78,7 +81,10 @@ class Scaling:
         return cls(mean, scale, kind)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Scales inputs by equation (2) or (3)."""
+        """Scales inputs: standardizes them, and for the kind "sphere" also gives all rows the same norm.
+
+        See equations (2) or (3) of the module docstring.
+        """
         z = (x - self.mean) / self.scale  # (2)
         if self.kind != "sphere":
             return z

@@ -26,7 +26,9 @@ from gnomon.linalg.solve.base import row_blocks, tile_bytes
 
 
 class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A transformer that computes Nystrom features (1) of a network's NTK or NNGP kernel, for use in a linear model.
+    """A transformer that computes Nystrom features of a network's NTK or NNGP kernel, for use in a linear model.
+
+    See equation (1) of the module docstring.
 
     Args:
         n_components: m, the number of centers and of features; all rows if there are fewer.
@@ -99,7 +101,10 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @names_call
     def transform(self, X: Any) -> np.ndarray:
-        """Returns the Nystrom features (1) of each row, (n, m)."""
+        """Returns the Nystrom features of each row, (n, m).
+
+        See equation (1) of the module docstring.
+        """
         check_is_fitted(self)
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         x, centers = (torch.from_numpy(np.ascontiguousarray(a)) for a in (self.scaling_(X), self.components_))

@@ -173,7 +173,7 @@ def compare(
             ``progress`` and ``clock``.
         test: never trained on.
         optimizer: of both; so are ``batch``, the examples in a batch, and ``epochs``, passes over the data at most.
-        batch: by default those of the ``DataLoader``, or a number chosen by the cost of a step.
+        batch: by default the batches of the ``DataLoader``, or a number chosen by the cost of a step.
         epochs: by default as many as settle training, if the time allows them.
         fit: whether to train a copy of each; by default if a function was given.
         budget: seconds for both.

@@ -58,7 +58,7 @@ UPDATE_SECONDS_PER_PARAMETER = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class StepCost(Record):
-    """The time of a training step in seconds: forward and backward pass (1), and the optimizer's update."""
+    """The time of a training step in seconds: forward and backward pass, and the optimizer's update."""
 
     fixed: float
     each: float

@@ -83,7 +83,9 @@ def _classes_to_show(mistakes: Tensor) -> tuple[list[int], bool]:
 
 
 def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
-    """Returns a table with recall, precision and F1 of each class, the class with the lowest F1 first; (1) and (2).
+    """Returns a table with recall, precision and F1 of each class, the class with the lowest F1 first.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> class_table(torch.tensor([[3, 1], [0, 4]]), ("cat", "dog"))[0].rows[0]
     ('cat', 4, 0.75, 1.0, 0.8571428571428571)
@@ -111,8 +113,9 @@ def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
 
 
 def area_under_roc(scores: Tensor, positive: Tensor) -> float:
-    """Returns the area under the ROC curve (AUC), computed from the ranks of the scores; equation (3).
+    """Returns the area under the ROC curve (AUC), computed from the ranks of the scores.
 
+    See equation (3) of the module docstring.
     Cost: a sort.
 
     >>> area_under_roc(torch.tensor([0.1, 0.4, 0.35, 0.8]), torch.tensor([False, False, True, True]))

@@ -22,7 +22,9 @@ MIN_AVOIDED_ERROR = 0.8
 
 
 def avoided_error(accuracy: float, guess: float) -> float:
-    """Returns the fraction of the errors of guessing that the network avoids: 0 like guessing, 1 perfect; equation (1).
+    """Returns the fraction of the errors of guessing that the network avoids: 0 like guessing, 1 perfect.
+
+    See equation (1) of the module docstring.
 
     >>> avoided_error(1.0, 1.0)
     0.0

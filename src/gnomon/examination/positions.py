@@ -42,7 +42,10 @@ class PositionDecisions(Record):
         return self.losses.sum(1) / self.counted.sum(1).clamp(min=1)
 
     def perplexity(self) -> list[float]:
-        """Returns the perplexity at each position over all examples, NaN if no label counts there; equation (1)."""
+        """Returns the perplexity at each position over all examples, NaN if no label counts there.
+
+        See equation (1) of the module docstring.
+        """
         count = self.counted.sum(0)
         means = torch.where(count > 0, self.losses.sum(0) / count.clamp(min=1), torch.nan)
         return means.clamp(max=700.0).exp().tolist()  # (1)

@@ -268,7 +268,7 @@ def _range(candidate: Candidate) -> str:
 
 
 def _kernel(network: Subject) -> tuple[float, float]:
-    """Returns alignment and contrast (2) of a network's tangent kernel, for a random combination of its outputs."""
+    """Returns alignment and contrast of a network's tangent kernel, for a random combination of its outputs."""
     k = network.task.outputs
     try:
         module = network.module if k == 1 else random_combination(network.module, k, seed=0)

@@ -69,11 +69,16 @@ class ShortRun(Record):
         return self.last > 0.9 * self.guess
 
     def after(self, steps: int) -> float:
-        """Predicts the held-out error after this number of steps; equation (2)."""
+        """Predicts the held-out error after this number of steps.
+
+        See equation (2) of the module docstring.
+        """
         return (self.last * self._extrapolated_error(steps)) ** 0.5  # (2)
 
     def deviation(self, steps: int) -> float:
-        """Returns the standard deviation of the logarithm of the predicted error, equation (3).
+        """Returns the standard deviation of the logarithm of the predicted error.
+
+        See equation (3) of the module docstring.
 
         >>> run = ShortRun(0.2, 0.1, 0.2, 0.1, 0.5, 100, False, held=900)
         >>> round(run.deviation(100), 6), round(run.deviation(200), 2)

@@ -112,8 +112,9 @@ def _with_remembered_cuts(f: Elementwise) -> Sampler:
 
 
 def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns the derivative of E[f(u) g(v)] with respect to the covariance c, equation (1), including jumps (4) of f
-    and g.
+    """Returns the derivative of E[f(u) g(v)] with respect to the covariance c, including jumps of f and g.
+
+    See equations (4) and (1) of the module docstring.
     """
     f_prime = Derivative(f)
     g_prime = f_prime if f is g else Derivative(g)
@@ -129,7 +130,10 @@ def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> T
 
 
 def _spread(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor, slope: Tensor) -> Tensor:
-    """Returns the derivative of E[f(u) g(v)] with respect to the variance a; equation (2)."""
+    """Returns the derivative of E[f(u) g(v)] with respect to the variance a.
+
+    See equation (2) of the module docstring.
+    """
     moved = expectation_of_product(InputTimesDerivative(f), g, a, b, c) - c * slope
     for k, jump in _jumps(f, a):
         moved = moved + k * jump * _density(k, a) * _conditional(g, k, a, b, c)

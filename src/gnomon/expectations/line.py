@@ -144,8 +144,9 @@ class Sampler:
 
 
 def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns E[f(sqrt(a) z)^2] for standard normal z and each standard deviation ``root`` = sqrt(a); equation (1).
+    """Returns E[f(sqrt(a) z)^2] for standard normal z and each standard deviation ``root`` = sqrt(a).
 
+    See equation (1) of the module docstring.
     Cost: 400 evaluations per variance.
 
     >>> round(float(second_moment(Sampler(torch.abs), torch.ones(1, dtype=torch.float64))), 12)
@@ -158,8 +159,9 @@ def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, 
 
 
 def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns E[f(sqrt(a) z)] for standard normal z and each standard deviation ``root`` = sqrt(a); equation (1).
+    """Returns E[f(sqrt(a) z)] for standard normal z and each standard deviation ``root`` = sqrt(a).
 
+    See equation (1) of the module docstring.
     Cost: 400 evaluations per variance.
 
     >>> mean(Sampler(torch.abs), torch.ones(1, dtype=torch.float64))     # sqrt(2 / pi)

@@ -47,7 +47,7 @@ Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], in
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A piecewise linear function as a sum (1): the line at zero, and the jump and change of slope at each corner."""
+    """A piecewise linear function as a sum: the line at zero, and the jump and change of slope at each corner."""
 
     level: float
     slope: float

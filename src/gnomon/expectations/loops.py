@@ -23,7 +23,7 @@ TERMS_PER_BLOCK = 16
 
 @compile_on_first_use
 def smooth_expectations(place, deviation, edges, coefficients, one, density, start, width, rule, out):
-    """Computes E[g(m + t z)] for many positions m and deviations t: equation (1) with f = 1."""
+    """Computes E[g(m + t z)] over a normal z for many positions m and deviations t."""
     edges, coefficients, density, rule = (
         borrow(edges),
         borrow(coefficients),
@@ -43,8 +43,9 @@ def smooth_expectations(place, deviation, edges, coefficients, one, density, sta
 def ridges(
     root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, density, start, width, panel, rule, room, out
 ):
-    """Computes E[f(u) g(v)] for many pairs, as the integral over u of f(u) E[g(v) | u]; equation (1).
+    """Computes E[f(u) g(v)] for many pairs, as the integral over u of f(u) E[g(v) | u].
 
+    See equation (1) of the module docstring.
     ``level`` is the row of ``at`` (first edge, first piece, pieces) that holds the variance of v given u; the last is g
     itself. ``panel`` is the first panel: 0, or the one that begins at x = 0 if f and g are both even or both odd.
     """
@@ -169,7 +170,10 @@ def _join(a, b, c, d, r, square):
 
 @njit(**INNER)
 def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, start, width, panel, rule):
-    """Returns the integral (1) of two piecewise polynomials times the normal density, starting at a given panel."""
+    """Returns the integral of two piecewise polynomials times the normal density, starting at a given panel.
+
+    See equation (1) of the module docstring.
+    """
     end = start + width * len(density)
     forward, per_s, per_t = t > 0.0, 1.0 / s, 1.0 / t
     x, total = start + width * panel, 0.0

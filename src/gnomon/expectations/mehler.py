@@ -47,9 +47,9 @@ class Coefficients:
 
 
 def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coefficients:
-    """Returns the first Hermite coefficients for each standard deviation in ``root``, and truncation errors; (1) and
-    (4).
+    """Returns the first Hermite coefficients for each standard deviation in ``root``, and truncation errors.
 
+    See equations (1) and (4) of the module docstring.
     Cost: see the module.
 
     >>> found = coefficients(Sampler(torch.square), torch.ones(1, dtype=torch.float64), 32)

@@ -55,7 +55,10 @@ def _times_power_of_two(typing_context, p, rounded):
 
 @njit(**INNER)
 def exponential(x):
-    """Returns exp(x) for x <= 0; equation (1)."""
+    """Returns exp(x) for x <= 0.
+
+    See equation (1) of the module docstring.
+    """
     x = x if x > MIN_EXPONENT else MIN_EXPONENT
     rounded = x * PER_LOG2 + ROUND_TO_INTEGER
     n = rounded - ROUND_TO_INTEGER
@@ -84,7 +87,7 @@ def tails(x, polynomial, place, out):
 
 @cache
 def tail_polynomial() -> np.ndarray:
-    """Returns the coefficients of the polynomial P of equation (2), highest power first.
+    """Returns the polynomial of the normal tail probability as coefficients, highest power first.
 
     >>> abs(float(np.polyval(tail_polynomial(), -1.0)) / 4 - 0.5) < 1e-15       # Q(0)
     True

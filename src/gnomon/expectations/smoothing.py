@@ -137,8 +137,9 @@ def double_integrals(
     f: tuple[np.ndarray, np.ndarray], g: Tables, radius: int, root_a: np.ndarray, root_b: np.ndarray, rho: np.ndarray,
     *, even: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """Returns E[f(u) g(v)] for pairs of standard deviations and correlations, by integrating polynomials; equation (2).
+    """Returns E[f(u) g(v)] for pairs of standard deviations and correlations, by integrating polynomials.
 
+    See equation (2) of the module docstring.
     ``even`` says that f and g are both even or both odd.
     Hypotheses and cost: see the module.
 
@@ -176,8 +177,9 @@ def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.nd
 
 
 def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
-    """Returns E[g(m + deviation z)] for standard normal z: the function smoothed by a Gaussian, at positions m;
-    equation (1).
+    """Returns E[g(m + deviation z)] for standard normal z: the function smoothed by a Gaussian, at positions m.
+
+    See equation (1) of the module docstring.
     """
     from gnomon.expectations.loops import smooth_expectations
 

@@ -141,9 +141,7 @@ def _add(rho, sign, w, wedge, gauss, laguerre, polynomial, room, places, value):
 
 @njit(**INNER)
 def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
-    """Computes the two corner values of equation (1) from one shared difference, so that rounding affects both
-    equally.
-    """
+    """Computes the two corner positions from one shared difference, so that rounding affects both equally."""
     use_wide_vectors()
     n = len(rho)
     for q in range(n):
@@ -163,7 +161,10 @@ def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
 
 @njit(**INNER)
 def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
-    """Computes the integrals (5); entries near the corner and distant ones use different methods."""
+    """Computes the integrals over slices; entries near the corner and distant ones use different methods.
+
+    See equation (5) of the module docstring.
+    """
     count, near = len(h), 0
     for q in range(count):
         if abs(x[q]) <= MIN_DISTANCE_OF_TAIL_FORM:
@@ -191,7 +192,10 @@ def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
 
 @njit(**INNER)
 def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
-    """Computes Owen's T function by equation (6)."""
+    """Computes Owen's T function.
+
+    See equation (6) of the module docstring.
+    """
     use_wide_vectors()
     n = len(h)
     for q in range(n):
@@ -211,7 +215,10 @@ def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
 
 @njit(**INNER)
 def _laguerre(h, x, laguerre, square, whole, out):
-    """Computes the integral (7) by Gauss-Laguerre quadrature."""
+    """Computes the integral over distant values by Gauss-Laguerre quadrature.
+
+    See equation (7) of the module docstring.
+    """
     use_wide_vectors()
     n = len(h)
     for q in range(n):
@@ -228,7 +235,10 @@ def _laguerre(h, x, laguerre, square, whole, out):
 
 @njit(**INNER)
 def _probability(slices, weight, active, value):
-    """Adds the weighted probability that both variables exceed their corners; equation (2)."""
+    """Adds the weighted probability that both variables exceed their corners.
+
+    See equation (2) of the module docstring.
+    """
     use_wide_vectors()
     n = len(value)
     for q in range(n):
@@ -237,7 +247,10 @@ def _probability(slices, weight, active, value):
 
 @njit(**INNER)
 def _moments(rho, sign, wedge, x, tail, slices, w, value):
-    """Adds the weighted moments (2) to (4) of two Gaussian variables beyond their corners."""
+    """Adds the weighted moments of two Gaussian variables beyond their corners.
+
+    See equations (2) to (4) of the module docstring.
+    """
     use_wide_vectors()
     n = len(rho)
     for q in range(n):

@@ -23,7 +23,9 @@ __all__ = ["Autoencoder", "linear_autoencoder"]
 
 
 class Autoencoder(AbstractGenerative):
-    """An autoencoder (1) from any encoder and decoder. It has no density; ``sample`` decodes standard normal draws.
+    """An autoencoder from any encoder and decoder. It has no density; ``sample`` decodes standard normal draws.
+
+    See equation (1) of the module docstring.
 
     Args of the constructor: an encoder from examples to (n, latent), a decoder back (its output is reshaped to
     ``shape``), the number of latent coordinates, the shape of one example.

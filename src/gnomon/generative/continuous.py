@@ -98,8 +98,9 @@ def transport_checked(
 
 
 class ContinuousFlow(AbstractGenerative):
-    """A generative model from any vector field v(x, t), trained by maximum likelihood; equation (1).
+    """A generative model from any vector field v(x, t), trained by maximum likelihood.
 
+    See equation (1) of the module docstring.
     ``trace`` is `ExactTrace()` or `Hutchinson(k)`; with the latter ``log_prob`` is right on average over directions.
 
     >>> class Still(nn.Module):
@@ -166,7 +167,9 @@ class ContinuousFlow(AbstractGenerative):
 
 
 class FlowMatching(ContinuousFlow):
-    """A continuous flow trained by flow matching (2), which needs no numerical integration during training.
+    """A continuous flow trained by flow matching, which needs no numerical integration during training.
+
+    See equation (2) of the module docstring.
 
     >>> model = FlowMatching(TimeConditionedNetwork(2), shape=(2,))
     >>> model.losses(torch.zeros(4, 2)).shape

@@ -41,7 +41,10 @@ class AbstractTraceEstimator(ABC):
         """Returns the factor by which the sum over directions is multiplied."""
 
     def __call__(self, field: Field, x: Tensor, directions: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
-        """Returns the vector field at points, and its divergence there; equation (1) or (2)."""
+        """Returns the vector field at points, and its divergence there.
+
+        See equations (1) or (2) of the module docstring.
+        """
         value, pull = vjp(field, x)[:2]
         products = vmap(lambda e: (pull(e)[0] * e).flatten(1).sum(1))(directions)
         return value, self.weight(x) * products.sum(0)  # (1) (2)
@@ -49,7 +52,9 @@ class AbstractTraceEstimator(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ExactTrace(AbstractTraceEstimator):
-    """Computes the exact trace, from all coordinate directions; equation (1).
+    """Computes the exact trace, from all coordinate directions.
+
+    See equation (1) of the module docstring.
 
     >>> x = torch.ones(2, 3)
     >>> ExactTrace()(lambda x: x**2, x, ExactTrace().directions(x))[1].tolist()  # 3 * 2 x
@@ -66,7 +71,9 @@ class ExactTrace(AbstractTraceEstimator):
 
 @dataclass(frozen=True, slots=True)
 class HutchinsonTrace(AbstractTraceEstimator):
-    """Estimates the trace from random directions with random signs or Gaussian entries; equation (2).
+    """Estimates the trace from random directions with random signs or Gaussian entries.
+
+    See equation (2) of the module docstring.
 
     >>> x = torch.ones(2, 3)
     >>> HutchinsonTrace(4)(lambda x: x**2, x, HutchinsonTrace(4).directions(x))[1].tolist()  # no error on a diagonal

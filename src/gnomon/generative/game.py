@@ -59,7 +59,9 @@ class AbstractGameUpdate(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SimultaneousUpdate(AbstractGameUpdate):
-    """Updates all players at the same time; equation (1).
+    """Updates all players at the same time.
+
+    See equation (1) of the module docstring.
 
     >>> SimultaneousUpdate().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
     0.5
@@ -71,7 +73,9 @@ class SimultaneousUpdate(AbstractGameUpdate):
 
 @dataclass(frozen=True, slots=True)
 class AlternatingUpdate(AbstractGameUpdate):
-    """Updates the players one after the other; equation (2).
+    """Updates the players one after the other.
+
+    See equation (2) of the module docstring.
 
     >>> AlternatingUpdate().step(lambda w: w.flip(0), torch.ones(2), 0.5, [slice(0, 1), slice(1, 2)]).tolist()
     [0.5, 0.75]
@@ -87,7 +91,9 @@ class AlternatingUpdate(AbstractGameUpdate):
 
 @dataclass(frozen=True, slots=True)
 class ExtragradientUpdate(AbstractGameUpdate):
-    """All players take a trial step, then step with the gradients found there; equation (3).
+    """All players take a trial step, then step with the gradients found there.
+
+    See equation (3) of the module docstring.
 
     >>> ExtragradientUpdate().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
     0.75

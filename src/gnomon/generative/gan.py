@@ -48,7 +48,9 @@ class AbstractGanLosses(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Minimax(AbstractGanLosses):
-    """Minimax GAN losses; the generator's gradient vanishes if the discriminator is certain; equation (1).
+    """Minimax GAN losses; the generator's gradient vanishes if the discriminator is certain.
+
+    See equation (1) of the module docstring.
 
     >>> round(Minimax().discriminator(torch.zeros(1), torch.zeros(1)).item(), 4)                          # 2 log 2
     1.3863
@@ -60,7 +62,9 @@ class Minimax(AbstractGanLosses):
 
 @dataclass(frozen=True, slots=True)
 class NonSaturating(AbstractGanLosses):
-    """Non-saturating GAN losses; the generator's gradient is largest if the discriminator is certain; equation (2).
+    """Non-saturating GAN losses; the generator's gradient is largest if the discriminator is certain.
+
+    See equation (2) of the module docstring.
 
     >>> round(NonSaturating().generator(torch.zeros(1)).item(), 4)                                          # log 2
     0.6931
@@ -72,7 +76,9 @@ class NonSaturating(AbstractGanLosses):
 
 @dataclass(frozen=True, slots=True)
 class Wasserstein(AbstractGanLosses):
-    """Wasserstein GAN losses with a gradient penalty that keeps the discriminator's slopes near 1; equation (3).
+    """Wasserstein GAN losses with a gradient penalty that keeps the discriminator's slopes near 1.
+
+    See equation (3) of the module docstring.
 
     >>> Wasserstein().discriminator(torch.ones(1), torch.zeros(1)).item()
     -1.0

@@ -152,7 +152,7 @@ def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
 
 @names_call
 def bits_per_dimension(model: Any, data: Any, *, step: float = 1.0, batch: int = 256) -> float:
-    """Returns the code length of examples under a model, in bits per dimension; equation (1) of the module.
+    """Returns the code length of examples under a model, in bits per dimension.
 
         bits = -(mean log p(x) + d log step) / (d log 2)                                                   (1)
 

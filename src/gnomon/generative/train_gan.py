@@ -196,7 +196,7 @@ class _Table:
         return kept[-1]
 
     def _turns(self, step: int) -> tuple[Tensor, Tensor]:
-        """Takes one alternating step: discriminator updates, then one generator update; equation (1)."""
+        """Takes one alternating step: discriminator updates, then one generator update."""
         for i in range(self.inner):
             loss = partial(self.gan.discriminator_loss, self._real())
             judged = self._move(self.judge, loss, self.memories[1], (step - 1) * self.inner + i + 1)

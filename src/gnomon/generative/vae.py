@@ -127,8 +127,9 @@ def divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
 
 
 class VAE(AbstractGenerative):
-    """A VAE from any decoder and any encoder to means and log variances (n, 2 latent); equations (1) to (3).
+    """A VAE from any decoder and any encoder to means and log variances (n, 2 latent).
 
+    See equations (1) to (3) of the module docstring.
     ``log_prob`` is the bound (3) with ``importance`` draws of a fixed seed; ``losses`` is minus (1) with one draw.
 
     >>> vae = VAE(nn.Linear(3, 2), nn.Linear(1, 3), latent=1, shape=(3,), observation=GaussianObservation(0.5))
@@ -189,7 +190,10 @@ class VAE(AbstractGenerative):
 
     @names_call
     def elbo(self, x: Tensor, draws: int = 1, *, seed: int = 0) -> Float[Tensor, " n"]:
-        """Returns the evidence lower bound (1) with beta = 1, with the divergence in closed form (2)."""
+        """Returns the evidence lower bound with beta = 1, with the divergence in closed form.
+
+        See equations (1) and (2) of the module docstring.
+        """
         self.observation.check(x)
         mean, log_variance = self.posterior(x)
         generator, total = self.generator(seed), torch.zeros(len(x)).to(mean)
@@ -200,7 +204,10 @@ class VAE(AbstractGenerative):
 
     @names_call
     def bound(self, x: Tensor, draws: int, *, seed: int = 0) -> Float[Tensor, " n"]:
-        """Returns the importance-weighted bound (3) with this number of draws for each example."""
+        """Returns the importance-weighted bound with this number of draws for each example.
+
+        See equation (3) of the module docstring.
+        """
         self.observation.check(x)
         mean, log_variance = self.posterior(x)
         generator, weights = self.generator(seed), []
@@ -213,7 +220,10 @@ class VAE(AbstractGenerative):
 
     @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns the lower bound (3) of log p(x)."""
+        """Returns the lower bound of log p(x).
+
+        See equation (3) of the module docstring.
+        """
         return self.bound(self.points(x), self.importance)
 
     @names_call

@@ -21,7 +21,9 @@ __all__ = ["DistributionModel"]
 
 
 class DistributionModel(AbstractGenerative):
-    """A generative model from a module that returns a torch distribution when called without arguments; equation (1).
+    """A generative model from a module that returns a torch distribution when called without arguments.
+
+    See equation (1) of the module docstring.
 
     >>> import torch
     >>> class Shifted(nn.Module):

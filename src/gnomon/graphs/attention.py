@@ -18,7 +18,9 @@ __all__ = ["neighbor_attention_entropy"]
 
 @names_call
 def neighbor_attention_entropy(attention: Any) -> Float[Tensor, " nodes"]:
-    """Returns the entropy of the attention weights of each node, in nats; equation (1).
+    """Returns the entropy of the attention weights of each node, in nats.
+
+    See equation (1) of the module docstring.
 
     Args:
         attention: weights (nodes, nodes) whose rows sum to one, or a pair (edge_index, weights), as layers of PyTorch

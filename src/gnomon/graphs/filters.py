@@ -50,7 +50,9 @@ class FilterResponse(Result):
 
 @names_call
 def filter_response(layer: Any, graph: Any, *, normalized: bool = True) -> FilterResponse:
-    """Returns the response of a linear layer or function of node features at each frequency of a graph; equation (1).
+    """Returns the response of a linear layer or function of node features at each frequency of a graph.
+
+    See equation (1) of the module docstring.
 
     Args:
         layer: a function of features (nodes, 1), such as ``lambda x: chebyshev_filter(x, laplacian, c)``.

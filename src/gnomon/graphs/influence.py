@@ -29,7 +29,9 @@ MIN_RELATIVE_INFLUENCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Influence(Result):
-    """Result: the influence of every node on every other node, with hops and effective resistances; equation (1).
+    """Result: the influence of every node on every other node, with hops and effective resistances.
+
+    See equation (1) of the module docstring.
 
     >>> hops = torch.tensor([[0, 1], [1, 0]])
     >>> Influence(torch.tensor([[2.0, 0.5], [0.5, 2.0]]), hops, hops.double(), 1, 1, -1.0).faintest
@@ -81,7 +83,9 @@ class Influence(Result):
 
 @names_call
 def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
-    """Measures the influence of the features of every node on the output at every other node; equation (1).
+    """Measures the influence of the features of every node on the output at every other node.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: called as ``module(x, graph)`` or in the style of PyTorch Geometric; returns (nodes, outputs).

@@ -28,8 +28,9 @@ EQUIVARIANCE_TOLERANCE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class PermutationError(Result):
-    """Result: the largest error (2) over the permutations tried; ``kind`` says whether outputs belong to nodes or
-    graphs.
+    """Result: the largest error over the permutations tried; ``kind`` says whether outputs belong to nodes or graphs.
+
+    See equation (2) of the module docstring.
 
     >>> PermutationError("nodes", 2e-7, 4).findings
     ()
@@ -66,7 +67,9 @@ class PermutationError(Result):
 
 @names_call
 def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations: int = 4) -> PermutationError:
-    """Measures how much outputs depend on the order of nodes; equation (2).
+    """Measures how much outputs depend on the order of nodes.
+
+    See equation (2) of the module docstring.
 
     Args:
         module: called as ``module(x, graph)`` or in the style of PyTorch Geometric.

@@ -23,7 +23,7 @@ RELATIVE_ROUNDING = 1e-6
 
 @names_call
 def critical_points(module: nn.Module, cloud: Float[Tensor, "points d"]) -> tuple[int, ...]:
-    """Returns the indices of the points whose removal changes the output, in increasing order; equation (1).
+    """Returns the indices of the points whose removal changes the output, in increasing order.
 
     Args:
         module: called with one cloud, (1, points, features).

@@ -31,7 +31,9 @@ ROUNDING_SHARE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Oversmoothing(Result):
-    """Result: how different node features are after each layer (1), and the rate (2) that theory predicts.
+    """Result: how different node features are after each layer, and the rate that theory predicts.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> round(Oversmoothing(("0", "1", "2"), (1.0, 0.5, 0.25), 0.5).rate, 9)
     0.5
@@ -106,7 +108,9 @@ def propagation_norm(graph: Any) -> float:
 
 @names_call
 def smoothing_rate(graph: Any) -> float:
-    """Returns the factor by which one graph convolution shrinks the differences between nodes; equation (2).
+    """Returns the factor by which one graph convolution shrinks the differences between nodes.
+
+    See equation (2) of the module docstring.
 
         rho = max(|lambda_2|, |lambda_min|) of D^(-1/2) (A + I) D^(-1/2)                                   (1)
 

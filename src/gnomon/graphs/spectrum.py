@@ -22,7 +22,9 @@ ZERO_EIGENVALUE_SHARE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class GraphSpectrum(Result):
-    """Result: eigenvalues of the Laplacian and of the normalized Laplacian in increasing order; equation (1).
+    """Result: eigenvalues of the Laplacian and of the normalized Laplacian in increasing order.
+
+    See equation (1) of the module docstring.
 
     >>> GraphSpectrum((0.0, 2.0), (0.0, 2.0)).bipartite
     True
@@ -56,8 +58,9 @@ class GraphSpectrum(Result):
 
 @names_call
 def graph_spectrum(graph: Any) -> GraphSpectrum:
-    """Returns the eigenvalues of the Laplacian of an undirected graph; equation (1).
+    """Returns the eigenvalues of the Laplacian of an undirected graph.
 
+    See equation (1) of the module docstring.
     Hypotheses: weights are not negative. Nodes without edges count as parts of their own.
     Reference: [defferrard2016convolutional].
     Cost: nodes^3.
@@ -78,7 +81,7 @@ def graph_spectrum(graph: Any) -> GraphSpectrum:
 
 @names_call
 def effective_resistance(graph: Any) -> Tensor:
-    """Returns the effective resistance between all pairs of nodes; equation (1).
+    """Returns the effective resistance between all pairs of nodes.
 
         R_ij = (e_i - e_j).L^+ (e_i - e_j)                                                                 (1)
 

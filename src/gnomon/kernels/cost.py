@@ -148,8 +148,9 @@ def torch_seconds(plan: LimitPlan, n1: int, n2: int) -> float:
 
 
 def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: bool) -> float:
-    """Returns the seconds that ``run(n1, n2)`` will take, extrapolated from runs on fewer points; equation (1).
+    """Returns the seconds that ``run(n1, n2)`` will take, extrapolated from runs on fewer points.
 
+    See equation (1) of the module docstring.
     Hypotheses: similar points; as many threads as torch uses, each with GRAIN pairs at least.
     Cost: from a quarter of a second to five, and the compiler's time if it has not run before.
 
@@ -184,8 +185,10 @@ def _time(run: Callable[[int, int], object], k1: int, k2: int) -> float:
 
 
 def _extrapolate(trials: np.ndarray, times: np.ndarray, wanted: np.ndarray) -> float:
-    """Extrapolates measured times to more points by equation (1); never returns less than the time of the last
-    trial."""
+    """Extrapolates measured times to more points; never returns less than the time of the last trial.
+
+    See equation (1) of the module docstring.
+    """
     from scipy.optimize import nnls
 
     factors, _ = nnls(trials / times[:, None], np.ones(len(times)))

@@ -25,7 +25,7 @@ from gnomon.kernels.rules.base import diagonal
 
 @dataclass(frozen=True, slots=True)
 class LimitLayer(Record):
-    """One step of an infinitely wide network: its path in the module, its kind, mean square and correlation (1)."""
+    """One step of an infinitely wide network: its path in the module, its kind, mean square and correlation."""
 
     where: str
     kind: str

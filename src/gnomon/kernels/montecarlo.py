@@ -145,7 +145,10 @@ class SampledLimit(Record):
 
     @names_call("sampled_limit(module)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
-        """Returns both kernels with their standard errors, equations (1) and (2)."""
+        """Returns both kernels with their standard errors.
+
+        See equations (1) and (2) of the module docstring.
+        """
         module = self.module if isinstance(self.module, nn.Module) else self.module()
         inputs, batch = _join(module, x1, x2)
         first = next(tensors(batch))

@@ -58,7 +58,9 @@ class AveragingGain(Result):
 
 @names_call
 def averaging_gain(models: Sequence[nn.Module], data: Any, *, loss: Loss | None = None) -> AveragingGain:
-    """Returns the mean loss of several models, the loss of their ensemble and of their averaged weights; equation (1).
+    """Returns the mean loss of several models, the loss of their ensemble and of their averaged weights.
+
+    See equation (1) of the module docstring.
 
     Args:
         models: at least two of one architecture: checkpoints late in training, or networks from several seeds.

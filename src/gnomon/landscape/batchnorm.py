@@ -34,7 +34,8 @@ MAX_EXAMPLES = 256
 @dataclass(frozen=True, slots=True)
 class NormalizationSmoothing(Result):
     """The share of the squared gradient that each batch norm layer keeps (1 for a plain rescaling), and the error of
-    (1)."""
+    this share.
+    """
 
     factors: dict[str, float]
     scales: dict[str, float]
@@ -61,8 +62,9 @@ class NormalizationSmoothing(Result):
 
 @names_call
 def normalization_smoothing(module: nn.Module, data: Any, *, loss: Loss | None = None) -> NormalizationSmoothing:
-    """Measures how much of the gradient each batch norm layer removes beyond rescaling it, on one batch; equation (1).
+    """Measures how much of the gradient each batch norm layer removes beyond rescaling it, on one batch.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module; at most 256 examples, as one batch. Reference: [santurkar2018how].
     Cost: a forward and a backward pass in training mode, on a copy.
 
@@ -118,8 +120,9 @@ def _with_gradient(_: nn.Module, args: Any) -> Any:
 
 
 def _smoothing(part: Any, y: Tensor, into: Tensor, out: Tensor) -> tuple[float, float, float]:
-    """Returns the share of the squared gradient that a layer keeps, its mean scale c / s, and the relative error of
-    (1)."""
+    """Returns the share of the squared gradient that a layer keeps, its mean scale c / s, and the share's relative
+    error.
+    """
     y, into, out = (t.movedim(1, 0).flatten(1).double() for t in (y, into, out))
     m = y.shape[1]
     s = (y.var(1, correction=0) + part.eps).sqrt()

@@ -96,7 +96,9 @@ def loss_between(
     points: int = 21,
     fresh_statistics: bool = False,
 ) -> LossBetween:
-    """Evaluates the loss on the straight line of weights from model ``a`` to model ``b``; equation (1).
+    """Evaluates the loss on the straight line of weights from model ``a`` to model ``b``.
+
+    See equation (1) of the module docstring.
 
     Args:
         a: a model. Both models are read in eval mode and left as they were.

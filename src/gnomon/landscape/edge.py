@@ -41,7 +41,7 @@ class Edge(Result):
 
     @property
     def ratio(self) -> float:
-        """The mean of sharpness / limit over the last third of the recorded steps, as in (1)."""
+        """The mean of sharpness / limit over the last third of the recorded steps."""
         last = self.sharpness[-max(1, len(self.sharpness) // 3) :]
         return float(last.mean()) / self.limit
 
@@ -53,7 +53,7 @@ class Edge(Result):
 
     @property
     def place(self) -> str:
-        """Position of the run's end relative to the edge of stability: "below", "at" or "beyond"; see (1)."""
+        """Position of the run's end relative to the edge of stability: "below", "at" or "beyond"."""
         if abs(self.ratio - 1) <= EDGE_TOLERANCE:
             return "at"
         return "below" if self.ratio < 1 else "beyond"

@@ -72,7 +72,9 @@ class FlatDirections(Result):
 
 @names_call
 def flat_directions(module: nn.Module, data: Any, *, examples: int = 100, loss: Loss | None = None) -> FlatDirections:
-    """Counts the directions of the parameters that change no output of the examples; equation (1).
+    """Counts the directions of the parameters that change no output of the examples.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was.

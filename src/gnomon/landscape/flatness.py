@@ -91,7 +91,9 @@ def flatness_radius(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> FlatnessRadius:
-    """Measures how far the parameters can move along random and worst-case directions before the loss rises; (1).
+    """Measures how far the parameters can move along random and worst-case directions before the loss rises.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was.
@@ -150,7 +152,10 @@ EXAMPLES_PER_PASS = 512
 
 
 def _distance(exceeds_rise: Any, v: Tensor, first: float) -> float:
-    """Finds the distance (1) along a direction by doubling and bisection; infinite if the loss never rises enough."""
+    """Finds the distance along a direction by doubling and bisection; infinite if the loss never rises enough.
+
+    See equation (1) of the module docstring.
+    """
     high = first
     for _ in range(MAX_DOUBLINGS):
         if exceeds_rise(v, high):

@@ -28,7 +28,7 @@ __all__ = ["GradientFlowGap", "gradient_flow_gap"]
 
 @dataclass(frozen=True, slots=True)
 class GradientFlowGap(Result):
-    """The relative distance (1) between gradient descent and gradient flow, for outputs and for parameters."""
+    """The relative distance between gradient descent and gradient flow, for outputs and for parameters."""
 
     outputs: float
     parameters: float
@@ -49,7 +49,9 @@ class GradientFlowGap(Result):
 def gradient_flow_gap(
     module: nn.Module, data: Any, *, lr: float, steps: int = 100, step_divisor: int = 8, loss: Loss | None = None
 ) -> GradientFlowGap:
-    """Measures how far gradient descent ends from the same training in much smaller steps; equation (1).
+    """Measures how far gradient descent ends from the same training in much smaller steps.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: left as it was; two copies are trained.

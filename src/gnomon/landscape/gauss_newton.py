@@ -55,7 +55,7 @@ class Part:
 
 
 class AbstractOutputCurvature(AbstractCurvature):
-    """A matrix A = mean of J^T M J over examples (1), for a matrix M of the outputs that subclasses choose."""
+    """A matrix A = mean of J^T M J over examples, for a matrix M of the outputs that subclasses choose."""
 
     _forward: bool | None = None
     """Whether J v is computed in forward mode; None before the first product."""
@@ -100,7 +100,7 @@ class AbstractOutputCurvature(AbstractCurvature):
 
 
 class GaussNewtonOperator(AbstractOutputCurvature):
-    """The Gauss-Newton matrix: A of (1) with the Hessian of the loss in the outputs as M; made by `gauss_newton`."""
+    """The Gauss-Newton matrix as an operator: mean of J^T M J with the Hessian of the loss in the outputs as M."""
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
         leaf, slope = self._slope(outputs, y, graph=True)
@@ -114,7 +114,7 @@ class GaussNewtonOperator(AbstractOutputCurvature):
 
 
 class EmpiricalFisherOperator(AbstractOutputCurvature):
-    """The empirical Fisher matrix: A of (1) with M of (5); made by `empirical_fisher`."""
+    """The empirical Fisher matrix as an operator: the mean of g g^T over the gradients g of single examples."""
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
         # times n, because the derivative is of the mean loss, and (5) needs each example's own loss
@@ -123,7 +123,9 @@ class EmpiricalFisherOperator(AbstractOutputCurvature):
 
 
 class SampledFisherOperator(AbstractOutputCurvature):
-    """The sampled Fisher matrix: A of (1) with M of (4); made by `fisher` with ``draws``."""
+    """The Fisher matrix as an operator, with labels drawn from the model's own predictions; made by `fisher` with
+    ``draws``.
+    """
 
     def __init__(self, setup: Setup, samples: int, seed: int) -> None:
         self._samples, self._seed = samples, seed
@@ -150,8 +152,9 @@ def gauss_newton(
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
 ) -> GaussNewtonOperator:
-    """Returns the Gauss-Newton matrix (2) as a matrix-free operator; same arguments and methods as `hessian`.
+    """Returns the Gauss-Newton matrix as a matrix-free operator; same arguments and methods as `hessian`.
 
+    See equation (2) of the module docstring.
     Hypotheses: a loss that is a mean over examples, each a function of its own outputs, and convex in them for a matrix
     that is never negative.
     Reference: [schraudolph2002fast].
@@ -176,9 +179,9 @@ def fisher(
     draws: int | None = None,
     seed: int = 0,
 ) -> AbstractOutputCurvature:
-    """Returns the Fisher matrix of the model's own predictions as an operator: exact (3), or from ``draws`` random
-    draws (4).
+    """Returns the Fisher matrix of the model's own predictions as an operator: exact, or from ``draws`` random draws.
 
+    See equations (3) and (4) of the module docstring.
     Other arguments and all methods are the same as for `hessian`; targets only determine the kind of prediction.
 
     Hypotheses: cross-entropy (a categorical prediction), squared loss (a Gaussian one of variance 1) or logistic loss.
@@ -212,9 +215,9 @@ def empirical_fisher(
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
 ) -> EmpiricalFisherOperator:
-    """Returns the mean of g g^T over per-example gradients g (5), as a matrix-free operator; arguments as for
-    `hessian`.
+    """Returns the mean of g g^T over per-example gradients g, as a matrix-free operator; arguments as for `hessian`.
 
+    See equation (5) of the module docstring.
     Hypotheses: a loss that is a mean over examples, each a function of its own outputs.
     Reference: [kunstner2019limitations], which explains why it does not approximate curvature away from a good fit.
     Cost: as for `gauss_newton`.

@@ -30,8 +30,9 @@ __all__ = ["HessianOperator", "hessian"]
 
 
 class HessianOperator(AbstractCurvature):
-    """The Hessian (1) of the mean loss for p parameters, as an operator; made by `hessian`, valid until parameters
-    change."""
+    """The Hessian of the mean loss for p parameters, as an operator; made by `hessian`, valid until parameters
+    change.
+    """
 
     def _part(self, number: int, x: Inputs, y: Tensor) -> list[Tensor]:
         """Returns the contribution of a batch to the gradient, with its autograd graph."""
@@ -60,7 +61,9 @@ def hessian(
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
 ) -> HessianOperator:
-    """Returns the Hessian (1) of the mean loss as an operator with top eigenvalues, trace and spectral density.
+    """Returns the Hessian of the mean loss as an operator with top eigenvalues, trace and spectral density.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: read in eval mode, and left as it was.

@@ -31,8 +31,7 @@ __all__ = ["ImplicitPenalty", "implicit_penalty"]
 
 @dataclass(frozen=True, slots=True)
 class ImplicitPenalty(Result):
-    """The loss, the two implicit penalties of equation (2), and the learning rate; ``noise`` is zero for full
-    batches."""
+    """The loss, the two implicit penalties of descent, and the learning rate; ``noise`` is zero for full batches."""
 
     loss: float
     norm: float
@@ -70,7 +69,9 @@ def implicit_penalty(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> ImplicitPenalty:
-    """Computes the implicit penalties of SGD for a learning rate and a batch size, at the current parameters; (1), (2).
+    """Computes the implicit penalties of SGD for a learning rate and a batch size, at the current parameters.
+
+    See equations (1), (2) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was.

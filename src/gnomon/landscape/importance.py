@@ -55,8 +55,9 @@ class NormalizationImportance(Result):
 
 @names_call
 def normalization_importance(module: nn.Module, data: Any, *, loss: Loss | None = None) -> NormalizationImportance:
-    """Measures the rise of the loss when the learned scale or shift of each batch norm layer is reset; equation (1).
+    """Measures the rise of the loss when the learned scale or shift of each batch norm layer is reset.
 
+    See equation (1) of the module docstring.
     Hypotheses: a trained network with affine batch norm layers. Reference: [ioffe2015batch].
     Cost: two passes over the data for each layer.
 

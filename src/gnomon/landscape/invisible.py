@@ -27,7 +27,7 @@ __all__ = ["InvisibleWeights", "invisible_weights"]
 
 @dataclass(frozen=True, slots=True)
 class InvisibleWeights(Result):
-    """For each layer, the share (1) of its squared weights that no example uses, and the rank of its inputs."""
+    """For each layer, the share of its squared weights that no example uses, and the rank of its inputs."""
 
     shares: dict[str, float]
     ranks: dict[str, int]
@@ -57,7 +57,9 @@ class InvisibleWeights(Result):
 
 @names_call
 def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
-    """Computes the share of each linear layer's squared weights that has no effect on any example; equation (1).
+    """Computes the share of each linear layer's squared weights that has no effect on any example.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was.

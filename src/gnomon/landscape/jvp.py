@@ -31,8 +31,9 @@ ADJOINT_TOLERANCE = 1e-3
 def jvp_in_forward_mode(
     returned: Callable[[dict[str, Tensor]], Tensor], leaves: dict[str, Tensor], pieces: list[Tensor]
 ) -> Tensor | None:
-    """Returns J v computed in forward mode, equation (1); None if an operation has no forward mode.
+    """Returns J v computed in forward mode; None if an operation has no forward mode.
 
+    See equation (1) of the module docstring.
     Cost: about two to three forward passes.
 
     >>> w = {"w": torch.tensor([1.0, 2.0])}
@@ -54,8 +55,9 @@ def jvp_in_forward_mode(
 
 
 def jvp_by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor]) -> Tensor:
-    """Returns J v computed by two backward passes, equation (2).
+    """Returns J v computed by two backward passes.
 
+    See equation (2) of the module docstring.
     Cost: two backward passes, and the memory of both.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -70,8 +72,9 @@ def jvp_by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[T
 
 
 def jvp_matches_vjp(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor], moved: Tensor) -> bool:
-    """Whether a computed product ``moved`` = J v agrees with J^T u from backward passes; equation (3).
+    """Whether a computed product ``moved`` = J v agrees with J^T u from backward passes.
 
+    See equation (3) of the module docstring.
     Cost: one backward pass.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -79,7 +79,9 @@ class MatchedUnits(Result):
 
 @names_call
 def match_units(a: nn.Module, b: nn.Module, data: Any, *, by: str = "activations") -> MatchedUnits:
-    """Returns a copy of model ``b`` with the same outputs and its hidden units in the order of model ``a``; (1) or (2).
+    """Returns a copy of model ``b`` with the same outputs and its hidden units in the order of model ``a``.
+
+    See equations (1) or (2) of the module docstring.
 
     Args:
         a: a model. Both models are read in eval mode and left as they were.

@@ -39,7 +39,7 @@ MAX_GRADIENT_BYTES = 256 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class GradientNoise(Result):
-    """The gradient noise scale B of equation (1) with its interval, the gradient's variance and its squared mean.
+    """The gradient noise scale B with its interval, the gradient's variance and its squared mean.
 
     ``scale`` is infinite if the estimate of |G|^2 is zero or less.
 

@@ -100,8 +100,9 @@ class RankDuringTraining(Result):
 
 @names_call
 def solution_norms(module: nn.Module) -> SolutionNorms:
-    """Computes the norms of the weights of a network, for each layer and for the whole network; equations (1), (2).
+    """Computes the norms of the weights of a network, for each layer and for the whole network.
 
+    See equations (1), (2) of the module docstring.
     Hypotheses: see the module. Reference: [neyshabur2015norm].
     Cost: the singular values of each weight.
 
@@ -121,8 +122,9 @@ def solution_norms(module: nn.Module) -> SolutionNorms:
 
 @names_call
 def rank_during_training(checkpoints: Sequence[nn.Module]) -> RankDuringTraining:
-    """Computes the effective rank of each weight at each checkpoint of a run; equation (1).
+    """Computes the effective rank of each weight at each checkpoint of a run.
 
+    See equation (1) of the module docstring.
     Hypotheses: one architecture. Reference: [roy2007effective].
     Cost: the singular values of each weight of each checkpoint.
 

@@ -55,7 +55,7 @@ class NearbyLossRise(Result):
 
 @dataclass(frozen=True, slots=True)
 class LocalEntropy(Result):
-    """The local entropy (3) with a 95 % interval over random draws, n times the loss, and the scope c."""
+    """The local entropy with a 95 % interval over random draws, n times the loss, and the scope c."""
 
     value: float
     interval: Interval
@@ -82,7 +82,9 @@ def nearby_loss_rise(
     ascent_steps: int = 1,
     loss: Loss | None = None,
 ) -> NearbyLossRise:
-    """Finds the largest rise of the loss within a radius of the parameters, by gradient ascent; equations (1), (2).
+    """Finds the largest rise of the loss within a radius of the parameters, by gradient ascent.
+
+    See equations (1), (2) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was.
@@ -132,7 +134,9 @@ def local_entropy(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LocalEntropy:
-    """Estimates the local entropy of the loss around the parameters, from Gaussian draws; equation (3).
+    """Estimates the local entropy of the loss around the parameters, from Gaussian draws.
+
+    See equation (3) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was.

@@ -105,7 +105,9 @@ def loss_plane(
     seed: int = 0,
     budget: float | None = None,
 ) -> LossPlane:
-    """Computes the loss on a plane through a model: along random directions (1), through other models, or of a run (2).
+    """Computes the loss on a plane through a model: along random directions, through other models, or of a run.
+
+    See equations (1) and (2) of the module docstring.
 
     Args:
         module: the center of the plane, read in eval mode and left as it was.

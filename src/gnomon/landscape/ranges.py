@@ -38,7 +38,7 @@ TRAINABLE_LOSS_FACTOR = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LrRange(Result):
-    """Learning rates, the batch loss at each, and how the run (1) ended: "finished" or "diverged"."""
+    """Learning rates, the batch loss at each, and how the run ended: "finished" or "diverged"."""
 
     lrs: tuple[float, ...]
     losses: tuple[float, ...]
@@ -120,7 +120,9 @@ def lr_range(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LrRange:
-    """Finds the usable learning rates from one run whose learning rate grows until it diverges; equation (1).
+    """Finds the usable learning rates from one run whose learning rate grows until it diverges.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: left as it was; a copy is trained, in training mode.
@@ -189,7 +191,7 @@ def initialization_scale_range(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> InitializationScaleRange:
-    """Trains copies of a network whose initial weights (not biases) are multiplied by several factors; equation (2).
+    """Trains copies of a network whose initial weights (not biases) are multiplied by several factors.
 
     Args:
         module: an untrained network; left as it was.

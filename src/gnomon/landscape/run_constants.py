@@ -30,7 +30,9 @@ __all__ = ["RunConstants", "keep_model", "run_constants"]
 
 @dataclass(frozen=True, slots=True)
 class RunConstants(Result):
-    """For each checkpoint: the loss, two smoothness values (1), the cosine (2) and the Polyak-Lojasiewicz constant (3).
+    """For each checkpoint: the loss, two smoothness values, the cosine and the Polyak-Lojasiewicz constant.
+
+    See equations (1) and (2) and (3) of the module docstring.
 
     >>> found = RunConstants((2.0, 1.0), (4.0, 5.0), (4.0, 4.5), (1.0, 0.9), (0.5, 0.4), 0.1)
     >>> found.polyak, round(found.rate, 3)
@@ -46,13 +48,18 @@ class RunConstants(Result):
 
     @property
     def polyak(self) -> float:
-        """The smallest Polyak-Lojasiewicz constant (3) over the run."""
+        """The smallest Polyak-Lojasiewicz constant over the run.
+
+        See equation (3) of the module docstring.
+        """
         return min((mu for mu in self.polyaks if mu == mu), default=nan)
 
     @property
     def rate(self) -> float:
-        """The largest share of the excess loss that can remain after a step (4), for the largest smoothness of the
-        run."""
+        """The largest share of the excess loss that can remain after a step, for the largest smoothness of the run.
+
+        See equation (4) of the module docstring.
+        """
         return max(0.0, 1 - self.polyak / max(self.smoothness))
 
     @property
@@ -99,7 +106,9 @@ def run_constants(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> RunConstants:
-    """Measures smoothness, gradient predictiveness and the Polyak-Lojasiewicz constant at each checkpoint; (1) to (3).
+    """Measures smoothness, gradient predictiveness and the Polyak-Lojasiewicz constant at each checkpoint.
+
+    See equations (1) to (3) of the module docstring.
 
     Args:
         models: checkpoints, such as ``run.watched["model"]`` of `gnomon.train` with ``watch={"model": keep_model}``.

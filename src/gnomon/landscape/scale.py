@@ -43,7 +43,10 @@ class ScaleInvariance(Result):
 
     @names_call("effective_lr(lr)")
     def effective_lr(self, lr: float) -> dict[str, float]:
-        """Returns lr / |w|^2 for each scale-invariant weight: the rate at which its direction turns, equation (1)."""
+        """Returns lr / |w|^2 for each scale-invariant weight: the rate at which its direction turns.
+
+        See equation (1) of the module docstring.
+        """
         rate = check_number("lr", lr, above=0)
         return {name: rate / self.squares[name] for name in self.invariant}
 
@@ -62,8 +65,9 @@ class ScaleInvariance(Result):
 
 @names_call
 def scale_invariance(module: nn.Module, data: Any, *, loss: Loss | None = None) -> ScaleInvariance:
-    """Finds the weights whose scale does not change the loss, from their gradients in training mode; equation (1).
+    """Finds the weights whose scale does not change the loss, from their gradients in training mode.
 
+    See equation (1) of the module docstring.
     Hypotheses: at most 256 examples, as one batch. Reference: [laarhoven2017regularization].
     Cost: a forward and a backward pass in training mode, on a copy.
 

@@ -52,8 +52,10 @@ class Sharpness(Result):
 
     @property
     def limit(self) -> float:
-        """The largest sharpness at which the learning rate is stable, equation (1); infinite without a learning
-        rate."""
+        """The largest sharpness at which the learning rate is stable; infinite without a learning rate.
+
+        See equation (1) of the module docstring.
+        """
         return inf if self.lr is None else 2 * (1 + self.momentum) / self.lr  # (1)
 
     @property
@@ -68,7 +70,10 @@ class Sharpness(Result):
 
     @property
     def stable(self) -> bool:
-        """Whether the learning rate is stable at this sharpness, by (1)."""
+        """Returns whether the learning rate is stable at this sharpness.
+
+        See equation (1) of the module docstring.
+        """
         return self.value < self.limit
 
     @property

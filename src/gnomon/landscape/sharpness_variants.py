@@ -113,7 +113,7 @@ def sharpness_variants(
     tile: int | None = None,
     seed: int = 0,
 ) -> SharpnessVariants:
-    """Computes six variants of sharpness, (1) to (3), for a model and for a rescaled copy with the same outputs.
+    """Computes six variants of sharpness for a model and for a rescaled copy with the same outputs.
 
     Args:
         module: read in eval mode and left as it was.

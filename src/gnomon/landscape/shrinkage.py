@@ -31,8 +31,7 @@ __all__ = ["WeightShrinkage", "equivalent_weight_decay", "weight_shrinkage"]
 
 @dataclass(frozen=True, slots=True)
 class WeightShrinkage(Result):
-    """The largest curvatures, the shares of the weights that decay (1) and stopping (2) keep along them, and the
-    decay."""
+    """The largest curvatures, the shares of the weights that decay and stopping keep along them, and the decay."""
 
     curvatures: tuple[float, ...]
     decayed: tuple[float, ...] | None
@@ -57,8 +56,9 @@ class WeightShrinkage(Result):
 
 @names_call
 def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = None) -> float:
-    """Returns the weight decay that is equivalent to early stopping with a learning rate and a number of steps; (3).
+    """Returns the weight decay that is equivalent to early stopping with a learning rate and a number of steps.
 
+    See equation (3) of the module docstring.
     Hypotheses: see the module. Reference: [ali2019continuous].
 
     >>> equivalent_weight_decay([0.5, 0.25, 0.25])
@@ -80,8 +80,9 @@ def weight_shrinkage(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> WeightShrinkage:
-    """Computes how much of the weights decay or early stopping keeps along the steepest directions of the loss; (1),
-    (2).
+    """Computes how much of the weights decay or early stopping keeps along the steepest directions of the loss.
+
+    See equations (1), (2) of the module docstring.
 
     Args:
         module: at a minimum of the loss without decay; read in eval mode and left as it was.

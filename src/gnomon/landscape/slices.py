@@ -40,7 +40,7 @@ __all__ = ["Convexity", "LossSlice", "convexity", "loss_along"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossSlice(Result):
-    """The loss at positions t along a direction of norm one, and its slope and curvature (1) at t = 0."""
+    """The loss at positions t along a direction of norm one, and its slope and curvature at t = 0."""
 
     t: Float[Tensor, " m"]
     losses: Float[Tensor, " m"]
@@ -49,7 +49,10 @@ class LossSlice(Result):
 
     @property
     def parabola(self) -> Float[Tensor, " m"]:
-        """The second-order expansion (1) of the loss at the same positions."""
+        """The second-order expansion of the loss at the same positions.
+
+        See equation (1) of the module docstring.
+        """
         middle = self.losses[int(self.t.abs().argmin())]
         return middle + self.slope * self.t + self.curvature * self.t**2 / 2
 
@@ -70,7 +73,7 @@ class LossSlice(Result):
 
 @dataclass(frozen=True, slots=True)
 class Convexity(Result):
-    """The share of random segments that violate convexity (2), its interval, and the smallest Hessian eigenvalue."""
+    """The share of random segments that violate convexity, its interval, and the smallest Hessian eigenvalue."""
 
     broken: float
     interval: Interval
@@ -102,7 +105,9 @@ def loss_along(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LossSlice:
-    """Computes the loss on a line through the current parameters, with its slope and curvature there; equation (1).
+    """Computes the loss on a line through the current parameters, with its slope and curvature there.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was.
@@ -145,9 +150,9 @@ def convexity(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> Convexity:
-    """Tests whether the loss is convex around the current parameters: by random segments (2) and the smallest
-    curvature.
+    """Tests whether the loss is convex around the current parameters: by random segments and the smallest curvature.
 
+    See equation (2) of the module docstring.
     Segments join two Gaussian draws around the parameters, with the standard deviation ``radius`` times the root mean
     square of the parameters. ``products`` is the number of Hessian products for the smallest curvature; by default,
     until it converges.

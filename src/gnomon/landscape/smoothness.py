@@ -69,7 +69,7 @@ class GradientStepTrials(Result):
 
 @dataclass(frozen=True, slots=True)
 class PolyakConstant(Result):
-    """The Polyak-Lojasiewicz constant (3) along a run, the lowest loss L*, and the curvature at the end."""
+    """The Polyak-Lojasiewicz constant along a run, the lowest loss L*, and the curvature at the end."""
 
     value: float
     min_loss: float
@@ -96,7 +96,9 @@ def try_gradient_steps(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> GradientStepTrials:
-    """Takes one gradient step with each of several learning rates, and measures loss and gradient after it; (1), (2).
+    """Takes one gradient step with each of several learning rates, and measures loss and gradient after it.
+
+    See equations (1), (2) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was; copies take the steps.
@@ -152,7 +154,9 @@ def polyak_constant(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> PolyakConstant:
-    """Measures the Polyak-Lojasiewicz constant along a run of full-batch gradient descent; equation (3).
+    """Measures the Polyak-Lojasiewicz constant along a run of full-batch gradient descent.
+
+    See equation (3) of the module docstring.
 
     Args:
         module: left as it was; a copy is trained.

@@ -53,7 +53,10 @@ class ParameterSymmetries(Result):
 
     @property
     def directions(self) -> int:
-        """The number of directions in parameter space along which no output changes, by (2)."""
+        """The number of directions in parameter space along which no output changes.
+
+        See equation (2) of the module docstring.
+        """
         return sum(self.scalable.values())
 
     @property
@@ -75,7 +78,9 @@ class ParameterSymmetries(Result):
 
 @names_call
 def parameter_symmetries(module: nn.Module, data: Any, *, seed: int = 0) -> ParameterSymmetries:
-    """Finds hidden units that can be permuted or rescaled without changing the outputs; equations (1), (2).
+    """Finds hidden units that can be permuted or rescaled without changing the outputs.
+
+    See equations (1), (2) of the module docstring.
 
     Args:
         module: any module of one input tensor, read in eval mode and left as it was.
@@ -123,8 +128,9 @@ def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
 
 
 def rescaled_copy(module: nn.Module, units: HiddenUnits, factor: float) -> nn.Module:
-    """Returns a copy with the same outputs whose groups of units are alternately scaled up and down by a factor; (2).
+    """Returns a copy with the same outputs whose groups of units are alternately scaled up and down by a factor.
 
+    See equation (2) of the module docstring.
     Cost: a copy.
 
     >>> net, x = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1)), torch.randn(4, 1)

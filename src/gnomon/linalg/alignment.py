@@ -23,8 +23,9 @@ __all__ = ["alignment", "effective_rank", "participation_ratio", "kernel_rotatio
 
 @names_call
 def kernel_rotation(first: Array, second: Array) -> float:
-    """Returns how much a kernel has changed direction relative to another, independent of scale; equation (1).
+    """Returns how much a kernel has changed direction relative to another, independent of scale.
 
+    See equation (1) of the module docstring.
     Hypotheses: neither kernel is zero.
     Reference: [fort2020deep], the kernel distance.
     Cost: O(n m).
@@ -43,8 +44,9 @@ def kernel_rotation(first: Array, second: Array) -> float:
 
 @names_call
 def alignment(kernel: Array, y: Array) -> float:
-    """Returns the centered alignment of a kernel with targets y, between -1 and 1; equation (2).
+    """Returns the centered alignment of a kernel with targets y, between -1 and 1.
 
+    See equation (2) of the module docstring.
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
 
     Hypotheses: labels that are not all equal.
@@ -72,9 +74,9 @@ def alignment(kernel: Array, y: Array) -> float:
 
 @names_call
 def effective_rank(kernel: Array) -> float:
-    """Returns the effective number of nonzero eigenvalues of a kernel (exponential of the spectrum's entropy); equation
-    (3).
+    """Returns the effective number of nonzero eigenvalues of a kernel (exponential of the spectrum's entropy).
 
+    See equation (3) of the module docstring.
     Hypotheses: positive semidefinite; eigenvalues below zero by rounding count as zero.
     Reference: [roy2007effective].
     Cost: O(n^3).
@@ -88,7 +90,7 @@ def effective_rank(kernel: Array) -> float:
 
 @names_call
 def participation_ratio(kernel: Array) -> float:
-    """Returns the participation ratio of a kernel's spectrum; equation (4), which is never above `effective_rank`.
+    """Returns the participation ratio of a kernel's spectrum, which is never above `effective_rank`.
 
     Hypotheses: positive semidefinite.
     Cost: O(n^2): traces suffice.

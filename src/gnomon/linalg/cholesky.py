@@ -66,8 +66,9 @@ class CholeskyFactor(Result):
 
 @names_call
 def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
-    """Returns the Cholesky factor of K + jitter I, equation (1), and reports the jitter.
+    """Returns the Cholesky factor of K + jitter I, and reports the jitter.
 
+    See equation (1) of the module docstring.
     Without ``jitter`` the amounts (2) are tried from 0 on, and the first that succeeds is reported. With ``jitter``
     (an amount in the units of K) exactly that is added, once, and a failure is an error. The factor has the dtype and
     device of K (float32 for shorter floats) and carries its gradient, the jitter held constant.
@@ -92,7 +93,9 @@ def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
 
 
 def factor_with_least_jitter(S: Tensor) -> CholeskyFactor:
-    """Returns the Cholesky factor of a symmetric matrix S with the smallest jitter of (2) for which it exists."""
+    """Returns the Cholesky factor of a symmetric matrix with the smallest jitter on the diagonal for which it
+    exists.
+    """
     unit = scale(S)
     top = 10 * len(S) * float(S.detach().abs().max())
     power = floor(log10(torch.finfo(S.dtype).eps))
@@ -109,7 +112,10 @@ def factor_with_least_jitter(S: Tensor) -> CholeskyFactor:
 
 
 def scale(S: Tensor) -> float:
-    """Returns the scale of a matrix S to which jitter is relative, equation (3)."""
+    """Returns the scale of a matrix S to which jitter is relative.
+
+    See equation (3) of the module docstring.
+    """
     detached = S.detach()
     largest = float(detached.abs().max())
     if largest == 0:

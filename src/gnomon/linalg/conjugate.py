@@ -24,7 +24,7 @@ __all__ = ["LinearSolve", "solve_operator"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearSolve(Result):
-    """The solution x of equation (1), the relative residual after each product, and the requested tolerance.
+    """The solution x of the linear system, the relative residual after each product, and the requested tolerance.
 
     >>> found = LinearSolve(torch.ones(2), residuals=(1.0, 0.1, 1e-9), tolerance=1e-6)
     >>> print(found.verdict)
@@ -62,7 +62,9 @@ def solve_operator(
     tolerance: float = 1e-5,
     products: int = 1000,
 ) -> LinearSolve:
-    """Solves (A + damping I) x = b by conjugate gradients, to a relative residual ``tolerance``; equation (1).
+    """Solves (A + damping I) x = b by conjugate gradients, to a relative residual ``tolerance``.
+
+    See equation (1) of the module docstring.
 
     Raises `NotConvergedError`, with the result so far, if a direction of negative or zero curvature is found, or if
     the products are spent.

@@ -49,8 +49,9 @@ __all__ = ["Diagnosis", "diagnose"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Diagnosis(Result):
-    """The properties (1) to (6) of a Gram matrix: symmetry, condition, rank, equal rows and the jitter that it needs.
+    """The properties of a Gram matrix: symmetry, condition, rank, equal rows and the jitter that it needs.
 
+    See equations (1) to (6) of the module docstring.
     ``jitter`` is the amount, in the units of K, that must be added to the diagonal before Cholesky succeeds in the
     dtype of K (in float32 for shorter floats), and ``jitter_multiple`` the same as a multiple of the mean diagonal:
     the first power of ten that works. Both are 0.0 if none is needed. If the diagonal cannot belong to a
@@ -87,7 +88,10 @@ class Diagnosis(Result):
 
     @property
     def participation_ratio(self) -> float:
-        """The participation ratio of the eigenvalues, equation (4)."""
+        """The participation ratio of the eigenvalues.
+
+        See equation (4) of the module docstring.
+        """
         largest = float(self.eigenvalues.abs().max())
         unit = self.eigenvalues / largest if largest > 0 else self.eigenvalues
         return float(unit.sum() ** 2 / unit.square().sum()) if largest > 0 else 0.0  # (4)
@@ -99,17 +103,23 @@ class Diagnosis(Result):
 
     @property
     def tolerance(self) -> float:
-        """The relative tolerance t of (6), up to which entries count as equal."""
+        """The relative tolerance up to which entries count as equal."""
         return _tolerance(getattr(torch, self.dtype))
 
     @property
     def rounding(self) -> float:
-        """The size below which an eigenvalue cannot be distinguished from zero, equation (5)."""
+        """The size below which an eigenvalue cannot be distinguished from zero.
+
+        See equation (5) of the module docstring.
+        """
         return self.n * self.eps * max(abs(self.smallest_eigenvalue), abs(self.largest_eigenvalue))  # (5)
 
     @property
     def rank(self) -> int:
-        """The number of eigenvalues, of either sign, that are larger than rounding (5)."""
+        """The number of eigenvalues, of either sign, that are larger than rounding.
+
+        See equation (5) of the module docstring.
+        """
         return int((self.eigenvalues.abs() > self.rounding).sum())
 
     @property

@@ -57,8 +57,9 @@ class DiagonalEstimate(Result):
 def diagonal(
     operator: AbstractOperator, *, samples: int = 100, confidence: float = 0.95, seed: int = 0
 ) -> DiagonalEstimate:
-    """Estimates the diagonal of an operator without bias by equation (1), with an interval for each entry.
+    """Estimates the diagonal of an operator without bias, with an interval for each entry.
 
+    See equation (1) of the module docstring.
     Hypotheses: samples >= 2; the intervals hold entry by entry, not for all entries at once.
     Reference: [bekas2007estimator].
     Cost: one product per sample, and two vectors.

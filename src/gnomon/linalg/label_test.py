@@ -37,7 +37,7 @@ SIGNIFICANCE_LEVEL = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelTest(Result):
-    """The kernel's alignment with the labels and with shuffled labels, and the p-value (1)."""
+    """The kernel's alignment with the labels and with shuffled labels, and the p-value."""
 
     alignment: float
     p_value: float
@@ -77,8 +77,9 @@ class LabelTest(Result):
 
 @names_call
 def label_test(kernel: Array, y: Array, *, shuffles: int = 400, seed: int = 0) -> LabelTest:
-    """Compares a kernel's alignment with labels to its alignment with shuffled labels; equation (1).
+    """Compares a kernel's alignment with labels to its alignment with shuffled labels.
 
+    See equation (1) of the module docstring.
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
 
     Hypotheses: examples are exchangeable. On few examples, or with a kernel that does not see the structure of the

@@ -156,7 +156,7 @@ class SpectralDensity(Result):
 def tridiagonal(
     operator: AbstractOperator, start: Float[Tensor, " n"], steps: int
 ) -> tuple[Float[Tensor, " m"], Float[Tensor, " m"], Float[Tensor, "n m"]]:
-    """Returns the Lanczos matrices of equation (1): diagonal alpha, off-diagonal beta, and the basis Q.
+    """Returns the tridiagonal Lanczos matrices (diagonal alpha, off-diagonal beta) and the basis Q.
 
     Hypotheses: the operator is symmetric. When an invariant space is reached, beta is zero there and the next vector
     is random, orthogonal to all before, so that eigenvalues of any multiplicity are found.
@@ -173,7 +173,7 @@ def tridiagonal(
 
 
 class _Space:
-    """The Krylov space of (1): an orthonormal basis that grows by one vector per product."""
+    """The Krylov space of an operator: an orthonormal basis that grows by one vector per product."""
 
     def __init__(self, operator: AbstractOperator, start: Tensor) -> None:
         self._operator, self._next = operator, start / start.norm()
@@ -241,8 +241,9 @@ def _without(w: Tensor, basis: Tensor) -> Tensor:
 
 @names_call
 def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = None, seed: int = 0) -> Eigenpairs:
-    """Returns the k largest eigenvalues of a symmetric operator with eigenvectors, and an error bound (2) for each.
+    """Returns the k largest eigenvalues of a symmetric operator with eigenvectors, and an error bound for each.
 
+    See equation (2) of the module docstring.
     By default steps are added until each residual is below the square root of the machine precision, relative to the
     largest eigenvalue, or the whole space is spanned, or half of the free memory is used; residuals bound the error.
 
@@ -287,7 +288,9 @@ def _room(operator: AbstractOperator, k: int) -> int:
 
 
 def spectral_density(operator: AbstractOperator, *, steps: int = 40, starts: int = 8, seed: int = 0) -> SpectralDensity:
-    """Estimates the distribution of eigenvalues of an operator, from Lanczos quadratures (3) at random start vectors.
+    """Estimates the distribution of eigenvalues of an operator, from Lanczos quadratures at random start vectors.
+
+    See equation (3) of the module docstring.
 
         density(f) = (1 / size) trace f(A) ~ mean over starts of sum_j (e_1^T s_j)^2 f(theta_j)             (4)
 

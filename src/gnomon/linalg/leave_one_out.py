@@ -34,8 +34,9 @@ RIDGES = tuple(10.0**p for p in range(-6, 2))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaveOneOut(Result):
-    """Leave-one-out predictions (1) with the targets, the chosen ridge, and the fit to all points.
+    """Leave-one-out predictions with the targets, the chosen ridge, and the fit to all points.
 
+    See equation (1) of the module docstring.
     ``coefficients`` and ``offset`` belong to the fit to all points, f(x) = k(x, X) c + offset.
     """
 
@@ -95,8 +96,9 @@ class LeaveOneOut(Result):
 
 
 def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -> LeaveOneOut:
-    """Predicts every point from all others by kernel regression, equation (1), with the best ridge of a grid.
+    """Predicts every point from all others by kernel regression, with the best ridge of a grid.
 
+    See equation (1) of the module docstring.
     Hypotheses: the kernel is symmetric and positive semidefinite, up to rounding.
     Reference: [rasmussen2006gaussian].
     Cost: 9 n^3 for one eigendecomposition, then n^2 k for each ridge.

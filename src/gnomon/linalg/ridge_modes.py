@@ -71,11 +71,14 @@ class RidgeModes(Record):
         return self.targets * gain[:, None]  # (1) (3)
 
     def coefficients(self, ridge: float) -> Float[Tensor, "n k"]:
-        """Returns the coefficients c of the fit, equation (1)."""
+        """Returns the coefficients c of the fit.
+
+        See equation (1) of the module docstring.
+        """
         return self.vectors @ self.eigen_coefficients(ridge)
 
     def left_out(self, ridge: float) -> Float[Tensor, "n k"]:
-        """Returns the leave-one-out residuals y_i - f_{-i}(x_i) of (2)."""
+        """Returns the leave-one-out residuals y_i - f_{-i}(x_i), where f_{-i} is fitted without point i."""
         r = self._ridge(ridge)
         total = self.values + r
         # this is 1 - l g(l), computed without cancellation
@@ -86,12 +89,15 @@ class RidgeModes(Record):
         return residual / left[:, None]  # (2)
 
     def amplitude(self, ridge: float) -> float:
-        """Returns the kernel amplitude s with the largest evidence, equation (4)."""
+        """Returns the kernel amplitude s with the largest evidence.
+
+        See equation (4) of the module docstring.
+        """
         total = float(self.weights.sum()) * self.targets.shape[1]
         return float((self.targets.square() / (self.values + max(ridge, MIN_RELATIVE_RIDGE))[:, None]).sum()) / total
 
     def log_evidence(self, ridge: float) -> float:
-        """Returns the log evidence log p(y) of (4), summed over outputs; infinite if all targets are zero."""
+        """Returns the log evidence log p(y), summed over outputs; infinite if all targets are zero."""
         n, k = self.targets.shape
         r, total, s = max(ridge, MIN_RELATIVE_RIDGE), float(self.weights.sum()), self.amplitude(ridge)
         if s == 0:
@@ -106,7 +112,7 @@ class RidgeModes(Record):
 def ridge_modes(
     gram: Float[Tensor, "n n"], y: Float[Tensor, "n k"], weights: Float[Tensor, " n"], *, time: float = inf
 ) -> RidgeModes:
-    """Decomposes the weighted kernel D K D of (1) for fast fits; negative eigenvalues, which are rounding, become zero.
+    """Decomposes the weighted kernel D K D for fast fits; negative eigenvalues, which are rounding, become zero.
 
     Cost: 9 n^3 operations and three matrices like K.
 

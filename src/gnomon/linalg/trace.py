@@ -65,8 +65,9 @@ class TraceEstimate(Result):
 def hutchinson(
     operator: AbstractOperator, *, samples: int = 64, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:
-    """Estimates the trace of an operator by equation (1), with one product per sample.
+    """Estimates the trace of an operator by Hutchinson's method: the mean of z^T A z over random signs z.
 
+    See equation (1) of the module docstring.
     Hypotheses: samples >= 2. Unbiased for any square operator.
     Reference: [hutchinson1989stochastic].
     Cost: one product per sample.
@@ -87,8 +88,9 @@ def hutchinson(
 def hutch_plus_plus(
     operator: AbstractOperator, *, products: int = 96, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:
-    """Estimates the trace of an operator by equation (2), with a third of the products for each of S, Q and z.
+    """Estimates the trace of an operator by Hutch++: exactly in a subspace, and by random signs outside of it.
 
+    See equation (2) of the module docstring.
     Hypotheses: products >= 6. Unbiased for any symmetric operator; the gain over (1) is for fast decaying spectra.
     Reference: [meyer2021hutch], algorithm 1.
     Cost: ``products`` products with the operator, and four thirds of as many vectors of its size in memory; refused
@@ -116,8 +118,10 @@ def hutch_plus_plus(
 def automatic_trace(
     operator: AbstractOperator, *, products: int = 96, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:
-    """Estimates the trace by (2) if its variance is smaller, else by (1), with the same number of products.
+    """Estimates the trace by Hutch++ if its variance is smaller, otherwise by Hutchinson, with the same number of
+    products.
 
+    See equations (2) and (1) of the module docstring.
     The first third of the products, A S, decides: with Q from half of the columns of A S, (2) has the variance
     |A - Q Q^T A|_F^2 over a third of the products and (1) the variance |A|_F^2 over the other two thirds. Both norms
     are
@@ -184,7 +188,7 @@ def _signs(operator: AbstractOperator, count: int, seed: int) -> Iterator[Tensor
 
 
 def _fits(operator: AbstractOperator, third: int) -> bool:
-    """Whether the vectors of (2), their basis and temporaries fit into half of the free memory."""
+    """Returns whether the vectors of Hutch++, their basis and temporaries fit into half of the free memory."""
     return (
         TABLES_IN_MEMORY * third * operator.size * operator.like.element_size() <= SHARE_OF_FREE_MEMORY * free_bytes()
     )

@@ -16,8 +16,9 @@ __all__ = ["SelfAttention"]
 
 
 class SelfAttention(nn.Module):
-    """Multi-head self-attention on (batch, positions, channels), equations (1) and (2), without biases.
+    """Multi-head self-attention on (batch, positions, channels), without biases.
 
+    See equations (1) and (2) of the module docstring.
     Hypotheses: heads and key_size grow for the limit; any sizes run.
     Reference: [hron2020infinite].
     Cost: positions^2 x channels per sample.
@@ -41,7 +42,7 @@ class SelfAttention(nn.Module):
         return AttentionLayout("query_key", "value", "out")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Computes self-attention, equations (1) and (2), for x of shape (batch, positions, channels)."""
+        """Computes self-attention for x of shape (batch, positions, channels)."""
         n, t, _ = x.shape
         q, v = (f(x).view(n, t, self.heads, self.key_size).transpose(1, 2) for f in (self.query_key, self.value))
         weights = torch.softmax(q @ q.transpose(-1, -2) / self.key_size, dim=-1)  # (1)

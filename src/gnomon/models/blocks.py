@@ -103,7 +103,7 @@ class ReversibleNetwork(nn.Sequential):
         super().__init__(*(AdditiveCouplingBlock(channels, width=width) for _ in range(depth)))
 
     def inverse(self, y: Tensor) -> Tensor:
-        """Returns the input x for which the network returns y; equation (1)."""
+        """Returns the input x for which the network returns y."""
         for block in reversed(list(self)):
             assert isinstance(block, AdditiveCouplingBlock)  # holds by construction
             y = block.inverse(y)  # (1)

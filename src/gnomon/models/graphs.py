@@ -96,7 +96,7 @@ class GATLayer(nn.Module):
         self.own, self.other = nn.Linear(outputs, 1, bias=False), nn.Linear(outputs, 1, bias=False)
 
     def attention(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """Returns the attention weights q of (1), of shape (..., nodes, nodes), zero without an edge."""
+        """Returns the attention weights, of shape (..., nodes, nodes), zero without an edge."""
         v = self.value(x)
         logits = nn.functional.leaky_relu(self.own(v) + self.other(v).transpose(-1, -2), 0.2)
         return torch.softmax(logits.masked_fill(adjacency == 0, float("-inf")), -1)

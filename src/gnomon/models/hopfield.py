@@ -27,7 +27,7 @@ class HopfieldNetwork:
         self.weights.fill_diagonal_(0.0)
 
     def energy(self, state: Tensor) -> Tensor:
-        """Returns the energy E of (1), of one state (d,) or many (n, d)."""
+        """Returns the energy of one state (d,) or of many states (n, d)."""
         return -0.5 * (state * (state @ self.weights)).sum(-1)
 
     def step(self, state: Tensor) -> Tensor:
@@ -65,7 +65,7 @@ class DenseAssociativeMemory:
         self.patterns, self.order = patterns, order
 
     def energy(self, state: Tensor) -> Tensor:
-        """Returns the energy E of (1), of one state (d,) or many (n, d)."""
+        """Returns the energy of one state (d,) or of many states (n, d)."""
         return -(state @ self.patterns.T).clamp(min=0.0).pow(self.order).sum(-1)
 
     def step(self, state: Tensor) -> Tensor:
@@ -97,7 +97,7 @@ class ModernHopfield:
         self.patterns, self.beta = patterns, beta
 
     def energy(self, state: Tensor) -> Tensor:
-        """Returns the energy E of (1) without its constant, of one state (d,) or many (n, d)."""
+        """Returns the energy of one state (d,) or of many states (n, d), without its constant."""
         overlap = self.beta * (state @ self.patterns.T)
         return -torch.logsumexp(overlap, -1) / self.beta + 0.5 * (state * state).sum(-1)
 

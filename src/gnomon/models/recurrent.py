@@ -64,7 +64,7 @@ class LinearRecurrentUnit(nn.Module):
         self.direct = nn.Linear(inputs, outputs, bias=False)
 
     def eigenvalues(self) -> Tensor:
-        """Returns the eigenvalues lambda by which the state is multiplied in each step; equation (2)."""
+        """Returns the eigenvalues lambda by which the state is multiplied in each step."""
         return torch.exp(torch.complex(-torch.exp(self.nu), torch.exp(self.theta)))  # (2)
 
     def forward(self, x: Tensor) -> Tensor:

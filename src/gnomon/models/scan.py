@@ -32,7 +32,7 @@ def linear_scan(a: Tensor, b: Tensor, start: Tensor | None = None) -> Tensor:
 
 
 def _scan(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the composition (2) of all steps up to each time, along dimension 1."""
+    """Returns the composition of all steps up to each time, along dimension 1."""
     times = a.shape[1]
     if times == 1:
         return a, b

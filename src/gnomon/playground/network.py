@@ -49,7 +49,7 @@ class _Elementwise(nn.Module):
 
 
 class _Layer(nn.Module):
-    """One affine layer of the network (1)."""
+    """One affine layer of the network."""
 
     def __init__(self, parameters: Tensor, fan_in: int, units: int, weight_std: float, bias_std: float) -> None:
         super().__init__()
@@ -62,7 +62,9 @@ class _Layer(nn.Module):
 
 
 class DenseNetwork(nn.Module):
-    """The playground's network (1) with one output, in float64, with the same initial parameters as on the page.
+    """The playground's network with one output, in float64, with the same initial parameters as on the page.
+
+    See equation (1) of the module docstring.
 
     Args:
         inputs: number of inputs.
@@ -118,7 +120,7 @@ class DenseNetwork(nn.Module):
             self.start = twin.requires_grad_(False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the output f of equation (1), of shape (n, 1)."""
+        """Returns the network's output, of shape (n, 1)."""
         h = x
         for i, layer in enumerate(self.layers):
             z = layer(h)

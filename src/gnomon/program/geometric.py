@@ -20,7 +20,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def messages(b: Builder, call: Call) -> Random:
-    """Converts GCNConv(x, edge_index) with an edge list that is the same for all inputs; equation (1)."""
+    """Converts GCNConv(x, edge_index) with an edge list that is the same for all inputs."""
     m, value, edges = call.module, call.args[0], call.get(1, "edge_index")
     if type(m).__name__ != "GCNConv":
         raise b.unread(call, "is an unsupported message-passing layer; only GCNConv is supported")
@@ -45,7 +45,7 @@ def messages(b: Builder, call: Call) -> Random:
 
 
 def _coupling(edges: Tensor, nodes: int, m: Any) -> Tensor:
-    """Returns the matrix M of (1) for edges given as rows (sources, targets)."""
+    """Returns the normalized adjacency matrix for edges given as rows (sources, targets)."""
     a = torch.zeros(nodes, nodes, dtype=torch.float64)
     a.index_put_((edges[1], edges[0]), torch.ones(edges.shape[1], dtype=torch.float64), accumulate=True)
     if not m.normalize:

@@ -50,7 +50,9 @@ Init = Literal["torch", "measured"] | Law | Mapping[str, Law]
 
 
 def torch_law(fan_in: int) -> Law:
-    """Returns the law by which PyTorch initializes Linear and Conv layers; equation (2).
+    """Returns the law by which PyTorch initializes Linear and Conv layers.
+
+    See equation (2) of the module docstring.
 
     >>> round(torch_law(12).bias_std, 12) == round(1 / 6, 12)
     True
@@ -59,7 +61,7 @@ def torch_law(fan_in: int) -> Law:
 
 
 def weight_std(weight: Tensor, fan_in: int | None = None) -> float:
-    """Returns the weight standard deviation w of equation (1), measured on the current weights.
+    """Returns the weight standard deviation times sqrt(fan_in), measured on the current weights.
 
     Cost: one pass over the weights.
 
@@ -71,7 +73,7 @@ def weight_std(weight: Tensor, fan_in: int | None = None) -> float:
 
 
 def rms(values: Tensor) -> float:
-    """Returns the root mean square of a tensor's entries, which is the b of equation (1) for biases.
+    """Returns the root mean square of a tensor's entries, for example of biases.
 
     Cost: one pass.
 

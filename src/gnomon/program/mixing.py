@@ -53,7 +53,7 @@ def product(b: Builder, call: Call) -> Any:
 
 
 def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int) -> Random:
-    """Adds the position map (1) along one dimension of the value, which must hold only positions."""
+    """Adds the position map along one dimension of the value, which must hold only positions."""
     value = b.flush(value, call)
     turned = dimension == len(value.layout) - 1  # h @ M acts as M^T along the last dimension
     if dimension < 0 or {a.role for a in value.layout[dimension]} - {Role.POSITION}:
@@ -161,8 +161,10 @@ def select_by_data(b: Builder, call: Call) -> Random | None:
 
 
 def _blend(b: Builder, call: Call, function: nn.Module, value: Random, layout: lay.Layout) -> Random:
-    """Adds the position map (1) with a matrix for each sample, (n, 1, out, in), that a function computes from the
-    data."""
+    """Adds the position map with a matrix for each sample, (n, 1, out, in), that a function computes from the data.
+
+    See equation (1) of the module docstring.
+    """
     out, size = lay.grid(layout)[0], lay.grid(value.layout)[0]
     shape: lay.Layout = (
         (LayoutAxis(b.batch, Role.BATCH),),

@@ -43,7 +43,10 @@ def multihead(b: Builder, call: Call) -> tuple[Any, None]:
 
 
 def attend(b: Builder, call: Call, values: list[Any], masks: Masks) -> Random:
-    """Adds attention, equation (1), for queries, keys and values from three sequences or from the same one."""
+    """Adds attention for queries, keys and values from three sequences or from the same one.
+
+    See equation (1) of the module docstring.
+    """
     m = call.module
     _check(b, call, m)
     entered = [_sequence(b, call, v) for v in values]

@@ -68,7 +68,7 @@ def _is_zero(b: Builder, start: Any) -> bool:
 
 
 def _direction(b: Builder, call: Call, value: Random, name: str) -> Random:
-    """Adds one layer of an RNN in one direction, equation (1); the backward direction reverses the sequence."""
+    """Adds one layer of an RNN in one direction; the backward direction reverses the sequence."""
     module, backwards = call.module, name.endswith("_reverse")
     times = lay.shape_of(value.layout)[1]
     flip = torch.arange(times - 1, -1, -1)

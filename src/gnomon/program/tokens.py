@@ -53,7 +53,10 @@ class Places(nn.Module):
 
 
 def embedding(b: Builder, call: Call) -> Any:
-    """Converts nn.Embedding of tokens from the data to one-hot rows and an affine layer; equation (1)."""
+    """Converts nn.Embedding of tokens from the data to one-hot rows and an affine layer.
+
+    See equation (1) of the module docstring.
+    """
     module, tokens = call.module, call.args[0]
     assert isinstance(module, nn.Embedding)
     path = f"{call.where}.weight" if call.where else "weight"
@@ -82,7 +85,10 @@ def table(b: Builder, function: nn.Module, weights: Weights, shape: tuple[int, .
 
 
 def position_table(b: Builder, call: Call, parameter: Parameter, count: int, channels: int) -> Random:
-    """Converts a random parameter (positions, channels) to a branch (batch, positions, channels); equation (1)."""
+    """Converts a random parameter (positions, channels) to a branch (batch, positions, channels).
+
+    See equation (1) of the module docstring.
+    """
     b.account(parameter.path, call.where)
     tensor = parameter.tensor
     if prod(tensor.shape) != count * channels or tensor.shape[-1] != channels:

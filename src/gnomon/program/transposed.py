@@ -19,7 +19,10 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def transposed_convolution(b: Builder, call: Call) -> Random:
-    """Converts nn.ConvTranspose1d, 2d, 3d to steps; equation (1)."""
+    """Converts nn.ConvTranspose1d, 2d, 3d to steps.
+
+    See equation (1) of the module docstring.
+    """
     m, value = call.module, call.args[0]
     if isinstance(value, Fixed):
         if m.groups > 1:

@@ -68,7 +68,7 @@ class UnitGroup(Record):
 
 @dataclass(frozen=True, slots=True)
 class HiddenUnits(Record):
-    """The groups of hidden units that may be permuted (1), and those that may be scaled (2)."""
+    """The groups of hidden units that may be permuted, and those that may be scaled."""
 
     permutations: tuple[UnitGroup, ...]
     scalings: tuple[UnitGroup, ...]
@@ -93,8 +93,9 @@ def hidden_units(module: nn.Module, example: Tensor) -> HiddenUnits:
 
 @torch.no_grad()
 def permute_units(module: nn.Module, group: UnitGroup, order: Tensor) -> None:
-    """Reorders the units of a group in place; equation (1).
+    """Reorders the units of a group in place.
 
+    See equation (1) of the module docstring.
     Cost: a copy of the parameters it touches.
 
     >>> net = nn.Sequential(nn.Linear(1, 2), nn.Tanh(), nn.Linear(2, 1))
@@ -112,8 +113,9 @@ def permute_units(module: nn.Module, group: UnitGroup, order: Tensor) -> None:
 
 @torch.no_grad()
 def scale_units(module: nn.Module, group: UnitGroup, factors: Tensor) -> None:
-    """Multiplies the incoming weights of each unit by a positive factor and divides the outgoing ones, in place; (2).
+    """Multiplies the incoming weights of each unit by a positive factor and divides the outgoing ones, in place.
 
+    See equation (2) of the module docstring.
     Cost: one pass over the parameters it touches.
 
     >>> net = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1))

@@ -97,7 +97,9 @@ class NoiseSensitivity(Result):
 
 @names_call
 def margin_distribution(module: nn.Module, data: Any) -> MarginDistribution:
-    """Computes the margin of every example and its first-order distance to the decision boundary; equation (1).
+    """Computes the margin of every example and its first-order distance to the decision boundary.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was.
@@ -135,7 +137,9 @@ def noise_sensitivity(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> NoiseSensitivity:
-    """Measures how much Gaussian input noise adds to the loss, and the equivalent penalty on the Jacobian; (2).
+    """Measures how much Gaussian input noise adds to the loss, and the equivalent penalty on the Jacobian.
+
+    See equation (2) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was.

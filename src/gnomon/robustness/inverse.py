@@ -78,7 +78,9 @@ class Invertibility(Result):
 
 @names_call
 def invertibility(module: nn.Module, data: Any) -> Invertibility:
-    """Tests whether inputs can be recovered from outputs, by the Jacobian's singular values and the inverse; (1), (2).
+    """Tests whether inputs can be recovered from outputs, by the Jacobian's singular values and the inverse.
+
+    See equations (1), (2) of the module docstring.
 
     Args:
         module: any network of one real tensor; one with a method ``inverse`` is also tested with it.

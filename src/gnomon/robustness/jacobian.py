@@ -87,7 +87,9 @@ class LinearMap(Result):
 
 @names_call
 def jacobian_spectrum(module: nn.Module, data: Any, *, examples: int = 32) -> JacobianSpectrum:
-    """Computes the singular values of the input Jacobian of a network at some inputs; equation (1).
+    """Computes the singular values of the input Jacobian of a network at some inputs.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was; its outputs are flattened.
@@ -112,7 +114,9 @@ def jacobian_spectrum(module: nn.Module, data: Any, *, examples: int = 32) -> Ja
 
 @names_call
 def linear_map(module: nn.Module, data: Any) -> LinearMap:
-    """Computes the weight matrix of a network of linear layers, and its Fourier transform; equation (2).
+    """Computes the weight matrix of a network of linear layers, and its Fourier transform.
+
+    See equation (2) of the module docstring.
 
     Args:
         module: affine in its inputs, which is measured on x; read in eval mode and left as it was.

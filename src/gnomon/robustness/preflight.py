@@ -224,8 +224,9 @@ def _chance(f: Tensor, y: Tensor) -> Hypothesis:
 
 
 def check_gradients(classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
-    """Checks that gradients of the margin are not zero and predict the margin's change over a small step; equation (1).
+    """Checks that gradients of the margin are not zero and predict the margin's change over a small step.
 
+    See equation (1) of the module docstring.
     Cost: a gradient and a forward pass of the examples.
 
     >>> net = nn.Linear(2, 2, bias=False)

@@ -28,7 +28,9 @@ POINTS_PER_CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class SupremumDistance(Result):
-    """Result: bounds of the largest difference, and the point ``place`` at which the lower bound was reached; (1).
+    """Result: bounds of the largest difference, and the point ``place`` at which the lower bound was reached.
+
+    See equation (1) of the module docstring.
 
     >>> SupremumDistance(0.5, 0.6, (0.0,), 11).verdict
     'The functions differ by at least 0.5 and at most 0.6 over the box (11 points).'
@@ -60,7 +62,9 @@ def supremum_distance(
     points: int = 4096,
     lipschitz: float = inf,
 ) -> SupremumDistance:
-    """Bounds the largest difference of two functions over a box; equation (1).
+    """Bounds the largest difference of two functions over a box.
+
+    See equation (1) of the module docstring.
 
     Args:
         f: a module or a function of (n, variables), with outputs of any shape after n.

@@ -15,8 +15,9 @@ from gnomon.scattering.band import BandPlan, WaveletBand
 
 
 def cascade(plan: BandPlan, padded: Tensor) -> Tensor:
-    """Computes the scattering coefficients (count, paths, height, width) of padded signals (count, n_1, n_2); (1).
+    """Computes the scattering coefficients (count, paths, height, width) of padded signals (count, n_1, n_2).
 
+    See equation (1) of the module docstring.
     Cost: for every band a Fourier transform at its resolution for each of its wavelets, and one back where others
     follow.
     """

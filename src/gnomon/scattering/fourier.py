@@ -30,8 +30,9 @@ OUTER: dict[str, Any] = {key: value for key, value in INNER.items() if key != "f
 
 @njit(**OUTER)
 def transform(a, x, step, target, side, numbers, places, memory):
-    """Computes the Fourier transform (1) of complex numbers that start at x with a stride of ``step``.
+    """Computes the Fourier transform of complex numbers that start at x with a stride of ``step``.
 
+    See equation (1) of the module docstring.
     The result goes side by side from ``target`` on. ``side`` says which entries of ``places`` are the factors of n, and
     its `packed.turns` in ``numbers``; ``memory`` is the begin of 2 n complex numbers for what is between the steps.
     """

@@ -70,8 +70,9 @@ class FrequencyCoverage(Result):
 
 @names_call
 def frequency_coverage(fit: GaborFit, *, points: int = 64) -> FrequencyCoverage:
-    """Computes how well fitted Gabor functions cover all frequencies: the Littlewood-Paley sum (1) and coverage (2).
+    """Computes how well fitted Gabor functions cover all frequencies: the Littlewood-Paley sum and coverage.
 
+    See equations (1) and (2) of the module docstring.
     Hypotheses: see the module.
     Reference: [olshausen1996emergence].
     Cost: filters times points squared.
@@ -95,7 +96,7 @@ def frequency_coverage(fit: GaborFit, *, points: int = 64) -> FrequencyCoverage:
 
 
 def _sum(fit: GaborFit, w: Tensor) -> Tensor:
-    """Returns the Littlewood-Paley sum at frequencies w of shape (..., 2); equation (1)."""
+    """Returns the Littlewood-Paley sum at frequencies w of shape (..., 2)."""
     spread, xi = torch.linalg.inv(fit.precision.double()), fit.frequency.double()
     scale = torch.linalg.det(spread).clamp(min=0).sqrt()
     total = torch.zeros(w.shape[:-1], dtype=torch.float64)

@@ -204,7 +204,7 @@ def _amounts(waves: Tensor, targets: Tensor) -> Tensor:
 
 
 def _residual(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Returns the residual of each target after the best fit of amplitude and phase; equation (1)."""
+    """Returns the residual of each target after the best fit of amplitude and phase."""
     waves = _waves(p, places, size)
     return targets - (waves @ _amounts(waves, targets)[..., None])[..., 0]
 

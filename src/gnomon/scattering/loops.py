@@ -26,8 +26,9 @@ def _compile_on_first_use(function: Any) -> Any:
 
 @_compile_on_first_use
 def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
-    """Multiplies spectra by filters and folds them to a smaller grid, which subsamples the output; equation (1).
+    """Multiplies spectra by filters and folds them to a smaller grid, which subsamples the output.
 
+    See equation (1) of the module docstring.
     ``extents`` (places, filters, m_1, 2) are the first column of each row that counts and the one after the last.
     """
     count, filters, rows, width = y.shape

@@ -42,8 +42,9 @@ def gabor_2d(shape: tuple[int, int], sigma: float, theta: float, xi: float, slan
 
 
 def morlet_2d(shape: tuple[int, int], scale: int, theta: float, slant: float) -> np.ndarray:
-    """Returns the Fourier transform of the wavelet (1) at a scale: sigma = 0.8 2^scale, xi = (3 pi / 4) 2^-scale.
+    """Returns the Fourier transform of the wavelet at a scale: sigma = 0.8 2^scale, xi = (3 pi / 4) 2^-scale.
 
+    See equation (1) of the module docstring.
     Cost: 25 exponentials for each point of the grid.
 
     >>> wave = morlet_2d((16, 16), 1, 0.3, 0.5)
@@ -87,8 +88,9 @@ def wavelet_parameters_1d(J: int, Q: int) -> list[Wave]:
 
 
 def morlet_1d(size: int, xi: float, sigma: float) -> np.ndarray:
-    """Returns the Fourier transform of the one-dimensional wavelet (2).
+    """Returns the Fourier transform of the one-dimensional wavelet.
 
+    See equation (2) of the module docstring.
     Cost: at most 18 exponentials for each point.
 
     >>> bool(abs(morlet_1d(64, 0.25, 0.05)[0]) < 1e-16)

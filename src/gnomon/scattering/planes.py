@@ -72,7 +72,7 @@ def _clear(a, row, count):
 
 @njit(**OUTER)
 def _wavelets(a, row, x, numbers, places, band, group, r):
-    """Computes row r of equation (1) for eight wavelets and one image."""
+    """Computes one row of filtered images for eight wavelets and one image."""
     _clear(a, row, band.columns)
     for p in range(band.places):
         first, last, line, mirror, column = _line(places, band, group, p, r)
@@ -88,7 +88,7 @@ def _wavelets(a, row, x, numbers, places, band, group, r):
 
 @njit(**OUTER)
 def _wavelet(a, row, spectrum, numbers, places, band, wave, r):
-    """Computes row r of equation (1) for one wavelet and eight moduli, from their conjugate spectrum."""
+    """Computes one row of filtered images for one wavelet and eight moduli, from their conjugate spectrum."""
     _clear(a, row, band.columns)
     for p in range(band.places):
         first, last, line, mirror, column = _line(places, band, wave, p, r)

@@ -132,7 +132,7 @@ class Scattering1d(AbstractScattering):
         return (ScatteringPath(), *first, *second)
 
     def gains(self) -> Tensor:
-        """Returns the power of two by which each path is scaled to match equation (1)."""
+        """Returns the power of two by which each path is multiplied to undo the scaling that subsampling causes."""
         powers = [sum(accumulate((self._rate(j) for j in path.j), max)) for path in self.paths()]
         return 2.0 ** torch.tensor(powers, dtype=torch.float64)
 

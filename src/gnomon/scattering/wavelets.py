@@ -78,7 +78,7 @@ class WaveletTransform(nn.Module):
 
     @names_call("WaveletTransform(x)")
     def forward(self, x: Any) -> Tensor:
-        """Returns the coefficients (..., 1 + wavelets, *shape) of signals (..., *shape), the average first; (2)."""
+        """Returns the coefficients (..., 1 + wavelets, *shape) of signals (..., *shape), the average first."""
         given = check_real(as_numbers(x, "x"), "x")
         if tuple(given.shape[-len(self.shape) :]) != self.shape:
             found = f"x has shape {tuple(given.shape)} and the transform was made for {self.shape} at the end"
@@ -90,14 +90,14 @@ class WaveletTransform(nn.Module):
         return torch.fft.ifftn(spectrum * self.spectra.to(given.device, given.dtype), dim=self.axes)
 
     def inverse(self, y: Tensor) -> Tensor:
-        """Returns the signals with these coefficients, or the nearest signals; equation (2)."""
+        """Returns the signals with these coefficients, or the nearest signals."""
         spectra = self.spectra.to(y.device, y.real.dtype)
         back = torch.fft.ifftn(torch.fft.fftn(y, dim=self.axes) * spectra, dim=self.axes)
         return back.real.sum(-1 - len(self.shape))  # (2)
 
 
 def _tight(filters: np.ndarray) -> np.ndarray:
-    """Divides filters by the root of their summed energy (1), so that the transform preserves energy."""
+    """Divides filters by the root of their summed energy, so that the transform preserves energy."""
     energy = filters**2
     axes = tuple(range(1, filters.ndim))
     kept = ((energy + np.roll(np.flip(energy, axes), 1, axes)) / 2).sum(0)

@@ -31,7 +31,9 @@ RANDOM_DRAWS = 20
 
 @dataclass(frozen=True, slots=True)
 class AttentionAlignment(Result):
-    """Result: how often each head attends to its expected position (1), and the pattern it follows, by module name.
+    """Result: how often each head attends to its expected position, and the pattern it follows, by module name.
+
+    See equation (1) of the module docstring.
 
     >>> AttentionAlignment({"a": (0.2, 1.0)}, {"a": ("same place", "mirrored")}, 0.125).best
     ('a', 1)
@@ -66,7 +68,9 @@ class AttentionAlignment(Result):
 
 @names_call
 def attention_alignment(module: nn.Module, data: Any, *, places: Sequence[int] | None = None) -> AttentionAlignment:
-    """Measures how often the heads of every nn.MultiheadAttention attend to expected positions; (1) and (2).
+    """Measures how often the heads of every nn.MultiheadAttention attend to expected positions.
+
+    See equations (1) and (2) of the module docstring.
 
     Args:
         module: a network with nn.MultiheadAttention; for the weights of any other attention see `alignment_share`.
@@ -103,8 +107,9 @@ def attention_alignment(module: nn.Module, data: Any, *, places: Sequence[int] |
 def alignment_share(
     weights: Float[Tensor, "n queries keys"], *, places: Sequence[int] | None = None
 ) -> tuple[float, str]:
-    """Returns the fraction of queries that attend to their expected position (1), and the pattern of these positions.
+    """Returns the fraction of queries that attend to their expected position, and the pattern of these positions.
 
+    See equation (1) of the module docstring.
     Hypotheses: there is one place for each query.
     Reference: [bahdanau2015neural].
     Cost: one pass for each of 2 (queries + keys) patterns.
@@ -134,7 +139,10 @@ def alignment_share(
 
 
 def _by_chance(shape: tuple[int, ...]) -> float:
-    """Returns the alignment (1) that random attention maps reach on average, with the best of the patterns (2)."""
+    """Returns the alignment that random attention maps reach on average, with the best of the patterns.
+
+    See equations (1) and (2) of the module docstring.
+    """
     generator = torch.Generator().manual_seed(0)
     return sum(alignment_share(torch.rand(shape, generator=generator))[0] for _ in range(RANDOM_DRAWS)) / RANDOM_DRAWS
 

@@ -31,8 +31,9 @@ MIN_RELATIVE_DISTANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class AttentionMaps(Result):
-    """Result: attention maps, their entropy (1) and rank, and the differences between tokens (2), layer by layer.
+    """Result: attention maps, their entropy and rank, and the differences between tokens, layer by layer.
 
+    See equations (1) and (2) of the module docstring.
     ``maps`` has one tensor (n, heads, queries, keys) for each layer; ``rank`` is the mean number of singular values of
     a map above one hundredth of the largest singular value.
 
@@ -146,7 +147,10 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
 
 
 def _entropy(a: Tensor) -> Tensor:
-    """Returns the normalized entropy of each attention head; equation (1)."""
+    """Returns the normalized entropy of each attention head.
+
+    See equation (1) of the module docstring.
+    """
     h = -(a * a.clamp(min=1e-30).log()).sum(-1) / max(log(a.shape[-1]), 1e-12)
     return h.double().mean((0, 2))  # (1)
 

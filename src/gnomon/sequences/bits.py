@@ -28,7 +28,9 @@ __all__ = ["BitsPerCharacter", "bits_per_character"]
 
 @dataclass(frozen=True, slots=True)
 class BitsPerCharacter(Result):
-    """Result: bits per character of a network (1), and of counts of characters and pairs (2).
+    """Result: bits per character of a network, and of counts of characters and pairs.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> BitsPerCharacter(1.5, 4.0, 3.0, 1000).verdict
     'The network needs 1.5 bits per character; counts of characters need 4, counts of pairs 3.'
@@ -69,7 +71,9 @@ class BitsPerCharacter(Result):
 
 @names_call
 def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
-    """Measures the number of bits a network needs per character (or token) of sequences; equation (1).
+    """Measures the number of bits a network needs per character (or token) of sequences.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: takes integers (n, times) and returns logits (n, times, characters); output t predicts character t + 1.
@@ -115,6 +119,6 @@ def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
 
 
 def _entropy(values: Tensor) -> float:
-    """Returns the entropy of the distribution of values, in bits; see (2)."""
+    """Returns the entropy of the distribution of values, in bits."""
     shares = torch.unique(values, return_counts=True)[1].double() / len(values)
     return float(-(shares * shares.log2()).sum())

@@ -27,7 +27,9 @@ NO_EFFECT_TOLERANCE = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Causality(Result):
-    """Result: how much output t depends on input s (1); ``shift`` is how far ahead an output may look.
+    """Result: how much output t depends on input s; ``shift`` is how far ahead an output may look.
+
+    See equation (1) of the module docstring.
 
     >>> Causality(((1.0, 0.5), (1.0, 1.0))).leaks
     ((0, 1),)

@@ -30,7 +30,9 @@ MIN_RELATIVE_DISTANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class RankCollapse(Result):
-    """Result: differences between tokens (1) and the number of directions they span, at the input and after each layer.
+    """Result: differences between tokens and the number of directions they span, at the input and after each layer.
+
+    See equation (1) of the module docstring.
 
     >>> RankCollapse(("input", "0"), (0.9, 0.8), (3.0, 2.5)).findings
     ()
@@ -75,8 +77,9 @@ class RankCollapse(Result):
 
 @names_call
 def rank_collapse(module: nn.Module, data: Any) -> RankCollapse:
-    """Measures how different the tokens are after each layer of a sequence network; equation (1).
+    """Measures how different the tokens are after each layer of a sequence network.
 
+    See equation (1) of the module docstring.
     A layer is an outermost part that takes and returns (n, tokens, channels) of one shape, such as a block.
     Args:
         module: any network with such parts; its attention may be your own code.

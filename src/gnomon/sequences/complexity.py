@@ -31,7 +31,9 @@ __all__ = ["ComplexityProfile", "complexity_profile"]
 
 @dataclass(frozen=True, slots=True)
 class ComplexityProfile(Result):
-    """Result: operations and memory for each sequence length, split into constant, linear and quadratic parts (1).
+    """Result: operations and memory for each sequence length, split into constant, linear and quadratic parts.
+
+    See equation (1) of the module docstring.
 
     >>> found = ComplexityProfile((10, 20, 40), (300, 800, 2400), (10, 20, 40), (0.0, 20.0, 1.0), (0.0, 1.0, 0.0))
     >>> found.crossover, round(found.power, 2)
@@ -52,7 +54,10 @@ class ComplexityProfile(Result):
 
     @property
     def crossover(self) -> float:
-        """Returns the length at which quadratic and linear cost are equal; infinite without a quadratic part; (2)."""
+        """Returns the length at which quadratic and linear cost are equal; infinite without a quadratic part.
+
+        See equation (2) of the module docstring.
+        """
         return self.parts[1] / self.parts[2] if self.parts[2] > 0 else float("inf")
 
     @property
@@ -79,7 +84,9 @@ class ComplexityProfile(Result):
 
 @names_call
 def complexity_profile(module: nn.Module, data: Any, *, lengths: Sequence[int] | None = None) -> ComplexityProfile:
-    """Measures how operations and memory of a network grow with the length of its sequences; equations (1) and (2).
+    """Measures how operations and memory of a network grow with the length of its sequences.
+
+    See equations (1) and (2) of the module docstring.
 
     Args:
         module: takes sequences (n, times, ...) of numbers or tokens.
@@ -143,7 +150,7 @@ def _fused_operations(
 
 
 def _parts(lengths: list[int], counts: tuple[float, ...]) -> tuple[float, float, float]:
-    """Fits the constant, linear and quadratic coefficient of (1) by least squares of relative errors."""
+    """Fits operations = c + l T + q T^2 at several lengths T, by least squares of relative errors."""
     t = torch.tensor(lengths, dtype=torch.float64)
     y = torch.tensor(counts, dtype=torch.float64)
     design = torch.stack([torch.ones_like(t), t, t**2], 1)

@@ -31,8 +31,9 @@ MIN_KEPT_SHARE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class GateStatistics(Result):
-    """Result: mean gate values, and the time scales (2) of the units of each layer in increasing order.
+    """Result: mean gate values, and the time scales of the units of each layer in increasing order.
 
+    See equation (2) of the module docstring.
     ``gates`` has the mean of each gate by name for each layer: input, forget and output of an LSTM; reset and update
     of a GRU. ``asked`` is the lag that the task needs, if given.
 
@@ -82,7 +83,9 @@ class GateStatistics(Result):
 
 @names_call
 def gate_statistics(module: nn.Module, data: Any, *, lag: int | None = None) -> GateStatistics:
-    """Measures the gates of every nn.LSTM and nn.GRU on data, and the time scales that follow; equation (2).
+    """Measures the gates of every nn.LSTM and nn.GRU on data, and the time scales that follow.
+
+    See equation (2) of the module docstring.
 
     Args:
         module: a network with at least one nn.LSTM or nn.GRU.
@@ -157,7 +160,7 @@ def _layer(name: str, m: nn.LSTM | nn.GRU, x: Tensor) -> list[tuple[str, dict[st
 
 
 def _run(m: nn.LSTM | nn.GRU, place: str, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-    """Returns all states of one layer in one direction, and its gates (n, times, units); equation (1)."""
+    """Returns all states of one layer in one direction, and its gates (n, times, units)."""
     w, u = getattr(m, f"weight_ih_{place}"), getattr(m, f"weight_hh_{place}")
     bias = [getattr(m, f"bias_{k}_{place}") if m.bias else w.new_zeros(len(w)) for k in ("ih", "hh")]
     h = c = x.new_zeros(len(x), m.hidden_size)

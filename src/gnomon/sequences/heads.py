@@ -27,7 +27,9 @@ NO_EFFECT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class HeadAblation(Result):
-    """Result: the effect of switching off each head, by the name of its attention module; equation (1).
+    """Result: the effect of switching off each head, by the name of its attention module.
+
+    See equation (1) of the module docstring.
 
     >>> HeadAblation({"layer": (0.0, 0.3)}).dead
     (('layer', 0),)

@@ -27,7 +27,9 @@ MIN_SHARE_OF_LARGEST = 0.5
 
 @names_call
 def lag_of_task(x: Any, y: Tensor) -> int | None:
-    """Returns the task's lag in steps, or None if no single position is related to the targets beyond chance; (2).
+    """Returns the task's lag in steps, or None if no single position is related to the targets beyond chance.
+
+    See equation (2) of the module docstring.
 
     Args:
         x: sequences (n, times, features) of real numbers.

@@ -34,7 +34,9 @@ MIN_KEYS = 4
 
 @dataclass(frozen=True, slots=True)
 class LogitScale(Result):
-    """Result: the scale of the logits (1) and the mean largest attention weight of every head.
+    """Result: the scale of the logits and the mean largest attention weight of every head.
+
+    See equation (1) of the module docstring.
 
     >>> LogitScale(("attention",), ((1.0, 0.5),), ((0.4, 0.3),), (8,)).findings
     ()
@@ -75,7 +77,9 @@ class LogitScale(Result):
 
 @names_call
 def logit_scale(module: nn.Module, data: Any) -> LogitScale:
-    """Measures the scale of the logits of every nn.MultiheadAttention in a network on data; equation (1).
+    """Measures the scale of the logits of every nn.MultiheadAttention in a network on data.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: a network with nn.MultiheadAttention, also inside nn.TransformerEncoderLayer.

@@ -34,8 +34,9 @@ RANDOM_DIRECTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Memory(Result):
-    """Result: sensitivity of the last output to the input at each lag (1), and the fitted memory length.
+    """Result: sensitivity of the last output to the input at each lag, and the fitted memory length.
 
+    See equation (1) of the module docstring.
     ``length`` is in steps, infinite if sensitivity does not fall. ``asked`` is the lag that the task needs, if given.
 
     >>> Memory((1.0, 0.7, 0.5), 2 / log(2)).verdict

@@ -39,7 +39,10 @@ class StateSpectrum(Result):
 
     @property
     def scales(self) -> tuple[tuple[float, ...], ...]:
-        """Returns the time scale of each mode in steps, infinite for a mode that does not decay; equation (1)."""
+        """Returns the time scale of each mode in steps, infinite for a mode that does not decay.
+
+        See equation (1) of the module docstring.
+        """
         return tuple(tuple(_scale(abs(complex(*v))) for v in row) for row in self.eigenvalues)
 
     @property
@@ -75,7 +78,9 @@ class StateSpectrum(Result):
 
 @names_call
 def state_spectrum(module: Any) -> StateSpectrum:
-    """Returns the eigenvalues of the recurrent matrices of a network; equation (1).
+    """Returns the eigenvalues of the recurrent matrices of a network.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: a square matrix, or a module with nn.RNN or parts that have ``eigenvalues()`` (linear recurrent units).

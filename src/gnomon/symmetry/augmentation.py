@@ -24,7 +24,9 @@ __all__ = ["LossInvariance", "augmentation_transfer_function", "loss_invariance"
 
 
 def augmentation_transfer_function(reach: float, frequencies: Float[Tensor, " k"]) -> Float[Tensor, " k"]:
-    """Returns the factor by which averaging over shifts from -reach to reach damps each frequency; equation (1).
+    """Returns the factor by which averaging over shifts from -reach to reach damps each frequency.
+
+    See equation (1) of the module docstring.
 
     >>> kept = augmentation_transfer_function(1.0, torch.tensor([0.0, torch.pi / 2, torch.pi]))
     >>> bool((kept - torch.tensor([1.0, 2 / torch.pi, 0.0])).abs().max() < 1e-6)
@@ -53,7 +55,9 @@ def loss_invariance(
     *,
     parameter: str,
 ) -> LossInvariance:
-    """Measures how much a loss and its gradient change under an orthogonal map of one parameter; equation (2).
+    """Measures how much a loss and its gradient change under an orthogonal map of one parameter.
+
+    See equation (2) of the module docstring.
 
     Args:
         module: the network, which stays as it is.
@@ -93,7 +97,9 @@ def loss_invariance(
 
 @names_call
 def weight_symmetry(weight: Tensor, move: Callable[[Tensor], Tensor]) -> Float[Tensor, " filters"]:
-    """Returns how much each filter changes under a transformation, 0 for a symmetric filter; equation (3).
+    """Returns how much each filter changes under a transformation, 0 for a symmetric filter.
+
+    See equation (3) of the module docstring.
 
     Args:
         weight: filters along the first axis, such as the weight of a Linear or Conv2d layer.

@@ -47,7 +47,9 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class LayerError(Record):
-    """Invariance error (1) and equivariance error (2) of one layer, with intervals; None if it does not apply.
+    """Invariance error and equivariance error of one layer, with intervals; None if it does not apply.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> LayerError("conv", 0.9, Interval(0.8, 1.0), 1e-7, Interval(0.0, 1e-6)).follows
     True
@@ -112,8 +114,9 @@ class Equivariance(Result):
 
 @names_call
 def equivariance(module: nn.Module, data: Any, action: GroupAction) -> Equivariance:
-    """Measures the invariance and equivariance errors of all layers under a group of transformations; (1) and (2).
+    """Measures the invariance and equivariance errors of all layers under a group of transformations.
 
+    See equations (1) and (2) of the module docstring.
     Hypotheses: as stated for the module; a move that changes the shape of inputs is refused.
     Reference: [cohen2016group].
     Cost: a forward pass for each move, and one more; the features of all layers are kept meanwhile.

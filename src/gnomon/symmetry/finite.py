@@ -43,7 +43,9 @@ MAX_GROUP_ORDER = 400
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FiniteGroup:
-    """A finite group with its multiplication table (1); element 0 is the identity. ``labels`` name the elements.
+    """A finite group with its multiplication table; element 0 is the identity. ``labels`` name the elements.
+
+    See equation (1) of the module docstring.
 
     >>> group = cyclic_group(3)
     >>> group.table.tolist(), group.inverse.tolist(), group.commutative
@@ -159,8 +161,9 @@ def product_group(first: FiniteGroup, second: FiniteGroup) -> FiniteGroup:
 
 
 def convolve(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
-    """Returns the convolution (1) of two functions on a group, which commutes with left translations of the first.
+    """Returns the convolution of two functions on a group, which commutes with left translations of the first.
 
+    See equation (1) of the module docstring.
     Hypotheses: a value for each element, on the last axis.
     Reference: [diaconis1988group].
     Cost: |G|^2.
@@ -214,8 +217,9 @@ def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d
 
 
 def fourier(f: Tensor, representations: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Returns the Fourier transform of a function on a group: one matrix per representation; equation (2).
+    """Returns the Fourier transform of a function on a group: one matrix per representation.
 
+    See equation (2) of the module docstring.
     Hypotheses: representations of the group, as `irreps` gives them.
     Reference: [diaconis1988group].
     Cost: |G|^2.
@@ -228,8 +232,9 @@ def fourier(f: Tensor, representations: tuple[Tensor, ...]) -> tuple[Tensor, ...
 
 
 def inverse_fourier(parts: tuple[Tensor, ...], representations: tuple[Tensor, ...]) -> Tensor:
-    """Returns the (complex) function on the group with the given Fourier transform; equation (2).
+    """Returns the (complex) function on the group with the given Fourier transform.
 
+    See equation (2) of the module docstring.
     Hypotheses: all irreducible representations, in the order of the matrices.
     Reference: [diaconis1988group].
     Cost: |G|^2.

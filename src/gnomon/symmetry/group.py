@@ -47,7 +47,7 @@ class Group(Record):
         return 4 % self.rotations == 0
 
     def product(self, g: int, h: int) -> int:
-        """Returns the index of the product g h (first h, then g); equation (1)."""
+        """Returns the index of the product g h (first h, then g)."""
         n = self.rotations
         flip_g, turn_g = divmod(g, n)
         flip_h, turn_h = divmod(h, n)

@@ -24,8 +24,9 @@ __all__ = ["random_orthogonal"]
 
 @names_call
 def random_orthogonal(n: int, count: int, *, special: bool = False, seed: int = 0) -> Float[Tensor, "m n n"]:
-    """Draws orthogonal matrices (count, n, n) uniformly from O(n), or from the rotations SO(n); equation (1).
+    """Draws orthogonal matrices (count, n, n) uniformly from O(n), or from the rotations SO(n).
 
+    See equation (1) of the module docstring.
     Hypotheses: none.
     Reference: [mezzadri2007generate].
     Cost: a QR decomposition for each.

@@ -75,8 +75,9 @@ class Invariance(Result):
 
 @names_call
 def invariance(module: nn.Module, data: Any) -> Invariance:
-    """Measures how much a network's outputs change if all images are shifted by one pixel or mirrored; equation (1).
+    """Measures how much a network's outputs change if all images are shifted by one pixel or mirrored.
 
+    See equation (1) of the module docstring.
     The decision is the class of the largest output, or the sign of a single one; its share has a 95 % interval.
 
     Hypotheses: images as (n, channels, height, width).

@@ -29,7 +29,7 @@ __all__ = ["CanonicalPose", "OrbitAverage"]
 
 
 class OrbitAverage(nn.Module):
-    """Averages a network's outputs over all transformations of its input and the identity; equation (1)."""
+    """Averages a network's outputs over all transformations of its input and the identity."""
 
     @names_call
     def __init__(self, module: nn.Module, action: GroupAction) -> None:
@@ -44,8 +44,9 @@ class OrbitAverage(nn.Module):
 
 
 class CanonicalPose(nn.Module):
-    """Passes each input to the network in the pose that has the largest score; equation (2).
+    """Passes each input to the network in the pose that has the largest score.
 
+    See equation (2) of the module docstring.
     The score is a function from inputs (n, ...) to (n,); by default the product with fixed random numbers.
 
     >>> from gnomon.symmetry.action import quarter_turns

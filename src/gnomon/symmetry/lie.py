@@ -36,8 +36,9 @@ __all__ = ["lie_derivative", "lie_derivatives"]
 
 @names_call
 def lie_derivative(module: nn.Module, data: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[float, Interval]:
-    """Returns the relative rate at which the output changes when the transformation begins, with a 95 % interval; (1).
+    """Returns the relative rate at which the output changes when the transformation begins, with a 95 % interval.
 
+    See equation (1) of the module docstring.
     Hypotheses: an action with a flow; a module that also runs in float64.
     Reference: [gruver2023lie].
     Cost: three forward passes in float64.
@@ -54,8 +55,9 @@ def lie_derivative(module: nn.Module, data: Any, action: GroupAction, *, step: f
 
 
 def lie_derivatives(module: nn.Module, x: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[LayerError, ...]:
-    """Returns both Lie derivatives of every layer in the order of calls, the output last; equations (1) and (2).
+    """Returns both Lie derivatives of every layer in the order of calls, the output last.
 
+    See equations (1) and (2) of the module docstring.
     (2) is given for layers whose features are images of the size of the inputs, for flows of images.
 
     Hypotheses: as stated for the module.

@@ -38,7 +38,9 @@ __all__ = [
 
 @names_call
 def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Float[Tensor, "b o i"]:
-    """Returns an orthonormal basis of all matrices that commute with a group, given matrices of its generators; (1).
+    """Returns an orthonormal basis of all matrices that commute with a group, given matrices of its generators.
+
+    See equation (1) of the module docstring.
 
     Args:
         rho_in: for each generator the matrix (d_in, d_in) by which it moves inputs.
@@ -103,8 +105,9 @@ class NearestEquivariant(Result):
 def nearest_equivariant(
     weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]
 ) -> NearestEquivariant:
-    """Returns the equivariant matrix nearest to a weight, and its distance; equation (2).
+    """Returns the equivariant matrix nearest to a weight, and its distance.
 
+    See equation (2) of the module docstring.
     Hypotheses: as stated for the module.
     Reference: [kondor2018generalization].
     Cost: the same as `equivariant_basis`.
@@ -121,7 +124,7 @@ def nearest_equivariant(
 
 @names_call
 def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> NearestEquivariant:
-    """Returns the circular convolution nearest to a dense layer, and its distance; equation (2) in closed form.
+    """Returns the circular convolution nearest to a dense layer, and its distance, in closed form.
 
     ``shape`` is the shape of the grid, such as (28, 28), if it is not a line; the first column is its kernel.
 
@@ -150,8 +153,9 @@ def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | N
 
 @names_call
 def nearest_permutation_equivariant(weight: Float[Tensor, "o i"]) -> tuple[float, float, float]:
-    """Returns lambda, gamma and the relative distance of the matrix lambda I + gamma 1 1^T nearest to a weight; (2).
+    """Returns lambda, gamma and the relative distance of the matrix lambda I + gamma 1 1^T nearest to a weight.
 
+    See equation (2) of the module docstring.
     Hypotheses: a square weight on a set of n things.
     Reference: [zaheer2017deep], Lemma 3.
     Cost: one pass.

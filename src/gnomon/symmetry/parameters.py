@@ -38,8 +38,9 @@ NEUTRAL = (nn.ReLU, nn.Identity, nn.Flatten, nn.Dropout, nn.LeakyReLU, nn.Tanh, 
 
 @names_call
 def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) -> nn.Sequential:
-    """Returns a copy with permuted hidden units in one layer, which computes the same function; equation (1).
+    """Returns a copy with permuted hidden units in one layer, which computes the same function.
 
+    See equation (1) of the module docstring.
     Hypotheses: a ``nn.Sequential`` of Linear layers and elementwise activations.
     Reference: [hecht1990algebraic].
     Cost: a copy.
@@ -60,8 +61,9 @@ def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 
 
 @names_call
 def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0) -> nn.Sequential:
-    """Returns a copy with rescaled hidden units in one layer, which computes the same function; equation (2).
+    """Returns a copy with rescaled hidden units in one layer, which computes the same function.
 
+    See equation (2) of the module docstring.
     Hypotheses: ReLU after the layer; factors above 0.
     Reference: [kunin2021neural].
     Cost: a copy.
@@ -85,8 +87,9 @@ def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: in
 
 @names_call
 def unit_balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
-    """Returns each hidden unit's squared incoming minus outgoing weights, which gradient flow conserves; equation (3).
+    """Returns each hidden unit's squared incoming minus outgoing weights, which gradient flow conserves.
 
+    See equation (3) of the module docstring.
     Hypotheses: gradient flow without decay, ReLU or linear activations.
     Reference: [kunin2021neural].
     Cost: one pass over two weights.
@@ -106,8 +109,9 @@ def unit_balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
 
 @names_call
 def gradient_along_orbit(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
-    """Returns the largest cosine, over hidden units, between the gradient and the direction of rescaling; equation (4).
+    """Returns the largest cosine, over hidden units, between the gradient and the direction of rescaling.
 
+    See equation (4) of the module docstring.
     Zero for a network with the symmetry: gradients have no part along the orbit.
 
     Args:
@@ -159,8 +163,9 @@ class MatchedNetwork(Result):
 
 @names_call
 def match_units(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, seed: int = 0) -> MatchedNetwork:
-    """Permutes the hidden units of a network so that its weights are close to another network's; equation (1).
+    """Permutes the hidden units of a network so that its weights are close to another network's.
 
+    See equation (1) of the module docstring.
     Each layer's best order, the others fixed, is an assignment problem, solved exactly; layers are visited in turn
     until nothing changes. The result is the best of one descent, not of all orders.
 

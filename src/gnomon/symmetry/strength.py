@@ -34,7 +34,7 @@ __all__ = ["StrengthCurve", "accuracy_by_strength", "commutator_norm"]
 
 @dataclass(frozen=True, slots=True)
 class StrengthCurve(Result):
-    """Result: the accuracy at each strength of an input transformation, with 95 % intervals; equation (1)."""
+    """Result: the accuracy at each strength of an input transformation, with 95 % intervals."""
 
     strengths: tuple[float, ...]
     accuracy: tuple[float, ...]
@@ -65,8 +65,9 @@ class StrengthCurve(Result):
 def accuracy_by_strength(
     module: nn.Module, data: Any, flow: Callable[[Tensor, float], Tensor], strengths: Sequence[float]
 ) -> StrengthCurve:
-    """Measures a classifier's accuracy on inputs transformed by flow(x, t), for some strengths t; equation (1).
+    """Measures a classifier's accuracy on inputs transformed by flow(x, t), for some strengths t.
 
+    See equation (1) of the module docstring.
     Hypotheses: integer classes; a flow that keeps the shape of inputs.
     Reference: [azulay2019deep].
     Cost: a forward pass for each strength.
@@ -102,8 +103,9 @@ def commutator_norm(
     steps: int = 50,
     seed: int = 0,
 ) -> float:
-    """Returns the operator norm of W L - L W for a linear layer W and an operator L; 0 if they commute; equation (2).
+    """Returns the operator norm of W L - L W for a linear layer W and an operator L; 0 if they commute.
 
+    See equation (2) of the module docstring.
     ``shape`` is the shape of one input, without the axis of examples; offsets of the layer do not count.
 
     Hypotheses: as stated for the module; L acts on outputs as on inputs.

@@ -31,7 +31,7 @@ __all__ = ["EffectiveParameters", "KernelNorm", "effective_parameters", "kernel_
 
 @dataclass(frozen=True, slots=True)
 class KernelNorm(Result):
-    """The squared norm (1) summed over outputs, the number of examples, and the share of y that the kernel cannot
+    """The squared norm summed over outputs, the number of examples, and the share of y that the kernel cannot
     represent.
     """
 
@@ -75,8 +75,9 @@ class EffectiveParameters(Result):
 
 @names_call
 def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
-    """Returns the squared norm of the smoothest function of a kernel that has the values y at its points; equation (1).
+    """Returns the squared norm of the smoothest function of a kernel that has the values y at its points.
 
+    See equation (1) of the module docstring.
     Directions of eigenvalues below rounding are not inverted: the part of y along them is reported as ``outside``.
     Hypotheses: a symmetric positive semi-definite kernel. Reference: [arora2019fine].
     Cost: O(n^3), in float64.
@@ -97,7 +98,9 @@ def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
 
 @names_call
 def effective_parameters(module: nn.Module, data: Any, *, ridge: float) -> EffectiveParameters:
-    """Returns the degrees of freedom of a ridge regression on the tangent features of a network; equation (2).
+    """Returns the degrees of freedom of a ridge regression on the tangent features of a network.
+
+    See equation (2) of the module docstring.
 
     Args:
         module: a network; its mean tangent kernel over outputs is taken.

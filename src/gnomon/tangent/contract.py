@@ -59,7 +59,7 @@ def contract(
 
 
 def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, bias: bool, workspace: int) -> Tensor:
-    """Computes equation (1) for a few examples at a time, so that the table of position pairs fits into the workspace.
+    """Computes a layer's kernel from pairs of positions, for a few examples at a time to fit into the workspace.
 
     If both sides are the same, only the lower triangle is guaranteed to be filled.
 
@@ -85,7 +85,7 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
 
 
 def pairs_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
-    """Returns the number of multiply-adds that equation (1) takes.
+    """Returns the number of multiply-adds that pairs of positions take.
 
     >>> a, g = [torch.zeros(10, 1, 1, 5)], [[torch.zeros(10, 1, 1, 7)]]
     >>> pairs_cost(a, a, g, "trace") - MULTIPLY_ADDS_PER_PASS * 100
@@ -98,8 +98,8 @@ def pairs_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
 
 
 def lookups(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, workspace: int) -> Tensor:
-    """Computes equation (2), by comparing indices or by first summing the gradients of each index, whichever is
-    cheaper.
+    """Computes an embedding's kernel by comparing indices or by first summing the gradients of each index, the cheaper
+    one.
 
     >>> v, g = torch.tensor([[0, 1], [1, 1]]), [torch.ones(2, 2, 1)]
     >>> lookups(v, v, g, g, "trace", 2**20)

@@ -27,8 +27,9 @@ Parameters = dict[str, Tensor]
 
 
 def directional_derivative(f: Callable[[Parameters], Tensor], direction: Parameters) -> Callable[[Parameters], Tensor]:
-    """Returns the derivative of f along a direction, as a function of the parameters; equation (1).
+    """Returns the derivative of f along a direction, as a function of the parameters.
 
+    See equation (1) of the module docstring.
     Hypotheses: f is differentiable twice by autograd at the parameters.
     Cost: a forward pass and two backward passes per call.
 

@@ -57,7 +57,7 @@ class KernelDrift(Result):
 
 @dataclass(frozen=True, slots=True)
 class UnitChanges(Result):
-    """For each layer, the share of preactivations whose sign changed (2), and their relative shift (3)."""
+    """For each layer, the share of preactivations whose sign changed, and their relative shift."""
 
     flips: dict[str, float]
     shifts: dict[str, float]
@@ -93,8 +93,9 @@ def hidden_layers(module: nn.Module) -> list[str]:
 
 @names_call
 def kernel_drift(checkpoints: Sequence[nn.Module], data: Any) -> KernelDrift:
-    """Returns the change of the tangent kernel over checkpoints of a run, the first being its start; equation (1).
+    """Returns the change of the tangent kernel over checkpoints of a run, the first being its start.
 
+    See equation (1) of the module docstring.
     Hypotheses: one architecture, in eval mode. Reference: [fort2020deep].
     Cost: an empirical kernel for each checkpoint; three of them are held.
 
@@ -120,8 +121,9 @@ def kernel_drift(checkpoints: Sequence[nn.Module], data: Any) -> KernelDrift:
 
 @names_call
 def unit_changes(before: nn.Module, after: nn.Module, data: Any) -> UnitChanges:
-    """Measures how many units of each layer changed their sign, and how far preactivations moved; (2), (3).
+    """Measures how many units of each layer changed their sign, and how far preactivations moved.
 
+    See equations (2), (3) of the module docstring.
     Layers are the linear and convolutional ones except the last, whose outputs are preactivations of units.
     Hypotheses: one architecture. Reference: [chizat2019lazy], section 3.
     Cost: a forward pass of both, and the outputs of the layers in memory.

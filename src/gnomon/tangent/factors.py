@@ -27,7 +27,7 @@ from gnomon.tangent.layout import ExampleLayout
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The gradient (1) of a weight matrix as activations and gradients of shape (n, groups, positions, features)."""
+    """The gradient of a weight matrix as activations and gradients of shape (n, groups, positions, features)."""
 
     saved: Tensor
     inputs: Callable[[ExampleLayout], Tensor]
@@ -50,7 +50,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """The gradient (2) of a vector parameter such as a bias; ``gain`` is its multiplier, or None for 1."""
+    """The gradient of a vector parameter such as a bias; ``gain`` is its multiplier, or None for 1."""
 
     saved: Tensor | None
     axes: tuple[int, ...]
@@ -74,7 +74,7 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The gradient (3) of an embedding table with ``rows`` rows; padding entries have no gradient."""
+    """The gradient of an embedding table with ``rows`` rows; padding entries have no gradient."""
 
     saved: Tensor
     padding: int

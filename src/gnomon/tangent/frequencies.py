@@ -36,7 +36,7 @@ Path = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class KernelFrequencies(Result):
-    """The rate (1) at which each frequency is learned, according to the tangent kernel."""
+    """The rate at which each frequency is learned, according to the tangent kernel."""
 
     frequencies: tuple[int, ...]
     rates: tuple[float, ...]
@@ -58,7 +58,7 @@ class KernelFrequencies(Result):
 
 @dataclass(frozen=True, slots=True)
 class FrequencyCurve(Result):
-    """The amplitude (2) of each frequency in the outputs, with one row for each recorded step."""
+    """The amplitude of each frequency in the outputs, with one row for each recorded step."""
 
     frequencies: tuple[int, ...]
     steps: tuple[int, ...]
@@ -109,7 +109,9 @@ def circular_path(inputs: int) -> Path:
 def kernel_frequencies(
     module: nn.Module, path: Path, *, frequencies: Sequence[int] = (1, 2, 4, 8), points: int = 64
 ) -> KernelFrequencies:
-    """Computes from the tangent kernel how fast each frequency along a closed path is learned; equation (1).
+    """Computes from the tangent kernel how fast each frequency along a closed path is learned.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: a network with one output, or whose mean kernel over outputs is meant.
@@ -147,7 +149,9 @@ def frequency_curve(
     optimizer: OptimizerChoice | None = None,
     seed: int = 0,
 ) -> FrequencyCurve:
-    """Trains a copy of a network on a sum of waves along a path, and records when each is learned; equation (2).
+    """Trains a copy of a network on a sum of waves along a path, and records when each is learned.
+
+    See equation (2) of the module docstring.
 
     Args:
         module: a network with one output; it is left as it was.

@@ -76,7 +76,9 @@ def tangent_gap(
     ridge: float = RELATIVE_RIDGE,
     seed: int = 0,
 ) -> TangentGap:
-    """Trains a copy of a network and compares it on test examples with kernel regression by its tangent kernel; (1).
+    """Trains a copy of a network and compares it on test examples with kernel regression by its tangent kernel.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: the network at its start; it is left as it was.

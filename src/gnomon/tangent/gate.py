@@ -66,7 +66,7 @@ def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
 
 
 def readout(edge: GradientEdge, below: GradientEdge) -> Tensor:
-    """Returns the gradient of each pooled value with respect to the convolution's result, H of equation (1)."""
+    """Returns the gradient of each pooled value with respect to the convolution's result."""
     pooled = edge.node._input_metadata[edge.output_nr]
     ones = torch.ones(tuple(pooled.shape), dtype=pooled.dtype, device=pooled.device)
     (gradient,) = torch.autograd.grad([edge], [below], [ones], retain_graph=True)

@@ -95,8 +95,9 @@ def kappa(
     iterations: int = 100,
     seed: int = 0,
 ) -> Kappa:
-    """Computes kappa, which predicts lazy training, at the current parameters and output scale alpha; (3) and (4).
+    """Computes kappa, which predicts lazy training, at the current parameters and output scale alpha.
 
+    See equations (3) and (4) of the module docstring.
     ``data`` are a pair, a ``Dataset``, a ``DataLoader`` or other batches with targets; they are held in memory.
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones have the shape of the outputs.
 

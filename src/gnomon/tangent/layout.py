@@ -60,8 +60,9 @@ class ExampleLayout:
 
 
 def candidates(g: Tensor, scaled: Tensor, n: int) -> list[ExampleLayout]:
-    """Returns the layouts for which scaling an example's outputs scales its gradient entries (1), most common first.
+    """Returns the layouts for which scaling an example's outputs scales its gradient entries, most common first.
 
+    See equation (1) of the module docstring.
     Cost: one comparison per divisor of each axis.
     """
     scales = torch.tensor(SCALES[:n]).to(g)
@@ -69,7 +70,9 @@ def candidates(g: Tensor, scaled: Tensor, n: int) -> list[ExampleLayout]:
 
 
 def scaled_with(layout: ExampleLayout, g: Tensor, scaled: Tensor, scales: Tensor) -> bool:
-    """Whether, under a layout, the gradient entries of each example scale with its output; equation (1).
+    """Whether, under a layout, the gradient entries of each example scale with its output.
+
+    See equation (1) of the module docstring.
 
     >>> g = torch.ones(2, 3)
     >>> scaled_with(ExampleLayout(0, 1, 1), g, g * torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0]))
@@ -81,7 +84,9 @@ def scaled_with(layout: ExampleLayout, g: Tensor, scaled: Tensor, scales: Tensor
 
 
 def permuted_with(layout: ExampleLayout, a: Tensor, permuted: Tensor, n: int) -> bool:
-    """Whether, under a layout, permuting the examples permutes the activations in the same way; equation (2).
+    """Whether, under a layout, permuting the examples permutes the activations in the same way.
+
+    See equation (2) of the module docstring.
 
     >>> a = torch.tensor([[1.0], [2.0], [3.0]])
     >>> permuted_with(ExampleLayout(0, 1, 1), a, a[[1, 2, 0]], 3)

@@ -40,7 +40,7 @@ MAX_LAZY_CHANGE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Laziness(Result):
-    """Relative changes of parameters, kernel, outputs and activations between two checkpoints, equations (1) to (4)."""
+    """Relative changes of parameters, kernel, outputs and activations between two checkpoints."""
 
     parameters: float
     kernel: float

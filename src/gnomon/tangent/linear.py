@@ -30,8 +30,9 @@ __all__ = ["linearize", "scale_output", "taylor_model"]
 
 
 class Taylor(nn.Module):
-    """The Taylor expansion (1) of a module in its parameters, as a module.
+    """The Taylor expansion of a module in its parameters, as a module.
 
+    See equation (1) of the module docstring.
     Floating inputs are taken in any dtype; buffers of the module stay what they are.
     """
 
@@ -61,7 +62,7 @@ class Taylor(nn.Module):
 
 
 class Rescaled(nn.Module):
-    """A module with centered, rescaled output (3); ``origin`` is a frozen copy of the module."""
+    """A module with centered, rescaled output; ``origin`` is a frozen copy of the module."""
 
     def __init__(self, module: nn.Module, alpha: float):
         super().__init__()
@@ -103,9 +104,9 @@ def linearize(module: nn.Module) -> Taylor:
 
 @names_call
 def taylor_model(module: nn.Module, order: int = 2) -> Taylor:
-    """Returns the Taylor expansion of a module in its parameters around their current values, as a module; equation
-    (1).
+    """Returns the Taylor expansion of a module in its parameters around their current values, as a module.
 
+    See equation (1) of the module docstring.
     Hypotheses: the module has one derivative more; relu and other piecewise linear functions have no
     curvature of their own.
     Reference: [bai2020beyond].
@@ -130,8 +131,9 @@ def taylor_model(module: nn.Module, order: int = 2) -> Taylor:
 
 @names_call
 def scale_output(module: nn.Module, alpha: float) -> Rescaled:
-    """Returns a module whose output is the change of the output since the start, times alpha; equation (3).
+    """Returns a module whose output is the change of the output since the start, times alpha.
 
+    See equation (3) of the module docstring.
     Trained on the loss divided by alpha^2, a large alpha keeps w near w0 and training lazy; a small one does not.
 
     Hypotheses: the module is deterministic.

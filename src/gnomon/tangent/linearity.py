@@ -41,7 +41,7 @@ MAX_RELATIVE_ERROR = 0.1
 
 @dataclass(frozen=True, slots=True)
 class LinearizationError(Result):
-    """The error (1) of the linearized network at each checkpoint, and the change of the outputs since the start."""
+    """The error of the linearized network at each checkpoint, and the change of the outputs since the start."""
 
     errors: tuple[float, ...]
     moved: tuple[float, ...]
@@ -63,7 +63,7 @@ class LinearizationError(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepLinearity(Result):
-    """Predicted and observed changes of the outputs in one gradient step (2), and their relative distance."""
+    """Predicted and observed changes of the outputs in one gradient step, and their relative distance."""
 
     predicted: Float[Tensor, "n k"]
     observed: Float[Tensor, "n k"]
@@ -87,7 +87,9 @@ class StepLinearity(Result):
 
 @names_call
 def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any) -> LinearizationError:
-    """Returns the relative error of the network linearized at its start, at checkpoints of a run; equation (1).
+    """Returns the relative error of the network linearized at its start, at checkpoints of a run.
+
+    See equation (1) of the module docstring.
 
     Args:
         start: the network at which the linearization is made.
@@ -119,7 +121,9 @@ def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], data
 
 @names_call
 def step_linearity(module: nn.Module, data: Any, *, lr: float, loss: Loss | None = None) -> StepLinearity:
-    """Compares the change of the outputs in one full-batch gradient step with its first-order prediction; equation (2).
+    """Compares the change of the outputs in one full-batch gradient step with its first-order prediction.
+
+    See equation (2) of the module docstring.
 
     Args:
         module: read in eval mode and left as it was; a copy takes the step.

@@ -60,14 +60,17 @@ class TangentOperator(AbstractOperator):
         return self._outputs.detach().new_empty(0)
 
     def pull(self, u: Float[Tensor, " nk"]) -> Float[Tensor, " p"]:
-        """Returns J^T u for a vector u of outputs; equation (1)."""
+        """Returns J^T u for a vector u of outputs."""
         grads = torch.autograd.grad(self._outputs, self._leaves, u, retain_graph=True, allow_unused=True)  # (1)
         return torch.cat([
             (torch.zeros_like(w) if g is None else g).flatten() for g, w in zip(grads, self._leaves, strict=True)
         ])  # fmt: skip
 
     def push(self, v: Float[Tensor, " p"]) -> Float[Tensor, " nk"]:
-        """Returns J v for a vector v of parameters; equation (2)."""
+        """Returns J v for a vector v of parameters.
+
+        See equation (2) of the module docstring.
+        """
         parts = v.split([w.numel() for w in self._leaves])
         pairs = [(g, p.reshape(g.shape)) for g, p in zip(self._back, parts, strict=True) if g.requires_grad]
         (product,) = torch.autograd.grad([g for g, _ in pairs], self._dummy, [p for _, p in pairs], retain_graph=True)

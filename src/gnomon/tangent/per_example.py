@@ -14,7 +14,7 @@ from gnomon.tangent.sums import SLICE_BYTES, Pieces, outer
 def per_example(
     a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pieces], mode: str, bias: bool, workspace: int
 ) -> Tensor:
-    """Computes equation (1) for a few units at a time, so that per-example gradients stay in the cache.
+    """Computes a layer's kernel from per-example gradients, for a few units at a time so that they stay in the cache.
 
     >>> a, g = [torch.full((2, 1, 1, 1), 3.0)], [[torch.ones(2, 1, 1, 1)]]
     >>> per_example(a, a, g, g, "trace", True, 2**20)
@@ -44,7 +44,7 @@ def per_example(
 
 
 def per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
-    """Returns the number of multiply-adds that equation (1) takes.
+    """Returns the number of multiply-adds that per-example gradients take.
 
     >>> a, g = [torch.zeros(10, 1, 3, 5)], [[torch.zeros(10, 1, 3, 7)]]
     >>> per_example_cost(a, a, g, "trace")

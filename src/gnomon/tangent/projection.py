@@ -24,7 +24,9 @@ __all__ = ["random_combination", "combine_outputs_like"]
 
 
 def random_combination(module: nn.Module, outputs: int, *, seed: int) -> nn.Module:
-    """Returns a module whose single output is a random combination of the module's outputs; equation (1).
+    """Returns a module whose single output is a random combination of the module's outputs.
+
+    See equation (1) of the module docstring.
 
     >>> random_combination(nn.Linear(2, 4), 4, seed=0)(torch.eye(2)).shape
     torch.Size([2, 1])
@@ -46,7 +48,7 @@ def combine_outputs_like(like: nn.Module, module: nn.Module) -> nn.Module:
 
 
 class _Combined(nn.Module):
-    """A module with one output: a random combination of another module's outputs, equation (1)."""
+    """A module with one output: a random combination of another module's outputs."""
 
     signs: Tensor
 

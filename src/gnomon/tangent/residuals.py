@@ -89,8 +89,9 @@ class ConvergenceRate(Result):
 
 @names_call
 def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any) -> ResidualModes:
-    """Returns the squared error along each eigenvector of the initial tangent kernel, at checkpoints; equation (1).
+    """Returns the squared error along each eigenvector of the initial tangent kernel, at checkpoints.
 
+    See equation (1) of the module docstring.
     Classes are one-hot rows; for several outputs the kernel is their mean one and energies are sums over outputs.
     Hypotheses: one architecture. Reference: [arora2019fine].
     Cost: one empirical kernel, its eigenvectors O(n^3), a forward pass for each checkpoint.
@@ -115,9 +116,9 @@ def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any
 
 @names_call
 def convergence_rate(module: nn.Module, data: Any, *, lr: float = 1.0) -> ConvergenceRate:
-    """Predicts from the current kernel how fast gradient descent on the squared loss learns these examples; equation
-    (2).
+    """Predicts from the current kernel how fast gradient descent on the squared loss learns these examples.
 
+    See equation (2) of the module docstring.
     Hypotheses: a kernel that does not move; the loss is half the mean square. Reference: [arora2019fine].
     Cost: one empirical kernel and its eigenvalues.
 

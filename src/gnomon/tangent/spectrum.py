@@ -76,9 +76,9 @@ class KernelSpectrum(Result):
 
 @names_call
 def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
-    """Returns the eigenvalues and eigenvectors of a symmetric kernel and, for labels y, their energy along each;
-    equation (1).
+    """Returns the eigenvalues and eigenvectors of a symmetric kernel and, for labels y, their energy along each.
 
+    See equation (1) of the module docstring.
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
 
     Hypotheses: symmetric. Degenerate eigenvalues have no preferred vectors: their energies are only sums.

@@ -20,7 +20,7 @@ __all__ = ["Ablation", "ablation"]
 
 @dataclass(frozen=True, slots=True)
 class Ablation(Result):
-    """The mean score of the full recipe, the effect (1) of each ingredient, and half the width of its interval."""
+    """The mean score of the full recipe, the effect of each ingredient, and half the width of its interval."""
 
     score: float
     effects: dict[str, float]
@@ -57,7 +57,9 @@ def ablation(
     seeds: Sequence[int] = (0, 1, 2),
     confidence: float = 0.95,
 ) -> Ablation:
-    """Scores a recipe with all ingredients and with each one removed, over several seeds; equation (1).
+    """Scores a recipe with all ingredients and with each one removed, over several seeds.
+
+    See equation (1) of the module docstring.
 
     Args:
         score: a function of (which ingredients are in, seed) that trains and returns a score, larger is better.

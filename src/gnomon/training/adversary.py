@@ -26,7 +26,9 @@ __all__ = ["Adversary"]
 
 @dataclass(frozen=True, slots=True)
 class Adversary(Record):
-    """An option of `gnomon.train` that turns on adversarial training: how far and how inputs are moved, equation (1).
+    """An option of `gnomon.train` that turns on adversarial training: how far and how inputs are moved.
+
+    See equation (1) of the module docstring.
 
     Args:
         eps: the largest distance.
@@ -64,7 +66,7 @@ class Adversary(Record):
             raise out_of_range("bounds", "(low, high) with low below high", self.bounds)
 
     def moved_inputs(self, model: nn.Module, objective: Objective, x: Inputs, y: Tensor, at: int) -> Inputs:
-        """Returns the inputs of training step number ``at``, moved by (2).
+        """Returns the inputs of training step number ``at``, moved by the adversary.
 
         >>> net = nn.Linear(1, 1, bias=False)
         >>> _ = nn.init.ones_(net.weight)

@@ -51,8 +51,7 @@ MAX_OUTPUTS = 2**26
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective(Record):
-    """The mean loss (1) of any module on a data source: a loss, the source, and how targets are converted for the
-    loss."""
+    """The mean loss of any module on a data source: a loss, the source, and how targets are converted for the loss."""
 
     data: AbstractSource
     loss: Loss

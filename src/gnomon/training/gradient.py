@@ -58,9 +58,9 @@ def trainable_parameters(module: nn.Module) -> list[nn.Parameter]:
 def loss_gradient(
     module: nn.Module, objective: Objective, *, size: int = EXAMPLES_PER_PASS
 ) -> tuple[float, Float[Tensor, " p"]]:
-    """Returns the mean loss and its gradient (1) in the trainable parameters, in float64 and in the module's current
-    mode.
+    """Returns the mean loss and its gradient in the trainable parameters, in float64 and in the module's current mode.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module.
     Reference: [robbins1951stochastic].
     Cost: one forward and one backward pass over the examples.

@@ -53,7 +53,8 @@ def train(
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> Run:
-    """Trains a copy of a module on data by steps (1), and returns measurements of the run with the trained copy.
+    """Trains a copy of a module by gradient steps on batches of data; returns measurements of the run with the trained
+    copy.
 
         L = (1 / n) sum_i l(f(x_i), y_i),    time = lr x number of steps                                   (1)
 

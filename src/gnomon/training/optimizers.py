@@ -65,7 +65,7 @@ class AbstractOptimizer(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SGD(AbstractOptimizer):
-    """Gradient descent on all examples or on batches, with heavy-ball momentum: equation (1).
+    """Gradient descent on all examples or on batches, with heavy-ball momentum.
 
     >>> SGD(0.1, momentum=0.9)
     SGD(lr=0.1, momentum=0.9, decay=0.0)
@@ -98,7 +98,9 @@ class SGD(AbstractOptimizer):
 
 @dataclass(frozen=True, slots=True)
 class Adam(AbstractOptimizer):
-    """Adam: steps scaled by running moments of the gradient, equation (2).
+    """Adam: steps scaled by running moments of the gradient.
+
+    See equation (2) of the module docstring.
 
     >>> Adam(1e-3).name
     'Adam'

@@ -28,7 +28,7 @@ __all__ = ["Patience", "effective_lr", "half_loss_time", "stop_by_patience"]
 
 @dataclass(frozen=True, slots=True)
 class Patience(Result):
-    """Result: the record at which early stopping (2) ends training, the best record, and all test losses."""
+    """Result: the record at which early stopping ends training, the best record, and all test losses."""
 
     stop: int
     best: int
@@ -64,8 +64,9 @@ class Patience(Result):
 
 @names_call
 def half_loss_time(run: Run) -> float:
-    """Returns the time (learning rate times steps) until the training loss is half its start; equation (1).
+    """Returns the time (learning rate times steps) until the training loss is half its start.
 
+    See equation (1) of the module docstring.
     Between two records the time is interpolated linearly; infinite if the loss never halves.
     Hypotheses: see the module. Reference: [geiger2020disentangling].
 
@@ -88,8 +89,9 @@ def half_loss_time(run: Run) -> float:
 
 @names_call
 def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> Patience:
-    """Returns the record at which early stopping would end training, from the test losses of a run or given losses;
-    (2).
+    """Returns the record at which early stopping would end training, from the test losses of a run or given losses.
+
+    See equation (2) of the module docstring.
 
     Args:
         run: of `gnomon.train` with test examples, or the losses themselves.
@@ -118,7 +120,9 @@ def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> Patience:
 
 @names_call
 def effective_lr(optimizer: OptimizerChoice) -> float:
-    """Returns how far a constant gradient of size one moves the parameters per step in the long run; equation (3).
+    """Returns how far a constant gradient of size one moves the parameters per step in the long run.
+
+    See equation (3) of the module docstring.
 
     Args:
         optimizer: of `gnomon.training` or torch.optim: SGD with or without momentum.

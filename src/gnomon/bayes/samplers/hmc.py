@@ -98,8 +98,9 @@ class HMC(Record, AbstractSampler):
 def leapfrog(
     density: LogDensityWithGradient, x: Tensor, v: Tensor, gradient: Tensor, step: float, variance: Tensor, steps: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Runs leapfrog integration steps (1); returns positions, momenta, log densities and gradients.
+    """Runs leapfrog integration steps; returns positions, momenta, log densities and gradients.
 
+    See equation (1) of the module docstring.
     Cost: one gradient for each step.
 
     >>> p = LogDensityWithGradient(lambda x: -x.square().sum() / 2, True)

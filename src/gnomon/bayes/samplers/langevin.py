@@ -36,8 +36,9 @@ __all__ = ["Langevin"]
 
 @dataclass(frozen=True, slots=True)
 class Langevin(Record, AbstractSampler):
-    """Langevin dynamics: underdamped (1) with a friction, overdamped (2) with ``friction=None``.
+    """Langevin dynamics: underdamped with a friction, overdamped with ``friction=None``.
 
+    See equations (1) and (2) of the module docstring.
     ``adjusted`` (for the overdamped one) accepts or refuses each step, and adapts the step size during the warm-up.
 
     >>> from gnomon.bayes import sample

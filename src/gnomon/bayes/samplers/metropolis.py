@@ -29,7 +29,9 @@ __all__ = ["Metropolis"]
 
 @dataclass(frozen=True, slots=True)
 class Metropolis(Record, AbstractSampler):
-    """Metropolis-Hastings random walk (1) with step ``scale``, which adapts during warm-up unless ``adapt`` is False.
+    """Metropolis-Hastings random walk with step ``scale``, which adapts during warm-up unless ``adapt`` is False.
+
+    See equation (1) of the module docstring.
 
     >>> from gnomon.bayes import sample
     >>> draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=Metropolis(), draws=200, warmup=200)

@@ -32,7 +32,9 @@ __all__ = ["StochasticGradient"]
 
 @dataclass(frozen=True, slots=True)
 class StochasticGradient(Record, AbstractSampler):
-    """Minibatch samplers for a `module_posterior`: SGHMC (1) with a friction, SGLD (2) with ``friction=None``.
+    """Minibatch samplers for a `module_posterior`: SGHMC with a friction, SGLD with ``friction=None``.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> from torch import nn
     >>> from gnomon.bayes import module_posterior, sample

@@ -60,7 +60,7 @@ class PathStatistics:
         self._count[place] += len(before)
 
     def best(self, step: float) -> tuple[float, bool]:
-        """Returns the most efficient trajectory duration (2), and whether it is the longest one that was measured."""
+        """Returns the most efficient trajectory duration, and whether it is the longest one that was measured."""
         seen = self._count > 0
         times = TIMES[seen]
         carried = (self._sum[seen] / self._count[seen, None] / (2 * self._variance)).clamp(max=1.98)  # (1)

@@ -23,9 +23,9 @@ __all__ = ["Certificate"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate(Result):
-    """Result: bounds on the error on unseen examples, for networks with random weights and for their votes; equations
-    (1) to (4).
+    """Result: bounds on the error on unseen examples, for networks with random weights and for their votes.
 
+    See equations (1) to (4) of the module docstring.
     ``posterior`` draws networks and their votes, ``others`` are the weaker inequalities for the same network,
     ``counted`` is the number of examples in the bounds, ``prior`` describes the prior.
 

@@ -88,8 +88,9 @@ def certify(
     budget: float | None = None,
 ) -> Certificate:
     """Computes an upper bound on the test error of a network like ``module`` with random weights, at the given
-    confidence; equation (1).
+    confidence.
 
+    See equation (1) of the module docstring.
     The module is not changed. Its weights are used only with ``prior=OwnWeightsPrior()``, because a certificate must
     start from weights that are independent of the examples. The certificate is for ``certificate.posterior``, a
     distribution over the weights.
@@ -170,7 +171,7 @@ def _fit(
     seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> GaussianWeights:
-    """Trains the means and standard deviations of the random weights to minimize the bound (1)."""
+    """Trains the means and standard deviations of the random weights to minimize the bound."""
     moves = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
     logs = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
     generator = torch.Generator().manual_seed(seed)

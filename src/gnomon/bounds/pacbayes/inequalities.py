@@ -41,8 +41,9 @@ CONSTANTS = (0.3, 0.5, 0.8, 1.2, 1.8, 2.7, 4.0)
 
 
 def binary_kl(r: float, p: float) -> float:
-    """Returns the KL divergence between Bernoulli distributions with probabilities r and p, equation (1).
+    """Returns the KL divergence between Bernoulli distributions with probabilities r and p.
 
+    See equation (1) of the module docstring.
     Hypotheses: shares in [0, 1].
     Reference: [maurer2004note].
 
@@ -56,7 +57,7 @@ def binary_kl(r: float, p: float) -> float:
 
 @names_call
 def inverse_kl(risk: float, budget: float) -> float:
-    """Returns the largest error rate R such that kl(risk | R) is at most ``budget``, by bisection; equation (1).
+    """Returns the largest error rate R such that kl(risk | R) is at most ``budget``, by bisection.
 
         R = sup {p : kl(risk | p) <= budget}                                                                  (1)
 
@@ -79,9 +80,9 @@ def inverse_kl(risk: float, budget: float) -> float:
 
 @names_call
 def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Returns Seeger's bound on the test error, which inverts the binary KL divergence; the tightest bound here;
-    equation (1).
+    """Returns Seeger's bound on the test error, which inverts the binary KL divergence; the tightest bound here.
 
+    See equation (1) of the module docstring.
     Hypotheses: as for the module.
     Reference: [maurer2004note], Theorem 5.
 
@@ -93,9 +94,9 @@ def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
 @names_call
 def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Returns McAllester's bound on the test error, the training error plus a square root of the KL term; may exceed 1;
-    (2).
+    """Returns McAllester's bound on the test error, the training error plus a square root of the KL term; may exceed 1.
 
+    See equation (2) of the module docstring.
     Hypotheses: as for the module.
     Reference: [mcallester1999pac], with the constant of [maurer2004note].
 
@@ -107,8 +108,9 @@ def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> flo
 
 @names_call
 def quadratic_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Returns a bound on the test error that is tight if the training error is small; may exceed 1; equation (3).
+    """Returns a bound on the test error that is tight if the training error is small; may exceed 1.
 
+    See equation (3) of the module docstring.
     Hypotheses: as for the module.
     Reference: [perez2021tighter].
 
@@ -123,8 +125,9 @@ def quadratic_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> floa
 def catoni_bound(
     risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Sequence[float] = CONSTANTS
 ) -> float:
-    """Returns the smallest of Catoni's bounds over several constants, with delta split between them; equation (4).
+    """Returns the smallest of Catoni's bounds over several constants, with delta split between them.
 
+    See equation (4) of the module docstring.
     Hypotheses: as for the module; constants chosen without the examples.
     Reference: [catoni2007pac], Theorem 1.2.6.
 

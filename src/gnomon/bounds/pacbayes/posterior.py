@@ -32,7 +32,7 @@ __all__ = ["GaussianWeights", "gaussian_kl"]
 
 @names_call
 def gaussian_kl(mean: Tensor, std: Tensor, prior_mean: Tensor, prior_std: Tensor) -> Tensor:
-    """Returns the KL divergence between Gaussians with independent coordinates; equation (1), in nats.
+    """Returns the KL divergence between Gaussians with independent coordinates, in nats.
 
     Hypotheses: positive deviations.
     Reference: [dziugaite2017computing].
@@ -48,8 +48,9 @@ def gaussian_kl(mean: Tensor, std: Tensor, prior_mean: Tensor, prior_std: Tensor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianWeights:
-    """A Gaussian posterior Q and a Gaussian prior P over the parameters of a module, with independent coordinates;
-    equation (1).
+    """A Gaussian posterior Q and a Gaussian prior P over the parameters of a module, with independent coordinates.
+
+    See equation (1) of the module docstring.
 
     >>> law = GaussianWeights.around(nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), deviation=0.5)
     >>> list(law.means), round(law.prior_stds["0.weight"], 4)                 # half of 1 / sqrt(2)
@@ -88,7 +89,10 @@ class GaussianWeights:
         return sum(m.numel() for m in self.means.values())
 
     def kl(self) -> Tensor:
-        """Returns the KL divergence of the posterior from the prior, in nats; equation (1)."""
+        """Returns the KL divergence of the posterior from the prior, in nats.
+
+        See equation (1) of the module docstring.
+        """
         parts = []
         for name, mean in self.means.items():
             wide = torch.tensor(self.prior_stds[name], dtype=torch.float64)
@@ -100,9 +104,7 @@ class GaussianWeights:
         return replace(self, means=means, stds=stds)
 
     def weights(self, generator: torch.Generator) -> dict[str, Tensor]:
-        """Draws weights from the posterior by reparametrization, differentiable in means and standard deviations;
-        equation (1).
-        """
+        """Draws weights from the posterior by reparametrization, differentiable in means and standard deviations."""
         return {
             name: mean + self.stds[name] * torch.randn(mean.shape, generator=generator, dtype=mean.dtype)  # (1)
             for name, mean in self.means.items()

@@ -43,7 +43,7 @@ RANDOM_FEATURES = 400
 
 @dataclass(frozen=True, slots=True)
 class SimpleModelBaseline(Record):
-    """Result: the simple model's score on held-out examples, its gain from more data (1), and its number of training
+    """Result: the simple model's score on held-out examples, its gain from more data, and its number of training
     examples.
     """
 
@@ -55,8 +55,9 @@ class SimpleModelBaseline(Record):
 @names_call
 def simple_model_baseline(data: Any, *, seed: int = 0) -> SimpleModelBaseline:
     """Fits ridge regression on random features to all and to half of the training data; returns the held-out score and
-    the gain; (1).
+    the gain.
 
+    See equation (1) of the module docstring.
     ``data`` have inputs and targets: a pair, a ``Dataset``, a ``DataLoader``, batches.
     Integers (n,) are classes and scored by accuracy, numbers by the share of their variance that is explained.
 

@@ -40,9 +40,9 @@ MAX_COLUMNS = 200
 def category_code_findings(
     x: Inputs, y: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding for a numeric column that predicts targets as a category but not as a quantity; equations (1),
-    (2).
+    """Returns a finding for a numeric column that predicts targets as a category but not as a quantity.
 
+    See equations (1), (2) of the module docstring.
     ``y`` are classes (n,), or numbers (n,) or (n, k) if ``classes`` is 0.
     False alarms: none of 80 whole-number columns, unrelated to the target or related by a smooth function.
     Cost: six least-squares fits of at most seven coefficients for each column.
@@ -89,8 +89,9 @@ def _are_codes(values: Float[Tensor, " k"], rows: int) -> bool:
 
 
 def _explained_by_code(place: Tensor, targets: Float[Tensor, "n k"]) -> float:
-    """Returns the fraction of the target's variance that the mean target of each code explains, leave-one-out; equation
-    (1).
+    """Returns the fraction of the target's variance that the mean target of each code explains, leave-one-out.
+
+    See equation (1) of the module docstring.
     """
     counts = torch.bincount(place).double()
     sums = torch.zeros(len(counts), targets.shape[1], dtype=torch.float64).index_add_(0, place, targets)
@@ -101,9 +102,9 @@ def _explained_by_code(place: Tensor, targets: Float[Tensor, "n k"]) -> float:
 
 
 def _explained_by_size(column: Float[Tensor, " n"], targets: Float[Tensor, "n k"]) -> float:
-    """Returns the fraction of the target's variance that the best polynomial of the column explains, leave-one-out;
-    equation (2).
+    """Returns the fraction of the target's variance that the best polynomial of the column explains, leave-one-out.
 
+    See equation (2) of the module docstring.
     A rare value decides a polynomial of high degree alone, so lower degrees are tried as well.
     """
     t = 2 * (column - column.min()) / (column.max() - column.min()) - 1

@@ -44,9 +44,9 @@ MAX_Z = 1.7
 
 
 def changed_image_findings(train: Inputs, test: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if transposing, mirroring or permuting channels makes test images look like training images;
-    (1).
+    """Returns a finding if transposing, mirroring or permuting channels makes test images look like training images.
 
+    See equation (1) of the module docstring.
     Cost: two moments of all images for each of six changes.
 
     >>> changed_image_findings(Tensor(9, 4), Tensor(9, 4))              # tables

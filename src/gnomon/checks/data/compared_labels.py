@@ -149,8 +149,9 @@ class LabelComparison(Result):
 
 @names_call
 def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> LabelComparison:
-    """Fits a simple model to train and compares how well it predicts the labels of train and of test; (1) and (2).
+    """Fits a simple model to train and compares how well it predicts the labels of train and of test.
 
+    See equations (1) and (2) of the module docstring.
     Integers (n,) are classes; of numbers only the relation to the inputs is compared.
 
     Hypotheses: as above. False alarms: 2.5e-4 for each of (1) and (2).
@@ -229,8 +230,10 @@ def _score(v: Tensor, table: Tensor) -> tuple[float, float]:
 
 
 def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, float, float, int]:
-    """Compares accuracies on train and test: returns the overall difference (2) with its z-score, and the class with
-    the largest one (1).
+    """Compares accuracies on train and test: returns the overall difference with its z-score, and the class with the
+    largest one.
+
+    See equations (2) and (1) of the module docstring.
     """
     rows = []
     for c in code.unique().tolist():
@@ -250,7 +253,10 @@ def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, f
 
 
 def _root(a: Tensor, b: Tensor) -> float:
-    """Returns a z-score for the difference of two accuracies: the signed root of the likelihood-ratio statistic (1)."""
+    """Returns a z-score for the difference of two accuracies: the signed root of the likelihood-ratio statistic.
+
+    See equation (1) of the module docstring.
+    """
     p = float((a.sum() + b.sum()) / (len(a) + len(b)))
     twice = 2 * sum(len(t) * _divergence(float(t.mean()), p) for t in (a, b))
     return sqrt(max(twice, 0.0)) * (1 if float(b.mean()) > float(a.mean()) else -1)

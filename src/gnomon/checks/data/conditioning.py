@@ -27,8 +27,8 @@ __all__ = ["InputConditioning", "input_conditioning"]
 
 @dataclass(frozen=True, slots=True)
 class InputConditioning(Result):
-    """Result: the condition numbers (1) of least squares for the original and for the standardized inputs, without
-    constant columns.
+    """Result: the condition numbers of least squares for the original and for the standardized inputs, without constant
+    columns.
     """
 
     before: float
@@ -56,8 +56,9 @@ class InputConditioning(Result):
 
 @names_call
 def input_conditioning(data: Any) -> InputConditioning:
-    """Computes the condition number of least squares for some inputs, before and after standardizing them; equation
-    (1).
+    """Computes the condition number of least squares for some inputs, before and after standardizing them.
+
+    See equation (1) of the module docstring.
 
     Args:
         data: inputs, or data, a row for each example; images are flattened.

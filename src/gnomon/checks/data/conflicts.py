@@ -2,8 +2,8 @@
 
     least error = (1 / n) sum over groups of equal inputs of (size - count of the most frequent label)          (1)
 
-In a coarse table rows coincide by chance, and their labels then agree at least as often as those of any two rows. Where
-of m groups of equal rows the first two have one label in a of them, and classes have shares p_c,
+In a coarse table rows coincide by chance, and their labels then agree at least as often as the labels of any two rows.
+Where of m groups of equal rows the first two have one label in a of them, and classes have shares p_c,
 
     (m sum_c p_c^2 - a - 1) / sqrt(m sum_c p_c^2 (1 - sum_c p_c^2)) > `DISAGREEMENT_Z`                               (2)
 
@@ -43,7 +43,7 @@ DISAGREEMENT_Z = 4.0
 
 @dataclass(frozen=True, slots=True)
 class LabelConflicts(Result):
-    """Result: groups of equal examples with different labels (as indices), and the smallest possible error rate (1)."""
+    """Result: groups of equal examples with different labels (as indices), and the smallest possible error rate."""
 
     groups: tuple[tuple[int, ...], ...] = field(repr=False, metadata=HIDDEN)
     examples: int
@@ -80,8 +80,9 @@ class LabelConflicts(Result):
 
 @names_call
 def label_conflicts(data: Any) -> LabelConflicts:
-    """Finds equal inputs with different labels, and the lowest error rate that they allow; equation (1).
+    """Finds equal inputs with different labels, and the lowest error rate that they allow.
 
+    See equation (1) of the module docstring.
     ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
     Hypotheses: integer classes. Equal inputs are found by digests of 128 bits: no false alarms.
@@ -106,7 +107,10 @@ def label_conflicts(data: Any) -> LabelConflicts:
 
 
 def _is_contradicted(groups: list[list[int]], labels: list[Any]) -> bool:
-    """Returns whether equal examples have equal labels significantly less often than random pairs do; equation (2)."""
+    """Returns whether equal examples have equal labels significantly less often than random pairs do.
+
+    See equation (2) of the module docstring.
+    """
     agree = sum(labels[g[0]] == labels[g[1]] for g in groups)
     chance = sum((count / len(labels)) ** 2 for count in Counter(labels).values())
     m = len(groups)

@@ -24,8 +24,9 @@ MIN_VALUES = 3
 
 
 def copied_target_findings(x: Inputs, y: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if integer targets equal the integer inputs at every position; equation (1).
+    """Returns a finding if integer targets equal the integer inputs at every position.
 
+    See equation (1) of the module docstring.
     This is a count, so chance raises no false alarm.
     Cost: one comparison.
 

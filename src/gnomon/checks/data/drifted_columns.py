@@ -38,8 +38,9 @@ MAX_COLUMNS = 500
 def drifted_column_findings(
     x: Inputs, x_test: Inputs, *, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding that names the columns whose distribution differs between train and test; equation (1).
+    """Returns a finding that names the columns whose distribution differs between train and test.
 
+    See equation (1) of the module docstring.
     False alarms: at most 1e-5 by the bound (1) and a union bound.
     Cost: a sort of each column.
 
@@ -73,8 +74,9 @@ def drifted_column_findings(
 
 
 def _largest_difference(a: Float[Tensor, " n"], b: Float[Tensor, " m"]) -> Tensor:
-    """Returns the Kolmogorov-Smirnov statistic of two samples: the largest difference of their distribution functions;
-    (1).
+    """Returns the Kolmogorov-Smirnov statistic of two samples: the largest difference of their distribution functions.
+
+    See equation (1) of the module docstring.
     """
     places = torch.cat([a, b]).unique()
     below = (torch.searchsorted(t.sort().values, places, right=True).double() / len(t) for t in (a, b))

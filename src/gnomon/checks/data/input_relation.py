@@ -49,9 +49,9 @@ def label_input_test(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
 
 
 def input_kernel(x: Inputs) -> Float[Tensor, "n n"]:
-    """Returns a kernel matrix of the inputs: the sum of the kernel (1) over all input tensors, real features
-    standardized.
+    """Returns a kernel matrix of the inputs: the sum of the kernel over all input tensors, real features standardized.
 
+    See equation (1) of the module docstring.
     Cost: n^2 d.
 
     >>> input_kernel(torch.tensor([[0.0], [1.0]])).round(decimals=2)       # 1 and exp(-1)

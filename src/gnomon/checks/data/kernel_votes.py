@@ -44,8 +44,9 @@ def leave_one_out_kernel_predictions(
     most: int = EXAMPLES_PER_FIT,
     fitted: int | None = None,
 ) -> Float[Tensor, "n k"]:
-    """Predicts the target of every example from the other examples, by kernel ridge regression; equation (2).
+    """Predicts the target of every example from the other examples, by kernel ridge regression.
 
+    See equation (2) of the module docstring.
     ``most`` examples are fitted at once: fewer are faster, and each vote hears fewer others. Where ``fitted`` is given,
     only this number of examples are fitted, and the rest are predicted by the mean of all fits.
 
@@ -85,7 +86,10 @@ def _kernel(a: Tensor, b: Tensor, scale: float) -> Tensor:
 
 
 def _ridge(kernel: Tensor, table: Tensor) -> float:
-    """Returns the ridge penalty with the smallest leave-one-out error (2)."""
+    """Returns the ridge penalty with the smallest leave-one-out error.
+
+    See equation (2) of the module docstring.
+    """
     values, vectors = torch.linalg.eigh(kernel)
     turned = vectors.mT @ (table.double() - table.double().mean(0))
 

@@ -51,8 +51,9 @@ MAX_COLUMNS = 500
 def leaked_target_findings(
     x: Inputs, y: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding if one column of a table alone predicts the target (almost) perfectly; equations (1) and (2).
+    """Returns a finding if one column of a table alone predicts the target (almost) perfectly.
 
+    See equations (1) and (2) of the module docstring.
     ``y`` are classes (n,), or numbers (n,) or (n, 1) if ``classes`` is 0.
     False alarms: none of 1000 tables of 300 rows and 10 columns whose target is a noisy sum of columns or a threshold.
 
@@ -86,7 +87,10 @@ def leaked_target_findings(
 
 
 def _rank_correlations(table: Float[Tensor, "n p"], y: Float[Tensor, " n"]) -> Float[Tensor, " p"]:
-    """Returns the rank correlation of each column with the target; equation (1)."""
+    """Returns the rank correlation of each column with the target.
+
+    See equation (1) of the module docstring.
+    """
     ranks = table.argsort(0).argsort(0).double()
     own = y.argsort().argsort().double()
     a, b = ranks - ranks.mean(0), own - own.mean()
@@ -96,7 +100,10 @@ def _rank_correlations(table: Float[Tensor, "n p"], y: Float[Tensor, " n"]) -> F
 
 
 def _class_scores(table: Float[Tensor, "n p"], y: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns for each column the accuracy of choosing the nearest class mean, and its variance between classes (2)."""
+    """Returns for each column the accuracy of choosing the nearest class mean, and its variance between classes.
+
+    See equation (2) of the module docstring.
+    """
     kinds_, place = torch.unique(y, return_inverse=True)
     if len(kinds_) < 2:
         return torch.zeros(table.shape[1]), torch.zeros(table.shape[1])

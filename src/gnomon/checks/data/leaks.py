@@ -124,8 +124,9 @@ class DataLeaks(Result):
 
 @names_call
 def find_leaks(train: Any, test: Any, *, seed: int = 0) -> DataLeaks:
-    """Finds test examples that are exact or slightly changed copies of training examples; equations (1) and (2).
+    """Finds test examples that are exact or slightly changed copies of training examples.
 
+    See equations (1) and (2) of the module docstring.
     ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them; targets are not used. False alarms: at
     most 2e-4 of clean splits. Power: 5 % of copies among 200 test examples are found whenever their distance is below
     half of that to other examples.
@@ -156,8 +157,10 @@ def find_leaks(train: Any, test: Any, *, seed: int = 0) -> DataLeaks:
 
 
 def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple[int, int]], float]:
-    """Returns test examples that are slightly changed copies of training examples, by the distance ratio (1), with a
+    """Returns test examples that are slightly changed copies of training examples, by the distance ratio, with a
     p-value.
+
+    See equation (1) of the module docstring.
     """
     n, m = count(x), count(of)
     both = joint_example_rows(x, of, seed=seed)
@@ -189,7 +192,7 @@ def _ratio(distances: Tensor) -> Tensor:
 
 
 def fisher_p_value(c: int, m: int, c0: int, n: int) -> float:
-    """Returns the p-value of Fisher's exact test (2), for c of m examples in one group and c0 of n in the other.
+    """Returns the p-value of Fisher's exact test, for c of m examples in one group and c0 of n in the other.
 
     Cost: at most m terms.
 

@@ -43,8 +43,9 @@ RANGES = ((0.0, 1.0), (0.0, torch.inf))
 def unbounded_loss_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding if the loss is unbounded below for these targets but not for valid ones; equation (1).
+    """Returns a finding if the loss is unbounded below for these targets but not for valid ones.
 
+    See equation (1) of the module docstring.
     These are values of the loss, so chance raises no false alarm.
     Cost: at most twelve values of the loss.
 

@@ -30,8 +30,9 @@ def leave_one_out_ridge_predictions(
     features: Float[Tensor, "n d"], table: Float[Tensor, "n k"], index: Int[Tensor, " m"]
 ) -> Float[Tensor, "n k"]:
     """Fits ridge regression to the examples of ``index``; returns leave-one-out predictions for these and plain ones
-    for others; (1).
+    for others.
 
+    See equation (1) of the module docstring.
     Hypotheses: as above.
     Reference: [hastie2009elements].
     Cost: an eigendecomposition of d features, and m d^2 multiplications.

@@ -9,8 +9,8 @@ neighbors in train. The nearest training row in this column alone then removes m
 
     saved = 1 - (error of the nearest row) / (error of guessing)                                                 (2)
 
-With d the error of guessing minus that of the nearest row, for each test row, chance saves as much with z = (sum of d)
-/ (root of the sum of d^2) about normal.
+With d the error of guessing minus the error of the nearest row, for each test row, chance saves as much with z = (sum
+of d) / (root of the sum of d^2) about normal.
 
 Hypotheses: the column was not rounded; test rows lie between training rows.
 Reference: [kapoor2023leakage], L3.1; [kaufman2012leakage].
@@ -47,8 +47,9 @@ MAX_COLUMNS = 500
 def row_number_findings(
     x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:
-    """Returns a finding if a column of row numbers alone predicts the target; equations (1) and (2).
+    """Returns a finding if a column of row numbers alone predicts the target.
 
+    See equations (1) and (2) of the module docstring.
     ``y`` are classes (n,), or numbers (n,) or (n, 1) if ``classes`` is 0.
     False alarms: 1e-3 for an unrelated row number; a column of independent numbers does not satisfy (1).
     Cost: a sort of each column.
@@ -82,7 +83,10 @@ def row_number_findings(
 
 
 def _numbers_rows(column: Float[Tensor, " n"]) -> bool:
-    """Returns whether the values are distinct terms of one arithmetic progression, as row numbers are; equation (1)."""
+    """Returns whether the values are distinct terms of one arithmetic progression, as row numbers are.
+
+    See equation (1) of the module docstring.
+    """
     steps = column.sort().values.diff()
     if not bool(column.isfinite().all()) or float(steps.min()) <= 0:
         return False
@@ -93,8 +97,10 @@ def _numbers_rows(column: Float[Tensor, " n"]) -> bool:
 
 
 def _saved_by_nearest(own: Tensor, y: Tensor, test: Tensor, y_test: Tensor, classes: int) -> tuple[float, float]:
-    """Returns how much of the guessing error is avoided by copying the target of the nearest row number (2), and its
+    """Returns how much of the guessing error is avoided by copying the target of the nearest row number, and its
     z-score.
+
+    See equation (2) of the module docstring.
     """
     nearest = (test[:, None] - own[None]).abs().argmin(1)
     y, y_test = y.detach().cpu().flatten(), y_test.detach().cpu().flatten()

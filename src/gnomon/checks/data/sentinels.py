@@ -47,8 +47,9 @@ MAX_COLUMNS = 2000
 
 
 def sentinel_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """Returns a finding for the column whose code for missing values (such as -999) is the most extreme; equation (1).
+    """Returns a finding for the column whose code for missing values (such as -999) is the most extreme.
 
+    See equation (1) of the module docstring.
     False alarms: none of 280 columns of normal, lognormal, exponential, Student (3), rounded and counted numbers.
     Cost: a sort of each column.
 
@@ -74,8 +75,8 @@ def sentinel_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding,
 
 
 def _code(column: Float[Tensor, " n"]) -> tuple[float, int, float, float, float] | None:
-    """Returns the number that codes missing values in a column (such as -999), with its count and gap (1); None if
-    there is none.
+    """Returns the number that codes missing values in a column (such as -999), with its count and gap; None if there is
+    none.
     """
     values, counts = column.unique(return_counts=True)
     if len(values) <= MIN_OTHER_VALUES or not bool(values.isfinite().all()):

@@ -80,9 +80,10 @@ MAX_AUGMENTATION_SPREAD = 2.0
 
 @dataclass(frozen=True, slots=True)
 class DataShift(Result):
-    """Result: how well a classifier distinguishes train from test (1), the difference of class frequencies (2), unusual
-    test examples.
+    """Result: how well a classifier distinguishes train from test, the difference of class frequencies, unusual test
+    examples.
 
+    See equations (1) and (2) of the module docstring.
     ``examples`` are those of each set that were scored; with fewer than 30 nothing is said, and ``strange`` is None.
     ``augmented`` is whether training examples alone change whenever they are read, and inputs keep their size.
     """
@@ -225,8 +226,10 @@ def _of_one_size(x: Inputs, of: Inputs) -> bool:
 
 
 def _classifier_auc(x: Tensor, k: int, seed: int) -> tuple[float, int]:
-    """Trains a classifier to distinguish the first k rows from the others; returns its held-out AUC (1) and the number
-    of held-out rows.
+    """Trains a classifier to distinguish the first k rows from the others; returns its held-out AUC and the number of
+    held-out rows.
+
+    See equation (1) of the module docstring.
     """
     features = random_features(x, width=RANDOM_FEATURES, seed=seed).double()
     sign = torch.cat([-torch.ones(k), torch.ones(k)]).double()
@@ -244,8 +247,9 @@ def _classifier_auc(x: Tensor, k: int, seed: int) -> tuple[float, int]:
 
 
 def _classes(y: Tensor | None, of: Tensor | None) -> tuple[float, float]:
-    """Returns the total variation distance (2) of the class frequencies of two sets, and the p-value of Pearson's
-    test.
+    """Returns the total variation distance of the class frequencies of two sets, and the p-value of Pearson's test.
+
+    See equation (2) of the module docstring.
     """
     if y is None or of is None or not are_classes(y) or not are_classes(of):
         return 0.0, 1.0

@@ -49,7 +49,7 @@ HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class ShiftDescription(Record):
-    """The statistic of the inputs (1) that differs most, with its means in train and test, and the usual reason."""
+    """The statistic of the inputs that differs most, with its means in train and test, and the usual reason."""
 
     name: str
     train: float
@@ -58,8 +58,9 @@ class ShiftDescription(Record):
 
 
 def describe_shift(train: Inputs, test: Inputs) -> ShiftDescription | None:
-    """Returns the statistic of the inputs (1) that differs most between train and test; None if none differs clearly.
+    """Returns the statistic of the inputs that differs most between train and test; None if none differs clearly.
 
+    See equation (1) of the module docstring.
     Cost: a few moments of all examples.
 
     >>> x = torch.rand(200, 16)
@@ -78,9 +79,10 @@ def describe_shift(train: Inputs, test: Inputs) -> ShiftDescription | None:
 
 
 def class_cue_findings(train: Inputs, y: Tensor, test: Inputs, y_test: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if a statistic of the inputs (1), such as brightness, depends on the class in train but not in
+    """Returns a finding if a statistic of the inputs, such as brightness, depends on the class in train but not in
     test.
 
+    See equation (1) of the module docstring.
     The shares of its variance that classes explain differ by `MIN_EXCESS` and four standard deviations, which are
     sqrt(2 (k - 1)) / (n - 1) for k classes and n examples without any cue. False alarms: none of 100 data sets.
     Cost: a few moments of all examples.

@@ -40,8 +40,9 @@ MIN_RATIO = 1.5
 
 
 def shifted_mask_findings(x: Inputs, y: Shaped[Tensor, "n *shape"]) -> tuple[Finding, ...]:
-    """Returns a finding if segmentation masks fit their images far better after a shift by some pixels; (1).
+    """Returns a finding if segmentation masks fit their images far better after a shift by some pixels.
 
+    See equation (1) of the module docstring.
     False alarms: none in 200 sets of aligned masks (a full test).
     Cost: 169 passes over 64 images.
 
@@ -74,8 +75,9 @@ def shifted_mask_findings(x: Inputs, y: Shaped[Tensor, "n *shape"]) -> tuple[Fin
 
 
 def _share_between_classes(image: Tensor, code: Tensor, classes: int) -> float:
-    """Returns the fraction of the image variance that the mask's classes explain, equation (1), without pixels lost by
-    the shift.
+    """Returns the fraction of the image variance that the mask's classes explain, without pixels lost by the shift.
+
+    See equation (1) of the module docstring.
     """
     inner = slice(MAX_SHIFT, -MAX_SHIFT)
     values, groups = image[:, inner, inner].flatten(), code[:, inner, inner].flatten()

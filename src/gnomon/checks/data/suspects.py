@@ -159,9 +159,9 @@ class SuspectLabels(Result):
 
 @names_call
 def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) -> SuspectLabels:
-    """Ranks examples by how much their label contradicts similar examples, and estimates the rate of wrong labels; (1)
-    and (2).
+    """Ranks examples by how much their label contradicts similar examples, and estimates the rate of wrong labels.
 
+    See equations (1) and (2) of the module docstring.
     ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
     False alarms: 1e-3 if labels are right and classes apart; if they overlap by a logistic law of slope two, 5 of

@@ -99,7 +99,10 @@ def _far_outside(one: Tensor, other: Tensor) -> float:
 
 
 def _difference(one: Tensor, other: Tensor) -> float:
-    """Returns the largest difference of two empirical distribution functions, equation (1)."""
+    """Returns the largest difference of two empirical distribution functions.
+
+    See equation (1) of the module docstring.
+    """
     points = torch.cat([one, other]).sort().values
     shares = [torch.searchsorted(t.sort().values, points, right=True).double() / len(t) for t in (one, other)]
     return float((shares[0] - shares[1]).abs().max())

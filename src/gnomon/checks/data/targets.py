@@ -40,8 +40,9 @@ MAX_CLASS_RATIO = 20.0
 
 
 def regression_target_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
-    """Returns a finding if regression targets should be standardized; equation (1).
+    """Returns a finding if regression targets should be standardized.
 
+    See equation (1) of the module docstring.
     Hypotheses: a squared loss and outputs of size one before training.
     Reference: [lecun1998efficient].
     Cost: one pass.
@@ -66,9 +67,9 @@ def regression_target_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
 
 
 def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] | None = None) -> tuple[Finding, ...]:
-    """Returns findings about classes that are missing, numbered from 1 instead of 0, or much rarer than others;
-    equation (2).
+    """Returns findings about classes that are missing, numbered from 1 instead of 0, or much rarer than others.
 
+    See equation (2) of the module docstring.
     These are counts: false alarms by chance are impossible. ``test`` are the classes of the test examples, if any.
     Hypotheses: none.
     Reference: [lecun1998efficient].

@@ -108,7 +108,7 @@ def unusual_test_examples(
 
 
 def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
-    """Returns the distance (1) of each row to the nearest training rows of its class; the first n rows are the training
+    """Returns the distance of each row to the nearest training rows of its class; the first n rows are the training
     rows.
     """
     if rows.shape[1] > MAX_EXACT_DIMENSIONS:

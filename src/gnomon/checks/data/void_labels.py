@@ -53,8 +53,9 @@ def void_label(y: Int[Tensor, "n *shape"]) -> int | None:
 def void_label_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Int[Tensor, "n *shape"]
 ) -> tuple[Finding, ...]:
-    """Returns a finding if the loss treats the label for unknown positions as a class, or rejects it; equation (1).
+    """Returns a finding if the loss treats the label for unknown positions as a class, or rejects it.
 
+    See equation (1) of the module docstring.
     This is read from gradients, so chance raises no false alarm.
     Cost: one gradient of the loss.
 

@@ -38,7 +38,7 @@ MIN_SLOPE_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class UnitActivity(Result):
-    """Result: for each activation layer, the fractions of dead units (1) and of saturated outputs (2)."""
+    """Result: for each activation layer, the fractions of dead units and of saturated outputs."""
 
     dead: dict[str, float]
     saturated: dict[str, float]
@@ -65,8 +65,9 @@ class UnitActivity(Result):
 
 @names_call
 def unit_activity(module: nn.Module, data: Any) -> UnitActivity:
-    """Measures the fractions of dead units and of saturated outputs of every activation layer; (1), (2).
+    """Measures the fractions of dead units and of saturated outputs of every activation layer.
 
+    See equations (1), (2) of the module docstring.
     Hypotheses: see the module. Units are on the axis after the examples'.
     Reference: [glorot2010understanding].
     Cost: a forward pass, and one more through each activation.

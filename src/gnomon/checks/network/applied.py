@@ -35,7 +35,8 @@ Function = Callable[[Tensor, Tensor], Tensor]
 
 
 def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
-    """Returns the activation that a loss applies to the outputs: "softmax" by test (1), "sigmoid" by test (2), or "".
+    """Returns the activation that a loss applies to the outputs: "softmax", "sigmoid" or "", tested by its values and
+    gradients.
 
     Hypotheses: as above.
     Reference: [bishop2006pattern].
@@ -57,8 +58,9 @@ def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
 
 
 def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
-    """Returns whether a loss is smallest if the outputs equal the targets, as regression losses are; equation (3).
+    """Returns whether a loss is smallest if the outputs equal the targets, as regression losses are.
 
+    See equation (3) of the module docstring.
     Hypotheses: as above.
     Cost: two gradients of the loss.
 
@@ -101,8 +103,9 @@ def predictions_of_loss(loss: Function, f: Tensor, y: Tensor) -> Callable[[Tenso
 
 
 def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
-    """Returns whether the loss applies softmax along an axis: adding a constant along the axis does not change it;
-    equation (1).
+    """Returns whether the loss applies softmax along an axis: adding a constant along the axis does not change it.
+
+    See equation (1) of the module docstring.
     """
     shape = list(f.shape)
     shape[axis] = 1
@@ -116,7 +119,9 @@ def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
 
 def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
     """Returns whether the loss applies a sigmoid: its gradient vanishes for large correct outputs, with targets in [0,
-    1]; (2).
+    1].
+
+    See equation (2) of the module docstring.
     """
     if f.shape != y.shape or not y.is_floating_point() or not bool(((y >= 0) & (y <= 1)).all()):
         return False

@@ -8,7 +8,7 @@ What is measured before training is therefore measured with the statistics of th
 
 layer by layer, each norm reading what the ones before it give.
 
-Hypotheses: examples are like those of training.
+Hypotheses: examples are like the training examples.
 Reference: [ioffe2015batch].
 
 >>> import torch
@@ -34,9 +34,10 @@ MIN_EXAMPLES = 4
 
 
 def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
-    """Returns a copy of the module whose unused batch norm layers get the statistics (1) of x; the module itself if
-    there are none.
+    """Returns a copy of the module whose unused batch norm layers get the statistics of x; the module itself if there
+    are none.
 
+    See equation (1) of the module docstring.
     Hypotheses: as above.
     Reference: [ioffe2015batch].
     Cost: a copy of the module and a forward pass.
@@ -53,7 +54,7 @@ def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
     norms = [model.get_submodule(name) for name in fresh]
     for part in norms:
         assert isinstance(part, BATCH_NORMS)
-        part.momentum = 1.0  # momentum 1 makes the running statistics those of this batch (1)
+        part.momentum = 1.0  # with momentum 1 the running statistics become the statistics of this batch (1)
         part.train()
     with random_state(0), torch.no_grad():
         run(model, x)

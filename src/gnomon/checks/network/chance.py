@@ -144,8 +144,9 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
 
 
 def relative_output_distance(a: Tensor, b: Tensor) -> float:
-    """Returns the distance of two output matrices, divided by the first one's spread over examples; equation (1).
+    """Returns the distance of two output matrices, divided by the first one's spread over examples.
 
+    See equation (1) of the module docstring.
     Cost: one pass.
 
     >>> relative_output_distance(torch.tensor([[0.0], [2.0]]), torch.tensor([[0.0], [2.0]]))

@@ -27,8 +27,10 @@ MAX_EXAMPLES = 64
 
 @dataclass(frozen=True, slots=True)
 class OdeGap(Result):
-    """Result: the distance (2) of a residual network from its limiting differential equation, and the step and change
-    of each block.
+    """Result: the distance of a residual network from its limiting differential equation, and the step and change of
+    each block.
+
+    See equation (2) of the module docstring.
 
     >>> OdeGap(("0", "1"), 0.01, (0.1, 0.1), (0.02,)).verdict
     'The 2 blocks agree up to 1.0% with the differential equation that they discretize; one block changes the state by
@@ -59,8 +61,9 @@ class OdeGap(Result):
 
 @names_call
 def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
-    """Measures how far a residual network is from the differential equation that its blocks discretize; (2).
+    """Measures how far a residual network is from the differential equation that its blocks discretize.
 
+    See equation (2) of the module docstring.
     Blocks are the longest chain of parts that are called one after the other, each on what the last has returned, with
     outputs of the shape of inputs; f_t(h) = block_t(h) - h.
     Args:
@@ -102,7 +105,9 @@ def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
 
 
 def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
-    """Solves the differential equation (1) up to s = L by the classical fourth-order Runge-Kutta method."""
+    """Solves the differential equation that the blocks discretize, up to s = L, by the fourth-order Runge-Kutta
+    method.
+    """
 
     def field(s: float, state: Tensor) -> Tensor:
         t = min(int(s), len(blocks) - 1)

@@ -23,7 +23,7 @@ __all__ = ["UnitDuplicates", "unit_duplicates"]
 
 @dataclass(frozen=True, slots=True)
 class UnitDuplicates(Result):
-    """Result by layer: the number of units, of units that repeat another one (1), and of units with zero incoming
+    """Result by layer: the number of units, of units that repeat another one, and of units with zero incoming
     weights.
     """
 
@@ -51,8 +51,9 @@ class UnitDuplicates(Result):
 
 @names_call
 def unit_duplicates(module: nn.Module) -> UnitDuplicates:
-    """Counts units of linear or convolution layers that repeat another unit or have zero incoming weights; (1).
+    """Counts units of linear or convolution layers that repeat another unit or have zero incoming weights.
 
+    See equation (1) of the module docstring.
     Hypotheses: equal to rounding of the parameters' type. Reference: [rumelhart1986learning].
     Cost: a sort of the rows of each weight.
 

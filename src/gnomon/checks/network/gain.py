@@ -26,8 +26,8 @@ __all__ = ["ActivationGain", "activation_gain"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActivationGain(Result):
-    """Result: factors by which an activation changes the size of signals and gradients (1), and the gain that preserves
-    signals (2).
+    """Result: factors by which an activation changes the size of signals and gradients, and the gain that preserves
+    signals.
     """
 
     square: float

@@ -40,9 +40,7 @@ MAX_GRADIENT_ERROR = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class GradientCheck(Result):
-    """Result: the relative error (1) of each parameter's gradient, and of the whole gradient, along random
-    directions.
-    """
+    """Result: the relative error of each parameter's gradient, and of the whole gradient, along random directions."""
 
     errors: dict[str, float]
     examples: int
@@ -78,8 +76,9 @@ class GradientCheck(Result):
 def gradient_check(
     module: nn.Module, data: Any, *, examples: int = 32, loss: Loss | None = None, seed: int = 0
 ) -> GradientCheck:
-    """Compares each parameter's autograd gradient with finite differences of the loss along random directions; equation
-    (1).
+    """Compares each parameter's autograd gradient with finite differences of the loss along random directions.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: left as it was; a copy in float64 and eval mode is looked at.

@@ -1,7 +1,7 @@
 """Accumulates statistics of each layer's outputs and gradients over batches, with hooks.
 
-The quantities are those of `signal`. Means over examples are sums over batches, weighted by their size; extremes of a
-unit are extremes of batches; correlations are those of the first examples.
+The quantities are defined in `signal`. Means over examples are sums over batches, weighted by their size; extremes of a
+unit are extremes of batches; correlations are between the first examples.
 """
 
 from collections.abc import Iterator, Sequence

@@ -15,7 +15,8 @@ __all__ = ["BackwardStatistics", "ForwardStatistics", "LayerSignal"]
 
 @dataclass(frozen=True, slots=True)
 class ForwardStatistics(Record):
-    """Statistics of a layer's outputs; equations (1) to (3) of `signal`.
+    """Statistics of a layer's outputs: their root mean square, correlation, and share of dead units, as `signal`
+    defines them.
 
     ``activation`` is None if an output is not finite, the others if they cannot be measured.
     """
@@ -27,7 +28,7 @@ class ForwardStatistics(Record):
 
 @dataclass(frozen=True, slots=True)
 class BackwardStatistics(Record):
-    """Statistics of the gradients at a layer; None if no gradient reached it; equations (1) and (4) of `signal`."""
+    """Statistics of the gradients at a layer; None if no gradient reached it."""
 
     gradient: float | None
     update: float | None

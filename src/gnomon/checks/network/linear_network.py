@@ -55,7 +55,7 @@ def linear_network_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]
 
 
 def computes_linear_function(module: nn.Module, x: Inputs) -> bool:
-    """Returns whether a network is a linear function of its inputs, by test (1) on some examples.
+    """Returns whether a network is a linear function of its inputs, tested on sums of some examples.
 
     Cost: four forward passes of 32 examples.
 

@@ -40,8 +40,9 @@ MIN_EXAMPLES = 4
 def loss_direction_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor
 ) -> tuple[Finding, ...]:
-    """Returns a finding if the user's loss does not depend on the outputs (1), or falls as errors grow (2).
+    """Returns a finding if the user's loss does not depend on the outputs, or falls as errors grow.
 
+    See equations (1) and (2) of the module docstring.
     These are values and gradients of the loss, so chance raises no false alarm.
     Cost: one gradient, or two values of the loss.
 

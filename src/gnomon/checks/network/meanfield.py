@@ -1,7 +1,7 @@
 """Mean-field theory of signals in a deep, wide, fully connected network at initialization.
 
 With weights of variance weight_std^2 / fan_in and biases of variance bias_std^2, the pre-activations of a layer are
-Gaussian; their variance q and the correlation c of those of two inputs pass from layer to layer by
+Gaussian; their variance q and the correlation c for two inputs pass from layer to layer by
 
     V(q) = weight_std^2 E[phi(u)^2] + bias_std^2,                       u ~ N(0, q)                      (1)
     C(c) = (weight_std^2 E[phi(u) phi(v)] + bias_std^2) / V(q),         u, v ~ N(0, q), correlation c    (2)
@@ -53,9 +53,9 @@ CRITICAL_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class MeanField(Result):
-    """Result of mean-field theory: the variance and correlation that signals converge to with depth (1), (2), and
-    factors (3) and (4).
+    """Result of mean-field theory: the variance and correlation that signals converge to with depth, and factors.
 
+    See equations (1), (2) and (3) and (4) of the module docstring.
     ``q`` is the fixed point that the variance of the inputs tends to, which may be 0 or infinity.
     """
 
@@ -70,26 +70,33 @@ class MeanField(Result):
     _moments: Moments = field(repr=False, compare=False)
 
     def variance(self, q: float) -> float:
-        """Returns the variance of a signal after one layer, given its variance q before it; equation (1)."""
+        """Returns the variance of a signal after one layer, given its variance q before it.
+
+        See equation (1) of the module docstring.
+        """
         return _variance(self._moments, self.weight_std, self.bias_std, q)
 
     def correlation(self, c: float, *, q: float | None = None) -> float:
-        """Returns the correlation of two signals after one layer, given their correlation c and variance q before it;
-        equation (2).
+        """Returns the correlation of two signals after one layer, given their correlation c and variance q before it.
+
+        See equation (2) of the module docstring.
         """
         return _correlation(self._moments, self.weight_std, self.bias_std, _inside(self.q if q is None else q), c)
 
     @property
     def xi_q(self) -> float:
-        """Returns the depth scale of the variance: the number of layers over which deviations change by a factor e;
-        equation (3).
+        """Returns the depth scale of the variance: the number of layers over which deviations change by a factor e.
+
+        See equation (3) of the module docstring.
         """
         return _scale(self.variance_slope)
 
     @property
     def xi_c(self) -> float:
         """Returns the depth scale of correlations: the number of layers over which deviations from the fixed point fall
-        by a factor e; (3).
+        by a factor e.
+
+        See equation (3) of the module docstring.
         """
         return _scale(self.correlation_slope)
 
@@ -144,7 +151,10 @@ class MeanField(Result):
         return {"variance": variances, "correlation": correlations, "gradient": gradients[::-1]}
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the correlation after one layer over the correlation before it (2), with the diagonal."""
+        """Plots the correlation after one layer over the correlation before it, with the diagonal.
+
+        See equation (2) of the module docstring.
+        """
         grid = [i / 40 for i in range(41)]
         marks = (
             Line("after a layer", grid, [self.correlation(c) for c in grid]),

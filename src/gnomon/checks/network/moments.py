@@ -28,8 +28,8 @@ __all__ = ["MomentShift", "moment_shift"]
 
 @dataclass(frozen=True, slots=True)
 class MomentShift(Result):
-    """Result: for each layer and checkpoint, how far the units' means moved, and the ratio of their standard deviations
-    (1).
+    """Result: for each layer and checkpoint, how far the units' means moved, and the ratio of their standard
+    deviations.
     """
 
     means: dict[str, tuple[float, ...]]
@@ -52,9 +52,9 @@ class MomentShift(Result):
 
 @names_call
 def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
-    """Measures how the mean and standard deviation of each layer's units change over checkpoints of a run; equation
-    (1).
+    """Measures how the mean and standard deviation of each layer's units change over checkpoints of a run.
 
+    See equation (1) of the module docstring.
     Hypotheses: one architecture; the first checkpoint is the start. Reference: [santurkar2018how].
     Cost: a forward pass of each checkpoint, and the outputs of all layers in memory.
 

@@ -1,8 +1,8 @@
 """Checks whether running statistics of batch norm fit the data and come from enough examples.
 
-In eval mode batch norm uses running means and variances; in training mode those of the batch. On training data, in
-large batches, both must give about the same loss. With the losses a_i of single examples by running statistics and b_i
-by those of the batch,
+In eval mode batch norm uses running means and variances; in training mode the statistics of the batch. On training
+data, in large batches, both must give about the same loss. With the losses a_i of single examples by running statistics
+and b_i by those of the batch,
 
     d = mean(a) - mean(b),    z = d / (std(a - b) / sqrt(n))                                                    (1)
 
@@ -54,11 +54,13 @@ SMALL_BATCH_SIZE = 8
 
 
 def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
-    """Returns a finding if the loss with running statistics differs from the loss with batch statistics; equation (1).
+    """Returns a finding if the loss with running statistics differs from the loss with batch statistics.
 
+    See equation (1) of the module docstring.
     ``loss`` takes ``reduction="none"``, or is a mean over examples: then single examples are passed to it.
     False alarms: 3e-5 if both agree. Without batch norm, or before its first batch, nothing is found. Statistics
-    that are exactly those of a new layer, in one that was trained, are found without (1), and without false alarms.
+    that equal the values of a new layer exactly, in one that was trained, are found without (1), and without false
+    alarms.
 
     Hypotheses: as above.
     Reference: [ioffe2015batch].

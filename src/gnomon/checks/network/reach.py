@@ -3,7 +3,7 @@
 A parameter whose gradient does not exist after a forward and backward pass in training mode is not reached by the
 loss. If changing it changes the outputs all the same, something between it and the output cuts the graph
 (``detach``, ``.data``, numpy, ``no_grad``); if not, ``forward`` does not use it. A frozen layer is a fault only
-while its weights are still those of the initialization, uniform on [-b, b] with b = fan_in^(-1/2) as torch draws them:
+while its weights still have their initial values, uniform on [-b, b] with b = fan_in^(-1/2) as torch draws them:
 
     max |w| / b in [1 - 20 / n, 1],    Kolmogorov's distance to the uniform law < 1.95 / sqrt(n)                (1)
 
@@ -199,7 +199,9 @@ def _is_unused(norm: nn.modules.batchnorm._BatchNorm) -> bool:
 
 
 def _is_uniform(weight: Tensor, bound: float) -> bool:
-    """Returns whether weights look like a uniform random initialization, by the test (1)."""
+    """Returns whether weights look like a uniform random initialization, by their largest value and
+    Kolmogorov's test.
+    """
     w, n = weight.detach().double().flatten().cpu(), weight.numel()
     inside = 1 - 20 / n <= float(w.abs().max()) / bound <= 1 + 1e-6
     return inside and _distance((w / bound + 1) / 2) < 1.95 / sqrt(n)

@@ -49,8 +49,9 @@ def unregistered_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
 
 
 def unregistered_layer_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[Finding, ...]:
-    """Returns a finding if layers in plain lists get gradients but are missing from ``parameters()``; equation (1).
+    """Returns a finding if layers in plain lists get gradients but are missing from ``parameters()``.
 
+    See equation (1) of the module docstring.
     ``loss`` is a pass through this very module, with its graph; it is made only where there are such layers.
     Cost: none, or a forward and a backward pass.
 

@@ -35,7 +35,7 @@ __all__ = ["SignalScales", "signal_scales"]
 
 @dataclass(frozen=True, slots=True)
 class SignalScales(Result):
-    """Result: the predicted (1) and measured mean square of the signal after each ReLU, with layer names."""
+    """Result: the predicted and measured mean square of the signal after each ReLU, with layer names."""
 
     layers: tuple[str, ...]
     predicted: tuple[float, ...]
@@ -59,8 +59,9 @@ class SignalScales(Result):
 
 @names_call
 def signal_scales(module: nn.Module, data: Any) -> SignalScales:
-    """Measures the mean square of the signal after each ReLU of a chain, and predicts it from the weights alone;
-    equation (1).
+    """Measures the mean square of the signal after each ReLU of a chain, and predicts it from the weights alone.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: a chain of layers, ``nn.Sequential`` or one that calls its layers in the order it holds them.

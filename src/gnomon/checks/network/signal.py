@@ -50,8 +50,9 @@ __all__ = ["Signal", "signal", "trained_unit_findings"]
 @dataclass(frozen=True, slots=True)
 class Signal(Result):
     """Result: statistics of outputs and gradients of each layer in the order of calls, and the mean square of the
-    inputs; (1) to (4).
+    inputs.
 
+    See equations (1) to (4) of the module docstring.
     ``inputs`` is None if no input is real; ``findings`` are empty for a healthy module.
     """
 
@@ -107,7 +108,7 @@ def signal(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int 
         loss: as in `gnomon.train`.
         seed: of the random signs.
 
-    Hypotheses: none; thresholds of the findings are those of `signal_findings`.
+    Hypotheses: none; `signal_findings` has the thresholds of the findings.
     Reference: [schoenholz2017deep], [glorot2010understanding].
     Cost: one forward and one backward pass over the examples.
 

@@ -131,7 +131,10 @@ def _varies_after(layers: tuple[LayerSignal, ...], i: int) -> bool:
 
 
 def _change(layers: list[LayerSignal], quantity: str, variance: float | None) -> list[Finding]:
-    """Returns findings if the size of activations or of gradients changes too much over the layers; (1)."""
+    """Returns findings if the size of activations or of gradients changes too much over the layers.
+
+    See equation (1) of the module docstring.
+    """
     backwards = quantity == "update"
     known = [(layer, _strength(layer, quantity)) for layer in (reversed(layers) if backwards else layers)]
     order = [layer for layer, square in known if square is not None]
@@ -171,7 +174,7 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
 
 
 def _strength(layer: LayerSignal, quantity: str) -> float | None:
-    """Returns the size of a layer's activations (a) or relative gradients (v), as in equation (1)."""
+    """Returns the size of a layer's activations (a) or of its relative gradients (v)."""
     if quantity == "activation" or layer.update is None:
         return layer.activation if quantity == "activation" else None
     return layer.update * layer.units / layer.fan
@@ -181,7 +184,7 @@ def _beyond_the_head(logs: list[float]) -> bool:
     """Returns whether relative gradients also change among the layers before the last one, not only at the last one.
 
     The last layer may be drawn much smaller than the others, and then has a relative gradient that is a thousand times
-    that of the layer before it: a difference between these two alone is no fault.
+    the gradient of the layer before it: a difference between these two alone is not a fault.
     """
     return len(logs) > 2 and abs(logs[-1] - logs[1]) > MIN_TREND_SHARE * log(MAX_MEAN_SQUARE_RATIO)
 

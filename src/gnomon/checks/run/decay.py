@@ -55,9 +55,9 @@ def weight_decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
 def weight_decay_findings(
     decay: float, *, weights: float, rms: float, gradient: float, decoupled: bool
 ) -> tuple[Finding, ...]:
-    """Returns a finding if weight decay is stronger than the gradient, by test (1), or by (2) for decoupled decay
-    (AdamW).
+    """Returns a finding if weight decay is stronger than the gradient; decoupled decay (AdamW) has its own test.
 
+    See equations (1) and (2) of the module docstring.
     ``weights`` and ``gradient`` are the norms of all matrices and of the gradient of the loss at them, ``rms`` the root
     mean square of their entries.
 

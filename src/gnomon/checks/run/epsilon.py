@@ -30,7 +30,7 @@ MIN_EPSILON = 1e-3
 
 
 def epsilon_findings(optimizer: str, epsilon: float, *, rms: float) -> tuple[Finding, ...]:
-    """Returns a finding if Adam's eps is far larger than the root mean square of the gradient, by test (1).
+    """Returns a finding if Adam's eps is far larger than the root mean square of the gradient.
 
     >>> epsilon_findings("RMSprop", 1.0, rms=0.001)[0].values["ratio"]
     1000.0

@@ -84,8 +84,9 @@ def find_explosion(
     seed: int = 0,
     late: Callable[[], bool] = lambda: False,
 ) -> TrainingExplosion:
-    """Trains a copy of the module until a layer's outputs explode; reports the step and the layer; equation (1).
+    """Trains a copy of the module until a layer's outputs explode; reports the step and the layer.
 
+    See equation (1) of the module docstring.
     ``late`` is asked before each step but the first, and ends the search where it says so.
 
     Hypotheses: the explosion begins within these steps.

@@ -29,8 +29,9 @@ MAX_LAST_SHARE = 1e-3
 
 
 def schedule_findings(rates: Sequence[float]) -> tuple[Finding, ...]:
-    """Returns a finding if learning rates fall so fast that only few epochs are effective, equation (1).
+    """Returns a finding if learning rates fall so fast that only few epochs are effective.
 
+    See equation (1) of the module docstring.
     To be used for runs that fit their training examples badly. No chance is involved.
 
     >>> schedule_findings([0.1] * 10)

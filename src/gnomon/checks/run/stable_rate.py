@@ -19,7 +19,9 @@ TINY_SHARE = 0.01
 
 
 def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Finding, ...]:
-    """Returns a finding if a learning rate is above the largest stable one (1), or far below it.
+    """Returns a finding if a learning rate is above the largest stable one, or far below it.
+
+    See equation (1) of the module docstring.
 
     >>> [finding.kind for finding in stable_rate_findings(3.0, 0.0, 2.0)], stable_rate_findings(1.0, 0.0, 2.0)
     (['learning-rate-too-large'], ())

@@ -129,7 +129,7 @@ def random_state(seed: int | None = None) -> Iterator[None]:
 
 
 def seed_generators(seed: int) -> None:
-    """Seeds torch's random generators: the one of the CPU and, if there is an accelerator, those of the accelerator.
+    """Seeds torch's random generators: of the CPU and, if there is an accelerator, of the accelerator.
 
     Without an accelerator, ``torch.manual_seed`` stores a formatted stack trace for each kind of accelerator at every
     call: this takes milliseconds and memory that is never freed.

@@ -25,7 +25,9 @@ __all__ = ["FiniteDifferences"]
 
 @dataclass(frozen=True, slots=True)
 class FiniteDifferences(AbstractDerivative):
-    """Finite differences of an even order of accuracy; equation (1).
+    """Finite differences of an even order of accuracy.
+
+    See equation (1) of the module docstring.
 
     >>> FiniteDifferences(2)(np.array([0.0, 1.0, 4.0, 9.0]), 1.0, 1).tolist()
     [0.0, 2.0, 4.0, 6.0]

@@ -29,8 +29,9 @@ MAX_VALIDATION_LINES = 50
 
 @dataclass(frozen=True, slots=True)
 class LocalPolynomial(AbstractDerivative):
-    """Differentiates by fitting local polynomials (1); cross-validation (2) chooses the window unless ``half_width`` is
-    given.
+    """Differentiates by fitting local polynomials; cross-validation chooses the window unless ``half_width`` is given.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> LocalPolynomial(3)(np.arange(9.0), 1.0, 1).round(9).tolist()[4]
     1.0
@@ -58,8 +59,9 @@ class LocalPolynomial(AbstractDerivative):
 
 @names_call
 def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
-    """Returns the half width of the window and the polynomial degree with the smallest cross-validation error (2).
+    """Returns the half width of the window and the polynomial degree with the smallest cross-validation error.
 
+    See equation (2) of the module docstring.
     Cost: one convolution of those lines for each pair that is tried.
 
     >>> noise = np.random.default_rng(0).standard_normal(400)
@@ -85,8 +87,9 @@ def sample_lines(u: np.ndarray, axis: int) -> np.ndarray:
 
 
 def cross_validation_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
-    """Returns the cross-validation error (2) for each half width and degree.
+    """Returns the cross-validation error for each half width and degree.
 
+    See equation (2) of the module docstring.
     Cost: one Fourier transform of the lines, and its inverse for each pair.
 
     >>> errors = cross_validation_errors(np.linspace(0, 1, 60)[None] ** 2)
@@ -109,7 +112,10 @@ def cross_validation_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
 
 
 def _own_weights(half: int, degree: int) -> np.ndarray:
-    """Returns how much each sample of a window contributes to the fitted value (1) in the window's middle."""
+    """Returns how much each sample of a window contributes to the fitted value in the window's middle.
+
+    See equation (1) of the module docstring.
+    """
     basis = np.linalg.qr(np.polynomial.legendre.legvander(np.linspace(-1, 1, 2 * half + 1), degree))[0]
     return basis @ basis[half]
 

@@ -31,8 +31,9 @@ ROUNDING_SHARE = 1e-28
 @names_call
 def best_derivative_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
     """Returns the differentiation method (local polynomials or Fourier) that best predicts left-out samples along an
-    axis; (1).
+    axis.
 
+    See equation (1) of the module docstring.
     Hypotheses: see the module.
     Reference: [craven1978smoothing].
     Cost: see the module.

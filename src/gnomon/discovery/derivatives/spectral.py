@@ -24,7 +24,9 @@ __all__ = ["Spectral"]
 @dataclass(frozen=True, slots=True)
 class Spectral(AbstractDerivative):
     """Differentiates periodic samples by Fourier transform; drops frequencies above the fraction ``keep`` of the
-    highest; equation (1).
+    highest.
+
+    See equation (1) of the module docstring.
 
     >>> Spectral()(np.zeros(8), 1.0, 1).tolist()[:2]
     [0.0, 0.0]

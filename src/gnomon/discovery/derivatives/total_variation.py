@@ -28,8 +28,9 @@ SMOOTHING_EPSILON = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class TotalVariation(AbstractDerivative):
-    """Differentiates with total-variation regularization, solved by reweighted least squares; higher orders repeat it;
-    (1).
+    """Differentiates with total-variation regularization, solved by reweighted least squares; higher orders repeat it.
+
+    See equation (1) of the module docstring.
 
     >>> TotalVariation(1e-2)(np.arange(9.0), 1.0, 1).round(3).tolist()[4]
     1.0
@@ -51,7 +52,7 @@ class TotalVariation(AbstractDerivative):
 
 
 def _line(u: np.ndarray, h: float, alpha: float, repeats: int) -> np.ndarray:
-    """Differentiates one line of samples: solves (1) by iteratively reweighted least squares."""
+    """Differentiates one line of samples: solves by iteratively reweighted least squares."""
     n = len(u)
     integral = np.tril(np.full((n, n), h)) - h / 2 * np.eye(n)
     integral[:, 0] -= h / 2

@@ -32,7 +32,9 @@ SKIPPED_EDGE_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class PointwiseForm(AbstractRegressionForm):
-    """Regression at ``rows`` random grid points, with derivatives by the given methods; equation (1).
+    """Regression at ``rows`` random grid points, with derivatives by the given methods.
+
+    See equation (1) of the module docstring.
 
     >>> from gnomon.discovery.derivatives import Spectral
     >>> PointwiseForm(space=Spectral()).space

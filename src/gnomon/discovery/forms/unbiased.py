@@ -32,9 +32,9 @@ ORDERS = range(2, 9)
 
 
 def noise_variance(u: np.ndarray) -> float:
-    """Estimates the variance of the noise in a field from differences of neighboring samples (3); 0 if it is
-    negligible.
+    """Estimates the variance of the noise in a field from differences of neighboring samples; 0 if it is negligible.
 
+    See equation (3) of the module docstring.
     Hypotheses: see the module.
     Reference: [gasser1986residual].
     Cost: see the module.
@@ -54,7 +54,7 @@ def noise_variance(u: np.ndarray) -> float:
 
 
 def unbiased_power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
-    """Estimates u^p from a noisy field, corrected so that noise does not change the mean; H_p(u) of equation (1).
+    """Estimates u^p from a noisy field, corrected so that noise does not change the mean.
 
     Hypotheses: see the module.
     Reference: [janson1997gaussian].
@@ -72,8 +72,7 @@ def unbiased_power(u: np.ndarray, p: int, variance: float) -> np.ndarray:
 
 
 def unbiased_modulus_power(u: np.ndarray, a: int, b: int, variance: float) -> np.ndarray:
-    """Estimates u^a conj(u)^b from a noisy complex field, corrected so that noise does not change the mean; I_ab(u) of
-    (2).
+    """Estimates u^a conj(u)^b from a noisy complex field, corrected so that noise does not change the mean.
 
     Hypotheses: see the module.
     Reference: [janson1997gaussian].

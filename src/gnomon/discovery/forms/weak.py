@@ -65,9 +65,10 @@ MAX_BUMPS_PER_POINT = 4
 
 @dataclass(frozen=True, slots=True)
 class WeakForm(AbstractRegressionForm):
-    """Weak form of the equation; ``half_widths`` of the test functions (in points per axis, time last) are chosen by
-    (3) if not given.
+    """Weak form of the equation; ``half_widths`` of the test functions (in points per axis, time last) are chosen if
+    not given.
 
+    See equation (3) of the module docstring.
     ``derivative`` is the rule for products that cannot be integrated by parts.
 
     >>> WeakForm(half_widths=(20, 10)).half_widths
@@ -141,7 +142,7 @@ def _column(values: "_Values", term: Term, bumps: dict[str, "_Bumps"]) -> np.nda
 
 
 class _Bumps:
-    """The bump-shaped test functions (1) along one axis, and their derivatives, as matrices (centers, points)."""
+    """The bump-shaped test functions along one axis, and their derivatives, as matrices (centers, points)."""
 
     def __init__(self, n: int, half: int, h: float, degree: int, count: int) -> None:
         self.n, self.half, self.h, self.degree = n, half, h, degree
@@ -178,7 +179,10 @@ class _Bumps:
 
 
 def bump(half: int, degree: int, order: int) -> np.ndarray:
-    """Returns a derivative of the averaged test function (4) at the points of a window; order 0 sums to one."""
+    """Returns a derivative of the averaged test function at the points of a window; order 0 sums to one.
+
+    See equation (4) of the module docstring.
+    """
     return _mean(half, degree, order) / _mean(half, degree, 0).sum()
 
 
@@ -193,7 +197,9 @@ def _mean(half: int, degree: int, order: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _twice(degree: int, order: int) -> tuple[np.ndarray, float]:
-    """Returns the antiderivative F of (4) on [-1, 1] as polynomial coefficients, and its slope beyond 1."""
+    """Returns the second antiderivative of a bump's derivative on [-1, 1] as polynomial coefficients, and its slope
+    beyond 1.
+    """
     phi = np.polynomial.Polynomial([1.0, 0.0, -1.0]) ** degree
     twice = phi.deriv(order).integ(2, lbnd=-1) if order < 2 else phi.deriv(order - 2) if order > 2 else phi
     return twice.coef, float(twice.deriv()(1.0))
@@ -220,7 +226,7 @@ def _contract(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarr
 
 
 def _match(values: np.ndarray, axis: int, degree: int, order: int) -> int:
-    """Returns the half width of test functions along an axis that equation (3) selects, from a sample of the field's
+    """Returns the half width of test functions along an axis that suits the field, from a sample of the field's
     lines.
     """
     n = values.shape[axis]

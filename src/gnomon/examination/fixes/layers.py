@@ -68,7 +68,9 @@ class _DropoutInTraining:
 
 
 def he_initialized(module: nn.Module, seed: int = 0) -> nn.Module:
-    """Returns a copy of the module with He initialization (1); all other layers get torch's default initialization.
+    """Returns a copy of the module with He initialization; all other layers get torch's default initialization.
+
+    See equation (1) of the module docstring.
 
     >>> net = he_initialized(nn.Linear(200, 300))
     >>> round(float(net.weight.detach().std()) * 10, 1), bool(net.bias.any())          # sqrt(2 / 200) = 0.1

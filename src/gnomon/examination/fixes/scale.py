@@ -27,7 +27,9 @@ Statistics = list[tuple[Tensor, Tensor] | None]
 
 
 class StandardizedInputs(nn.Module):
-    """A module that standardizes its real-valued inputs (1) before it calls another module.
+    """A module that standardizes its real-valued inputs before it calls another module.
+
+    See equation (1) of the module docstring.
 
     >>> net = StandardizedInputs(nn.Identity(), [(torch.tensor([1.0]), torch.tensor([2.0]))])
     >>> net(torch.tensor([[5.0]])).item()
@@ -89,7 +91,10 @@ class MappedSource(AbstractSource):
 
 
 def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: standardizes inputs by the mean and standard deviation of the training set; equation (1)."""
+    """Fix: standardizes inputs by the mean and standard deviation of the training set.
+
+    See equation (1) of the module docstring.
+    """
     found = statistics(trial.train.probe(MAX_EXAMPLES, seed=0).x)
     if not any(pair is not None for pair in found):
         return ()
@@ -148,7 +153,7 @@ def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tup
 
 
 def statistics(x: Inputs) -> Statistics:
-    """Returns mean and standard deviation of each input tensor, for equation (1); None for integer tensors.
+    """Returns mean and standard deviation of each input tensor, for standardization; None for integer tensors.
 
     >>> mean, std = statistics(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))[0]
     >>> mean.tolist(), std.tolist()                                       # a constant column is only centered

@@ -94,7 +94,9 @@ def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, exampl
 
 
 def gain_interval(before: Float[Tensor, " n"], after: Float[Tensor, " n"]) -> Interval:
-    """Returns the 95 % interval of the mean gain in score from before to after a fix; equation (1).
+    """Returns the 95 % interval of the mean gain in score from before to after a fix.
+
+    See equation (1) of the module docstring.
 
     >>> scores = torch.tensor([0.5, 0.7, 0.1])
     >>> gain = gain_interval(scores, scores + 0.25)

@@ -45,7 +45,7 @@ SHOWN_COLUMNS = 20
 
 @dataclass(frozen=True, slots=True)
 class ColumnImportance(Record):
-    """The importance (1) of each column by name, the largest first, and the error without shuffling."""
+    """The importance of each column by name, the largest first, and the error without shuffling."""
 
     importance: dict[str, float]
     error: float
@@ -98,8 +98,9 @@ def _is_table(subject: Subject) -> bool:
 
 
 def column_importance(subject: Subject, model: nn.Module, examples: Examples, *, seed: int) -> ColumnImportance:
-    """Measures the importance (1) of every column, averaged over `SHUFFLES` shuffles.
+    """Measures the importance of every column, averaged over `SHUFFLES` shuffles.
 
+    See equation (1) of the module docstring.
     Cost: a forward pass for each column and shuffle.
     """
     x = examples.x

@@ -46,7 +46,7 @@ LOG_RATIO = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TheoryMatch(Record):
-    """The predicted and the measured training run, the largest gap between their losses (1), and the compared steps."""
+    """The predicted and the measured training run, the largest gap between their losses, and the compared steps."""
 
     predicted: Trajectory
     measured: Run

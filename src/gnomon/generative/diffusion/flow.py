@@ -44,7 +44,7 @@ def flow_log_prob(
     first: float = 0.0,
     trace: AbstractTraceEstimator | None = None,
 ) -> Float[Tensor, " n"]:
-    """Returns the log density of examples, computed by the deterministic probability-flow equation (1).
+    """Returns the log density of examples, computed by the deterministic probability-flow equation.
 
         log q_0(x) = log N(x(h_T); 0, I) + int tr(dv/dx) dh                                                (1)
 
@@ -82,7 +82,7 @@ def flow_log_prob(
 
 @names_call
 def flow_samples(score: Score, noise: Tensor, schedule: Schedule, *, steps: int = 100, first: float = 0.0) -> Tensor:
-    """Maps noise to examples by running the deterministic probability-flow equation (1) backward.
+    """Maps noise to examples by running the deterministic probability-flow equation backward.
 
     Cost: 4 x ``steps`` scores.
 

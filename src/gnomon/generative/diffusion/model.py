@@ -93,7 +93,10 @@ class Diffusion(AbstractGenerative):
         return given
 
     def predict_example_and_noise(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the predicted example and noise for noised examples at times (n,); equation (1)."""
+        """Returns the predicted example and noise for noised examples at times (n,).
+
+        See equation (1) of the module docstring.
+        """
         a = self.schedule.kept_at(t.detach().cpu()).to(x).reshape(-1, *[1] * (x.dim() - 1))
         output, left, added = self.output(x, t), a.sqrt(), (1 - a).sqrt()
         if self.target == "noise":
@@ -117,7 +120,9 @@ class Diffusion(AbstractGenerative):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0, steps: int | None = None, eta: float = 1.0) -> Tensor:
-        """Returns new examples by (4), over all steps or fewer; ``eta`` scales the fresh noise (0 for none)."""
+        """Returns new examples, from all steps of the reverse process or fewer; ``eta`` scales the fresh noise (0 for
+        none).
+        """
         total = len(self.schedule)
         count = total if steps is None else min(total, check_integer("steps", steps))
         if not 0 <= check_number("eta", eta) <= 1:
@@ -137,13 +142,14 @@ class Diffusion(AbstractGenerative):
 
     @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns the evidence lower bound (3) of log p(x) for each example."""
+        """Returns the evidence lower bound of log p(x) for each example.
+
+        See equation (3) of the module docstring.
+        """
         return -self.terms(self.points(x)).sum(0)
 
     def terms(self, x: Tensor, *, seed: int = 0) -> Float[Tensor, "t1 n"]:
-        """Returns the terms of the negative evidence bound (3): one per diffusion step from 1 to T, then the prior
-        term.
-        """
+        """Returns the terms of the negative evidence bound: one per diffusion step from 1 to T, then the prior term."""
         s, generator, parts = self.schedule, self.generator(seed), []
         d = x[0].numel()
         for k in range(1, len(s) + 1):

@@ -32,7 +32,9 @@ MAX_BETA = 0.999
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """The noise variances beta_1 ... beta_T in float64, and quantities derived from them; equations (1) and (2).
+    """The noise variances beta_1 ... beta_T in float64, and quantities derived from them.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> schedule = Schedule(torch.tensor([0.5, 0.5]).double())
     >>> schedule.kept.tolist(), schedule.posterior_variance.tolist()
@@ -54,16 +56,25 @@ class Schedule:
 
     @cached_property
     def kept(self) -> Float[Tensor, " t1"]:
-        """Returns the fractions a_0 ... a_T of the variance that still come from the example; equation (1)."""
+        """Returns the fractions a_0 ... a_T of the variance that still come from the example.
+
+        See equation (1) of the module docstring.
+        """
         return torch.cat([torch.ones(1, dtype=torch.float64), (1 - self.betas).cumprod(0)])  # (1)
 
     @cached_property
     def posterior_variance(self) -> Float[Tensor, " t"]:
-        """Returns the variance b of the reverse step for every step, 0 for the first; equation (2)."""
+        """Returns the variance b of the reverse step for every step, 0 for the first.
+
+        See equation (2) of the module docstring.
+        """
         return self.betas * (1 - self.kept[:-1]) / (1 - self.kept[1:])  # (2)
 
     def posterior_mean(self, k: int, x0: Tensor, xk: Tensor) -> Tensor:
-        """Returns the mean m of reverse step k, counted from 1; equation (2)."""
+        """Returns the mean m of reverse step k, counted from 1.
+
+        See equation (2) of the module docstring.
+        """
         a, before, beta = float(self.kept[k]), float(self.kept[k - 1]), float(self.betas[k - 1])
         return (before**0.5 * beta * x0 + (1 - beta) ** 0.5 * (1 - before) * xk) / (1 - a)  # (2)
 

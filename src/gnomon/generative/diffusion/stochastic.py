@@ -34,7 +34,7 @@ SEED_OFFSET = 1_000_003
 
 @names_call
 def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int = 0) -> Float[Tensor, "t n ..."]:
-    """Returns paths of examples that turn into noise, at times 0, 1 / steps, ..., 1; equation (1) of the module.
+    """Returns paths of examples that turn into noise, at times 0, 1 / steps, ..., 1.
 
         x(t) = sqrt(a(t) / a(s)) x(s) + sqrt(1 - a(t) / a(s)) z                                            (1)
 
@@ -66,7 +66,9 @@ def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int =
 def reverse_samples(
     score: Score, noise: Tensor, schedule: Schedule, *, steps: int = 200, first: float | None = None, seed: int = 0
 ) -> Tensor:
-    """Maps noise to examples by running the stochastic differential equation backward; equation (3) of the module.
+    """Maps noise to examples by running the stochastic differential equation backward.
+
+    See equation (3) of the module docstring.
 
         x <- r x + 2 (r - 1) grad log q(x) + sqrt(r^2 - 1) z                                               (1)
 

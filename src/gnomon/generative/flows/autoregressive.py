@@ -130,7 +130,9 @@ class AbstractAutoregressive(AbstractTransform):
 
 
 class Autoregressive(AbstractAutoregressive):
-    """Affine autoregressive map of points (n, d); equation (1).
+    """Affine autoregressive map of points (n, d).
+
+    See equation (1) of the module docstring.
 
     >>> layer = Autoregressive(MaskedNetwork(2, 2))
     >>> layer(torch.ones(1, 2))[0].tolist()                                  # a new network's last layer is zero
@@ -154,8 +156,9 @@ def _both(options: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class SplineAutoregressive(AbstractAutoregressive):
-    """Autoregressive map of points (n, d) that transforms each coordinate by a spline; equation (2).
+    """Autoregressive map of points (n, d) that transforms each coordinate by a spline.
 
+    See equation (2) of the module docstring.
     The network returns 3 bins - 1 numbers for each coordinate: `rational_spline` says what they mean.
 
     >>> layer = SplineAutoregressive(MaskedNetwork(2, 3 * 8 - 1))

@@ -72,7 +72,9 @@ class ShiftTransform(AbstractTransform):
 
 
 class Flow(AbstractGenerative):
-    """A normalizing flow: invertible maps applied to Gaussian noise, with an exact ``log_prob``; equation (1).
+    """A normalizing flow: invertible maps applied to Gaussian noise, with an exact ``log_prob``.
+
+    See equation (1) of the module docstring.
 
     >>> flow = Flow([ShiftTransform(2)], shape=(2,))
     >>> flow.log_prob(torch.zeros(1, 2)).item() == standard_normal(torch.zeros(1, 2)).item()

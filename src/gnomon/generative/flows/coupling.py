@@ -86,7 +86,9 @@ class AbstractCoupling(AbstractTransform):
 
 
 class Coupling(AbstractCoupling):
-    """Affine coupling map of points (n, d); the log scale s is limited to [-3, 3] by tanh; equation (1).
+    """Affine coupling map of points (n, d); the log scale s is limited to [-3, 3] by tanh.
+
+    See equation (1) of the module docstring.
 
     >>> layer = Coupling(coupling_network(1, 2), alternating_mask(2, 0))
     >>> layer(torch.tensor([[1.0, 2.0]]))[0].tolist()

@@ -18,7 +18,9 @@ __all__ = ["InvertibleMixing"]
 
 
 class InvertibleMixing(AbstractTransform):
-    """A learned invertible mixing of channels; equation (1).
+    """A learned invertible mixing of channels.
+
+    See equation (1) of the module docstring.
 
     >>> layer = InvertibleMixing(3)
     >>> x, log_det = layer(torch.ones(2, 3, 4, 4))

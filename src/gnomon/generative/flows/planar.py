@@ -23,7 +23,9 @@ BISECTION_STEPS = 60
 
 
 class PlanarTransform(AbstractTransform):
-    """One planar map of points (n, d); equation (1). Its inverse is the root of (2), exact to rounding.
+    """One planar map of points (n, d). Its inverse is found by bisection, exact to rounding.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> layer = PlanarTransform(2).double()
     >>> z = torch.randn(3, 2).double()
@@ -61,7 +63,7 @@ class PlanarTransform(AbstractTransform):
 
 @torch.no_grad()
 def _root(product: Tensor, target: Tensor) -> Tensor:
-    """Solves equation (2) by bisection, from two points at which the function has opposite signs."""
+    """Solves for the inverse of a planar map by bisection, from two points at which the function has opposite signs."""
     low, high = target - product.abs() - 1e-3, target + product.abs() + 1e-3
     for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2

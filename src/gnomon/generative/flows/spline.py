@@ -111,7 +111,10 @@ class _Piece:
         self.s = self.height / self.width
 
     def log_slope(self, w: Tensor) -> Tensor:
-        """Returns the logarithm of the spline's slope; equation (2)."""
+        """Returns the logarithm of the spline's slope.
+
+        See equation (2) of the module docstring.
+        """
         below = self.s + (self.d1 + self.d0 - 2 * self.s) * w * (1 - w)
         above = self.d1 * w.square() + 2 * self.s * w * (1 - w) + self.d0 * (1 - w).square()
         return 2 * self.s.log() + above.log() - 2 * below.log()  # (2)
@@ -142,8 +145,9 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
 
 
 class SplineCoupling(AbstractCoupling):
-    """Coupling map of points (n, d) that transforms the changing coordinates by splines; equation (1).
+    """Coupling map of points (n, d) that transforms the changing coordinates by splines.
 
+    See equation (1) of the module docstring.
     The network returns 3 bins - 1 numbers for each changing coordinate. The fixed coordinates pass through splines as
     well, whose parameters (``own``) are learned constants, so each map also fits the distribution of every coordinate.
 

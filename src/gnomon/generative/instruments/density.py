@@ -121,7 +121,7 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
 
 
 def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
-    """Integrates the density on a grid over the box of the samples, doubled in size; equation (1).
+    """Integrates the density on a grid over the box of the samples, doubled in size.
 
     If the sum over every second point differs, the grid is too coarse for the density and is refined.
     """
@@ -144,7 +144,7 @@ def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
 
 
 def _by_samples(log_prob: Any, x: Tensor) -> Value:
-    """Estimates the integral (2) by importance sampling from a Gaussian fitted to the samples."""
+    """Estimates the integral of the density by importance sampling from a Gaussian fitted to the samples."""
     flat = x.flatten(1).double()
     d = flat.shape[1]
     values, vectors = torch.linalg.eigh(torch.cov(flat.T) / 4 + 1e-12 * torch.eye(d, dtype=torch.float64))
@@ -157,7 +157,10 @@ def _by_samples(log_prob: Any, x: Tensor) -> Value:
 
 
 def _maps(model: Any, x: Tensor) -> tuple[float, float]:
-    """Returns the errors (3) of a flow's inverse map and of its log determinant; NaN for models that are not flows."""
+    """Returns the errors of a flow's inverse map and of its log determinant; NaN for models that are not flows.
+
+    See equation (3) of the module docstring.
+    """
     pair = _both_ways(model)
     if pair is None:
         return nan, nan

@@ -34,8 +34,9 @@ MIN_GRADIENT_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class GeneratorGradients(Result):
-    """Result: the gradient that generated examples send to the generator, for both usual losses; equation (1).
+    """Result: the gradient that generated examples send to the generator, for both usual losses.
 
+    See equation (1) of the module docstring.
     ``in_use`` is the value for the model's own loss.
 
     >>> GeneratorGradients(0.001, 0.999, 0.001, 0.999).findings
@@ -100,7 +101,9 @@ def generator_gradient_health(gan: GAN, *, draws: int = 256, seed: int = 0) -> G
 
 @dataclass(frozen=True, slots=True)
 class GradientEstimators(Result):
-    """Result: means and single-draw variances of two gradient estimators; equation (2).
+    """Result: means and single-draw variances of two gradient estimators.
+
+    See equation (2) of the module docstring.
 
     >>> GradientEstimators(2.0, 2.0, 4.0, 60.0, 1000).ratio
     15.0

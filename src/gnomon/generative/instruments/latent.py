@@ -50,7 +50,9 @@ def reconstruction_error(model: Autoencoder, x: Any) -> Float[Tensor, " n"]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PcaGap(Result):
-    """Result: an autoencoder compared with PCA of the same dimension: losses (1), and angles between subspaces.
+    """Result: an autoencoder compared with PCA of the same dimension: losses, and angles between subspaces.
+
+    See equation (1) of the module docstring.
 
     >>> PcaGap(1.0, 0.75, torch.zeros(2)).excess
     0.25
@@ -160,7 +162,9 @@ def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int
 
 @dataclass(frozen=True, slots=True)
 class LatentHoles(Result):
-    """Result: the fraction of decoded random draws that are far from all data; equation (2).
+    """Result: the fraction of decoded random draws that are far from all data.
+
+    See equation (2) of the module docstring.
 
     >>> LatentHoles(0.05, 1.0, 200).findings
     ()

@@ -43,7 +43,9 @@ MANY_COPIED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class SampleCoverage(Result):
-    """Result: the fraction of data points that have generated samples nearby; equations (1) and (2).
+    """Result: the fraction of data points that have generated samples nearby.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> [f.kind for f in SampleCoverage(0.5, 0.97, 0.01, 5).findings]
     ['modes-dropped']
@@ -80,7 +82,9 @@ class SampleCoverage(Result):
 
 @names_call
 def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
-    """Measures how much of the data a sampler covers, compared with a perfect sampler; equations (1) and (2).
+    """Measures how much of the data a sampler covers, compared with a perfect sampler.
+
+    See equations (1) and (2) of the module docstring.
 
         coverage = share of data points with a sample within the distance of their k-th neighbor           (1)
 
@@ -114,7 +118,9 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
 
 @dataclass(frozen=True, slots=True)
 class SampleMemorization(Result):
-    """Result: the fraction of samples that are nearest to a training example; equation (3).
+    """Result: the fraction of samples that are nearest to a training example.
+
+    See equation (3) of the module docstring.
 
     >>> [f.kind for f in SampleMemorization(0.9, 0.5, 1e-6, 200).findings]
     ['memorized-samples']

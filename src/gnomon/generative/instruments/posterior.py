@@ -44,7 +44,10 @@ class ElboGap(Result):
 
     @property
     def informative_coordinates(self) -> int:
-        """Returns the number of latent coordinates that carry more than 0.01 nats; equation (2)."""
+        """Returns the number of latent coordinates that carry more than 0.01 nats.
+
+        See equation (2) of the module docstring.
+        """
         return int((self.nats > MIN_NATS_IN_USE).sum())
 
     @property

@@ -32,7 +32,9 @@ MAX_CURL_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ScoreError(Result):
-    """Result: the relative squared error of a score (1), and the antisymmetric fraction of its Jacobian (2).
+    """Result: the relative squared error of a score, and the antisymmetric fraction of its Jacobian.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> ScoreError(0.02, 0.0, 100).verdict
     'The score is off by 2.0% of its mean square, and 0.0% of its Jacobian is antisymmetric (0 for ...).'

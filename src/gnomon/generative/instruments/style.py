@@ -101,7 +101,9 @@ def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StyleTransfer(Result):
-    """Result: an image with one image's content and another's style, and its losses (1) at every step.
+    """Result: an image with one image's content and another's style, and its losses at every step.
+
+    See equation (1) of the module docstring.
 
     >>> StyleTransfer(torch.zeros(1), (0.0, 0.25), (1.0, 0.5)).verdict
     'The style loss fell by 50.0%; the content changed by 0.25 per feature.'

@@ -76,7 +76,9 @@ class TwoSample(Result):
 
 @names_call
 def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None = None, seed: int = 0) -> TwoSample:
-    """Tests whether two sets of examples differ by the maximum mean discrepancy; equations (1) and (3).
+    """Tests whether two sets of examples differ by the maximum mean discrepancy.
+
+    See equations (1) and (3) of the module docstring.
 
         MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y)                                             (1)
 
@@ -108,7 +110,9 @@ def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None
 
 @names_call
 def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> TwoSample:
-    """Tests whether two sets of examples differ by the energy distance; equations (2) and (3).
+    """Tests whether two sets of examples differ by the energy distance.
+
+    See equations (2) and (3) of the module docstring.
 
         energy = 2 mean |x - y| - mean |x - x'| - mean |y - y'|                                            (1)
 
@@ -171,8 +175,9 @@ def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) ->
 
 
 def permutation_test(kernel: Tensor, first: int, permutations: int, seed: int) -> tuple[float, float]:
-    """Returns the statistic (1) of a kernel matrix of both sets (the first set has ``first`` rows) and its p-value (3).
+    """Returns the statistic of a kernel matrix of both sets (the first set has ``first`` rows) and its p-value.
 
+    See equations (1) and (3) of the module docstring.
     With weights w = 1/n on one set and -1/m on the other, w^T K w without its diagonal, corrected for the counts, is
     the statistic; all permutations are one product of matrices.
     """

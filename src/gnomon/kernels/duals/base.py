@@ -31,19 +31,19 @@ class AbstractDual(ABC):
 
     @abstractmethod
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for Gaussian u, v with variances a, b and covariance c; equation (1)."""
+        """Returns E[phi(u) phi(v)] for Gaussian u, v with variances a, b and covariance c."""
 
     @abstractmethod
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)]; equation (2), with torch's value of phi' at corners of phi."""
+        """Returns E[phi'(u) phi'(v)], with torch's value of phi' at corners of phi."""
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns the dual (1) and the dual of the derivative (2); subclasses override it if both share work."""
+        """Returns the dual and the dual of the derivative; subclasses override it if both share work."""
         return self.dual(a, b, c), self.dual_derivative(a, b, c)
 
     @abstractmethod
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for Gaussian u, v with variances a, b and covariance c; equation (3)."""
+        """Returns E[u phi'(u) v phi'(v)] for Gaussian u, v with variances a, b and covariance c."""
 
     @abstractmethod
     def mean(self, a: Variance) -> Variance:
@@ -51,7 +51,7 @@ class AbstractDual(ABC):
 
     @abstractmethod
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment E[phi(u)^2] for a Gaussian u with variance a; equation (4)."""
+        """Returns the second moment E[phi(u)^2] for a Gaussian u with variance a."""
 
 
 def determinant(a: Variance, b: Variance, c: Covariance) -> Covariance:

@@ -30,18 +30,15 @@ class Erf(AbstractDual):
     """Expectations E[phi(u) phi(v)] of the error function phi(x) = erf(x), for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c; equation
-        (1)."""
+        """Returns E[phi(u) phi(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c."""
         return torch.atan(2 * c * determinant(2 * a, 2 * b, 2 * c).rsqrt()) * (2 / pi)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c; equation
-        (2)."""
+        """Returns E[phi'(u) phi'(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c."""
         return determinant(2 * a, 2 * b, 2 * c).rsqrt() * (4 / pi)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c;
-        equation (3)."""
+        """Returns E[u phi'(u) v phi'(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c."""
         return determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 3 * c * (4 / pi)  # (3)
 
     def mean(self, a: Variance) -> Variance:
@@ -49,5 +46,5 @@ class Erf(AbstractDual):
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for phi = erf and a Gaussian u with variance a; equation (1) at a = b = c."""
+        """Returns E[phi(u)^2] for phi = erf and a Gaussian u with variance a."""
         return self.dual(a, a, a)

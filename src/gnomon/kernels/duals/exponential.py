@@ -33,8 +33,7 @@ class Exp(AbstractDual):
     """The dual of the exponential exp(x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi = exp and Gaussian u, v with variances a, b and covariance c; equation
-        (1)."""
+        """Returns E[phi(u) phi(v)] for phi = exp and Gaussian u, v with variances a, b and covariance c."""
         return _finite(torch.exp((a + b) / 2 + c))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
@@ -42,8 +41,7 @@ class Exp(AbstractDual):
         return self.dual(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for phi = exp and Gaussian u, v with variances a, b and covariance c;
-        equation (2)."""
+        """Returns E[u phi'(u) v phi'(v)] for phi = exp and Gaussian u, v with variances a, b and covariance c."""
         return _finite(self.dual(a, b, c) * ((a + c) * (b + c) + c))  # (2)
 
     def mean(self, a: Variance) -> Variance:
@@ -60,18 +58,19 @@ class GaussianBump(AbstractDual):
     """The dual of the Gaussian bump exp(-x^2)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and covariance c;
-        equation (3)."""
+        """Returns E[phi(u) phi(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and covariance c."""
         return determinant(2 * a, 2 * b, 2 * c).rsqrt()  # (3)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and covariance c;
-        equation (4)."""
+        """Returns E[phi'(u) phi'(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and
+        covariance c.
+        """
         return 4 * c * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 3  # (4)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[u phi'(u) v phi'(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and covariance
-        c; equation (5)."""
+        c.
+        """
         gap = 2 * (a * b - c * c)
         return 4 * ((a + gap) * (b + gap) + 2 * c * c) * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 5  # (5)
 

@@ -31,20 +31,17 @@ class GELU(AbstractDual):
     """The dual of the exact GELU, x Phi(x) with Phi the normal distribution function."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi = GELU and Gaussian u, v with variances a, b and covariance c; equation
-        (1)."""
+        """Returns E[phi(u) phi(v)] for phi = GELU and Gaussian u, v with variances a, b and covariance c."""
         _, p, q = _parts(a, b, c)
         return c * q + p * (a * b + c * c * (1 / (1 + a) + 1 / (1 + b) - 1))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi = GELU and Gaussian u, v with variances a, b and covariance c; equation
-        (2)."""
+        """Returns E[phi'(u) phi'(v)] for phi = GELU and Gaussian u, v with variances a, b and covariance c."""
         d, p, q = _parts(a, b, c)
         return q + c * p * (1 / (1 + a) + 1 / (1 + b) + 1 / d)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for phi = GELU and Gaussian u, v with variances a, b and covariance c;
-        equation (4)."""
+        """Returns E[u phi'(u) v phi'(v)] for phi = GELU and Gaussian u, v with variances a, b and covariance c."""
         d, p, _ = _parts(a, b, c)
         square = c * c
         gap = a * b - square
@@ -52,11 +49,11 @@ class GELU(AbstractDual):
         return self.dual(a, b, c) + _mix(a, b, square, d, p) + _mix(b, a, square, d, p) + narrow  # (4)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for phi = GELU and a Gaussian u with variance a; equation (3)."""
+        """Returns E[phi(u)] for phi = GELU and a Gaussian u with variance a."""
         return a * (2 * pi * (1 + a)).rsqrt()  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for phi = GELU and a Gaussian u with variance a; equation (1) at a = b = c."""
+        """Returns E[phi(u)^2] for phi = GELU and a Gaussian u with variance a."""
         return self.dual(a, a, a)
 
 

@@ -26,12 +26,14 @@ class Identity(AbstractDual):
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for the identity phi and Gaussian u, v with variances a, b and covariance c; the
-        covariance itself; equation (1)."""
+        covariance itself.
+        """
         return c + torch.zeros_like(a * b)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the identity phi and Gaussian u, v with variances a, b and covariance c; one;
-        equation (2)."""
+        """Returns E[phi'(u) phi'(v)] for the identity phi and Gaussian u, v with variances a, b and covariance
+        c; one.
+        """
         return torch.ones_like(a * b * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:

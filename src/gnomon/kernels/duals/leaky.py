@@ -37,11 +37,11 @@ class LeakyReLU(AbstractDual):
         return self.dual_and_derivative(a, b, c)[0]
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)], equation (2); with zero variances, the product of E[phi'] and torch's phi'(0)."""
+        """Returns E[phi'(u) phi'(v)]; with zero variances, the product of E[phi'] and torch's phi'(0)."""
         return self._derivative(a, b, angle(cosine(a, b, c)))
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)], both computed from one angle; equations (1) and (2)."""
+        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)], both computed from one angle."""
         odd, even = self._weights()
         p = norm_and_angle(a, b, c)
         folded = (2 / pi) * (p.sine + (pi / 2 - p.angle) * p.cosine)
@@ -52,12 +52,11 @@ class LeakyReLU(AbstractDual):
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for phi = leaky ReLU and a Gaussian u with variance a; equation (3)."""
+        """Returns E[phi(u)] for phi = leaky ReLU and a Gaussian u with variance a."""
         return sqrt_with_zero_gradient(a) * ((1 - self.slope) / (2 * pi) ** 0.5)  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for phi = leaky ReLU and a Gaussian u with variance a; a (1 + slope^2) / 2: equation
-        (1) at t = 0."""
+        """Returns E[phi(u)^2] for phi = leaky ReLU and a Gaussian u with variance a, which is a (1 + slope^2) / 2."""
         odd, even = self._weights()
         return a * (odd + even)
 
@@ -66,7 +65,7 @@ class LeakyReLU(AbstractDual):
         return ((1 + self.slope) / 2) ** 2, ((1 - self.slope) / 2) ** 2
 
     def _derivative(self, a: Variance, b: Variance, t: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] from the angle t between u and v; equation (2)."""
+        """Returns E[phi'(u) phi'(v)] from the angle t between u and v."""
         odd, even = self._weights()
         still = self._mean_derivative(a) * self._mean_derivative(b)
         return where_both_positive(a, b, odd + even * (1 - t * (2 / pi)), still)  # (2)

@@ -34,26 +34,25 @@ class Polynomial(AbstractDual):
     coefficients: tuple[float, ...]
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the polynomial phi and Gaussian u, v with variances a, b and covariance c;
-        equation (2)."""
+        """Returns E[phi(u) phi(v)] for the polynomial phi and Gaussian u, v with variances a, b and covariance c."""
         return _dual(self.coefficients, a, b, c)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the polynomial phi and Gaussian u, v with variances a, b and covariance c;
-        equation (2) of phi'."""
+        """Returns E[phi'(u) phi'(v)] for the polynomial phi and Gaussian u, v with variances a, b and covariance c."""
         return _dual(tuple(m * p for m, p in enumerate(self.coefficients))[1:], a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the polynomial phi and Gaussian u, v with variances a, b and covariance c;
-        equation (2) of x phi'."""
+        """Returns E[u phi'(u) v phi'(v)] for the polynomial phi and Gaussian u, v with variances a, b and
+        covariance c.
+        """
         return _dual(tuple(m * p for m, p in enumerate(self.coefficients)), a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for the polynomial phi and a Gaussian u with variance a; equation (3)."""
+        """Returns E[phi(u)] for the polynomial phi and a Gaussian u with variance a."""
         return _projection(self.coefficients, 0, a)  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for the polynomial phi and a Gaussian u with variance a; equation (2) at a = b = c."""
+        """Returns E[phi(u)^2] for the polynomial phi and a Gaussian u with variance a."""
         return self.dual(a, a, a)
 
 

@@ -46,30 +46,29 @@ class Quadrature(AbstractDual):
         object.__setattr__(self, "_moments", Moments(self.function))
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the function phi and Gaussian u, v with variances a, b and covariance c;
-        equation (1)."""
+        """Returns E[phi(u) phi(v)] for the function phi and Gaussian u, v with variances a, b and covariance c."""
         return self._moments.product(a, b, c)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the function phi and Gaussian u, v with variances a, b and covariance c;
-        equation (1) of phi'."""
+        """Returns E[phi'(u) phi'(v)] for the function phi and Gaussian u, v with variances a, b and covariance c."""
         return self._moments.slope_product(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the function phi and Gaussian u, v with variances a, b and covariance c;
-        equation (1) of u phi'(u)."""
+        """Returns E[u phi'(u) v phi'(v)] for the function phi and Gaussian u, v with variances a, b and
+        covariance c.
+        """
         return self._moments.gain_product(a, b, c)
 
     def corners(self, a: Variance) -> bool:
-        """Whether phi has a corner within ten standard deviations of a variable, so that the series (1) converges
-        slowly."""
+        """Whether phi has a corner within ten standard deviations of a variable, so that the series converges
+        slowly.
+        """
         return self._moments.corners(a)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for the function phi and a Gaussian u with variance a; alpha_0 of equation (1)."""
+        """Returns E[phi(u)] for the function phi and a Gaussian u with variance a."""
         return self._moments.mean(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for the function phi and a Gaussian u with variance a; equation (1) at a = b = c, which
-        is one integral."""
+        """Returns E[phi(u)^2] for the function phi and a Gaussian u with variance a, which is one integral."""
         return self._moments.square(a)

@@ -30,15 +30,15 @@ class ReLU(AbstractDual):
     """The dual of ReLU, max(0, x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi = ReLU (arc-cosine kernel of degree one), u, v Gaussian; equation (1)."""
+        """Returns E[phi(u) phi(v)] for phi = ReLU (arc-cosine kernel of degree one), u, v Gaussian."""
         return self.dual_and_derivative(a, b, c)[0]
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi = ReLU (arc-cosine kernel of degree zero), u, v Gaussian; equation (2)."""
+        """Returns E[phi'(u) phi'(v)] for phi = ReLU (arc-cosine kernel of degree zero), u, v Gaussian."""
         return where_both_positive(a, b, (pi - angle(cosine(a, b, c))) / (2 * pi), torch.zeros(()).to(a))  # (2)
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)], both computed from one angle; equations (1) and (2)."""
+        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)], both computed from one angle."""
         p = norm_and_angle(a, b, c)
         slope = (pi - p.angle).mul_(1 / (2 * pi))
         dual = torch.addcmul(p.sine * (1 / (2 * pi)), slope, p.cosine).mul_(p.norm)  # (1)
@@ -49,10 +49,9 @@ class ReLU(AbstractDual):
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for phi = ReLU and a Gaussian u with variance a; equation (3)."""
+        """Returns E[phi(u)] for phi = ReLU and a Gaussian u with variance a."""
         return sqrt_with_zero_gradient(a) / (2 * pi) ** 0.5  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for phi = ReLU and a Gaussian u with variance a; half the variance: equation (1) at t =
-        0."""
+        """Returns E[phi(u)^2] for phi = ReLU and a Gaussian u with variance a, which is a / 2."""
         return a / 2

@@ -36,7 +36,8 @@ class Scaled(AbstractDual):
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for the scaled activation phi and Gaussian u, v with variances a, b and covariance
-        c; equation (1)."""
+        c.
+        """
         s = self.inner_scale**2
         value = self.outer_scale**2 * self.inner.dual(s * a, s * b, s * c)
         if self.shift:
@@ -46,23 +47,24 @@ class Scaled(AbstractDual):
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi'(u) phi'(v)] for the scaled activation phi and Gaussian u, v with variances a, b and covariance
-        c; equation (2)."""
+        c.
+        """
         s = self.inner_scale**2
         return self.outer_scale**2 * s * self.inner.dual_derivative(s * a, s * b, s * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[u phi'(u) v phi'(v)] for the scaled activation phi and Gaussian u, v with variances a, b and
-        covariance c; equation (3)."""
+        covariance c.
+        """
         s = self.inner_scale**2
         return self.outer_scale**2 * self.inner.dual_gain(s * a, s * b, s * c)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for the scaled activation phi and a Gaussian u with variance a; equation (4)."""
+        """Returns E[phi(u)] for the scaled activation phi and a Gaussian u with variance a."""
         return self.outer_scale * self.inner.mean(self.inner_scale**2 * a) + self.shift  # (4)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for the scaled activation phi and a Gaussian u with variance a; equation (1) at a = b =
-        c."""
+        """Returns E[phi(u)^2] for the scaled activation phi and a Gaussian u with variance a."""
         s = self.inner_scale**2
         value = self.outer_scale**2 * self.inner.variance(s * a)
         if self.shift:

@@ -31,8 +31,7 @@ class Sign(AbstractDual):
     """The dual of the sign function, which is -1, 0 or 1."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the sign function phi and Gaussian u, v with variances a, b and covariance c;
-        equation (1)."""
+        """Returns E[phi(u) phi(v)] for the sign function phi and Gaussian u, v with variances a, b and covariance c."""
         t = angle(cosine(a, b, c))
         return torch.where((a > 0) & (b > 0), 1 - t * (2 / pi), 0)  # (1)
 
@@ -59,8 +58,7 @@ class Heaviside(AbstractDual):
     """The dual of the step function: 1 if x > 0, else 0."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the step function phi and Gaussian u, v with variances a, b and covariance c;
-        equation (2)."""
+        """Returns E[phi(u) phi(v)] for the step function phi and Gaussian u, v with variances a, b and covariance c."""
         t = angle(cosine(a, b, c))
         return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
 

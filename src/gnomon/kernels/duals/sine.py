@@ -28,18 +28,15 @@ class Sin(AbstractDual):
     """The dual of the sine, sin(x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c; S of
-        equation (1)."""
+        """Returns E[phi(u) phi(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c."""
         return _sinh(a, b, c)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c; C of
-        equation (1), because sin' = cos."""
+        """Returns E[phi'(u) phi'(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c."""
         return _cosh(a, b, c)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c;
-        equation (2)."""
+        """Returns E[u phi'(u) v phi'(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c."""
         return (a * b + c * c) * _sinh(a, b, c) + c * (1 - a - b) * _cosh(a, b, c)  # (2)
 
     def mean(self, a: Variance) -> Variance:
@@ -56,18 +53,15 @@ class Cos(AbstractDual):
     """The dual of the cosine, cos(x)."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c; C of
-        equation (1)."""
+        """Returns E[phi(u) phi(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c."""
         return _cosh(a, b, c)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c; S of
-        equation (1), because cos' = -sin."""
+        """Returns E[phi'(u) phi'(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c."""
         return _sinh(a, b, c)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c;
-        equation (3)."""
+        """Returns E[u phi'(u) v phi'(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c."""
         return (a * b + c * c) * _cosh(a, b, c) + c * (1 - a - b) * _sinh(a, b, c)  # (3)
 
     def mean(self, a: Variance) -> Variance:

@@ -43,8 +43,10 @@ R64 = (0.42441318157838753, 0.0424413181578411, 0.013641852264516096, 0.00631567
 
 
 def angles(m):
-    """Returns (t / 2 pi, (sin t - t cos t) / 2 pi) for the angle t with m = sin^2(t / 2) <= 1/2; equations (1) and
-    (2)."""
+    """Returns (t / 2 pi, (sin t - t cos t) / 2 pi) for the angle t with m = sin^2(t / 2) <= 1/2.
+
+    See equations (1) and (2) of the module docstring.
+    """
     raise NotImplementedError  # compiled code calls the overload below instead
 
 

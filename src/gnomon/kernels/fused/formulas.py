@@ -29,7 +29,10 @@ from gnomon.kernels.fused.angle import angles
 
 @njit(**INNER)
 def half_angle(e, dd, rr, k):
-    """Returns sin^2(t / 2) for the angle t between two points, clipped to [0, 1]; equation (2)."""
+    """Returns sin^2(t / 2) for the angle t between two points, clipped to [0, 1].
+
+    See equation (2) of the module docstring.
+    """
     zero, quarter, half, one = k
     h = (e - half * dd) * (half * rr)
     h = h if h > zero else zero
@@ -38,8 +41,9 @@ def half_angle(e, dd, rr, k):
 
 @njit(**INNER)
 def kink(e, sa, ra, sb, rb, k):
-    """Returns the dual (3) of a piecewise linear activation and the dual of its derivative (4), zero for zero
-    variance.
+    """Returns the dual of a piecewise linear activation and the dual of its derivative, zero for zero variance.
+
+    See equations (3) and (4) of the module docstring.
     """
     zero, quarter, half, one = k
     dd = (sa - sb) * (sa - sb)
@@ -55,7 +59,10 @@ def kink(e, sa, ra, sb, rb, k):
 
 @njit(**INNER)
 def angle_terms(e, dd, rr, k):
-    """Returns t / 2 pi and sin^2(t / 2) for the angle t between two points; equation (2)."""
+    """Returns t / 2 pi and sin^2(t / 2) for the angle t between two points.
+
+    See equation (2) of the module docstring.
+    """
     zero, quarter, half, one = k
     h = half_angle(e, dd, rr, k)
     far = h > half
@@ -65,7 +72,10 @@ def angle_terms(e, dd, rr, k):
 
 @njit(**INNER)
 def error_function(e, ha, hb, sa, ra, sb, rb, k):
-    """Returns the dual of erf and of its derivative, equation (5); ha and hb are half the scaled variances."""
+    """Returns the dual of erf and of its derivative; ha and hb are half the scaled variances.
+
+    See equation (5) of the module docstring.
+    """
     zero, quarter, half, one = k
     d = sa - sb
     turn, h = angle_terms(e + e + one, d * d, ra * rb, k)

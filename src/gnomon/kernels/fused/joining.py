@@ -65,8 +65,10 @@ def _pair(kink: Instruction, layer: Instruction) -> bool:
 
 
 def _after(rho: float, share: Tensor) -> float:
-    """Returns the least correlation after a ReLU and an affine layer, given the least correlation rho before; equation
-    (1)."""
+    """Returns the least correlation after a ReLU and an affine layer, given the least correlation rho before.
+
+    See equation (1) of the module docstring.
+    """
     turn = acos(rho)
     rectified = (sqrt(1 - rho * rho) + (pi - turn) * rho) / pi
     ends = [(sqrt(v), sqrt(1 - v)) for v in (float(share.min()), float(share.max()))]

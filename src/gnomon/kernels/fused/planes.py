@@ -251,8 +251,10 @@ def _series(e, t, x, y, grid, numbers, regs):
 
 @njit(**INNER)
 def _data(runs, x, y, st, channels, grid, e, t):
-    """Computes half squared distances of two images, equation (1); their features are scaled by 1 / sqrt(2 C)
-    already."""
+    """Computes half squared distances of two images; their features are scaled by 1 / sqrt(2 C) already.
+
+    See equation (1) of the module docstring.
+    """
     _zero(t)
     if channels != 3:
         _zero(e)
@@ -292,7 +294,9 @@ def _squares(e, a, b):
 
 @njit(**INNER)
 def _correct(runs, x, y, st, e):
-    """Subtracts the variance terms of equation (3), and sets distances that rounding made negative to zero."""
+    """Subtracts the part of distances that comes from different variances, and sets negative rounding errors to
+    zero.
+    """
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
         _minus(e[at : at + n], x[p : p + n], y[q : q + n])

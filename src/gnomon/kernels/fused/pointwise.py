@@ -36,7 +36,10 @@ def _at(values, q):
 
 @njit(**INNER)
 def affine(e, t, ua, ub, w2, a):
-    """Applies an affine layer, equation (1), to half squared distances e and tangents t."""
+    """Applies an affine layer to half squared distances e and tangents t.
+
+    See equation (1) of the module docstring.
+    """
     use_wide_vectors()
     for q in range(len(e)):
         distance = e[q]
@@ -46,7 +49,10 @@ def affine(e, t, ua, ub, w2, a):
 
 @njit(**INNER)
 def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
-    """Applies a piecewise linear activation, equation (2), to half squared distances e and tangents t."""
+    """Applies a piecewise linear activation to half squared distances e and tangents t.
+
+    See equation (2) of the module docstring.
+    """
     use_wide_vectors()
     for q in range(len(e)):
         before = e[q]
@@ -57,7 +63,10 @@ def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
 
 @njit(**INNER)
 def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Applies an activation with a trained slope (PReLU), equation (3), to half squared distances e and tangents t."""
+    """Applies an activation with a trained slope (PReLU) to half squared distances e and tangents t.
+
+    See equation (3) of the module docstring.
+    """
     use_wide_vectors()
     p, q2, bias, gain, prelu = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     for q in range(len(e)):
@@ -72,7 +81,10 @@ def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Applies the error function, equation (4), to half squared distances e and tangents t."""
+    """Applies the error function to half squared distances e and tangents t.
+
+    See equation (4) of the module docstring.
+    """
     use_wide_vectors()
     outer, inside, factor, bias = numbers[0], numbers[1], numbers[2], numbers[3]
     for q in range(len(e)):
@@ -83,7 +95,10 @@ def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Applies the sign function, equation (4), to half squared distances e and tangents t."""
+    """Applies the sign function to half squared distances e and tangents t.
+
+    See equation (4) of the module docstring.
+    """
     use_wide_vectors()
     outer, inside = numbers[0], numbers[1]
     for q in range(len(e)):
@@ -95,7 +110,10 @@ def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def correlation(e, ra, ha, rb, hb, rho, value, slope):
-    """Computes the correlations c / sqrt(a b), clipped to [-1, 1], from which the power series (7) starts."""
+    """Computes the correlations c / sqrt(a b), clipped to [-1, 1], from which the power series starts.
+
+    See equation (7) of the module docstring.
+    """
     use_wide_vectors()
     for q in range(len(e)):
         c = ((at(ha, q) + hb[q]) - e[q]) * (at(ra, q) * rb[q])
@@ -106,7 +124,10 @@ def correlation(e, ra, ha, rb, hb, rho, value, slope):
 
 @njit(**INNER)
 def horner(rho, value, slope, first, second):
-    """Adds one power of the series (7) by Horner's rule."""
+    """Adds one power of the series by Horner's rule.
+
+    See equation (7) of the module docstring.
+    """
     use_wide_vectors()
     for q in range(len(rho)):
         slope[q] = slope[q] * rho[q] + value[q]
@@ -115,7 +136,10 @@ def horner(rho, value, slope, first, second):
 
 @njit(**INNER)
 def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
-    """Converts the sum of the power series (7) to distances e and tangents t; equal points keep distance zero."""
+    """Converts the sum of the power series to distances e and tangents t; equal points keep distance zero.
+
+    See equation (7) of the module docstring.
+    """
     use_wide_vectors()
     for q in range(len(e)):
         t[q] = (t[q] + bias) * slope[q] * (at(ra, q) * rb[q])
@@ -124,7 +148,10 @@ def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
 
 @njit(**INNER)
 def normalize(e, t, la, ga, lb, gb):
-    """Applies a normalization layer, equation (5), to half squared distances e and tangents t."""
+    """Applies a normalization layer to half squared distances e and tangents t.
+
+    See equation (5) of the module docstring.
+    """
     use_wide_vectors()
     for q in range(len(e)):
         scale = at(la, q) * lb[q]
@@ -134,7 +161,10 @@ def normalize(e, t, la, ga, lb, gb):
 
 @njit(**INNER)
 def dropout(e, t, ha, hb, excess, own, k):
-    """Applies dropout, equation (6); ``own`` is the index of the pair of a point with itself (-1: none, -2: all)."""
+    """Applies dropout; ``own`` is the index of the pair of a point with itself (-1: none, -2: all).
+
+    See equation (6) of the module docstring.
+    """
     use_wide_vectors()
     for q in range(len(e)):
         same = q == own or own == -2

@@ -26,8 +26,7 @@ from gnomon.kernels.fused.angle import angles, eighth_angles, quarter_angles
 
 
 def _layer(turned: Callable[..., Any]) -> Any:
-    """Compiles a loop that computes a ReLU and the affine layer after it, (2) to (4), with a given polynomial for
-    angles."""
+    """Compiles a loop that computes a ReLU and the affine layer after it, with a given polynomial for angles."""
 
     @njit(**INNER)
     def layer(e, t, sa, ra, ua, sb, rb, ub, numbers, top, k):

@@ -70,7 +70,10 @@ def coefficients(
 def _expand(
     function: Callable[[Tensor], Tensor], variance: Tensor, nodes: int, most: int, terms: int | None
 ) -> Tensor | None:
-    """Returns the Hermite coefficients (1) for each variance, as many as needed; None if one is not finite."""
+    """Returns the Hermite coefficients for each variance, as many as needed; None if one is not finite.
+
+    See equation (1) of the module docstring.
+    """
     places, weighted = _rule(nodes, most)
     power = torch.arange(most, dtype=variance.dtype)
     found, needed = [], 0

@@ -38,7 +38,7 @@ class ActivationRule(AbstractRule):
         return selves[0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies the activation to covariances (1) and tangents (2)."""
+        """Applies the activation to covariances and tangents."""
         (x,) = inputs
         if context.batch == 1 and not (context.full and self.rank):
             return KernelPair(self.dual.variance(x.nngp))
@@ -68,7 +68,10 @@ class LineRule(AbstractRule):
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies the affine map phi(u) = s u + i to covariances (1) and tangents (2)."""
+        """Applies the affine map phi(u) = s u + i to covariances and tangents.
+
+        See equations (1) and (2) of the module docstring.
+        """
         (x,) = inputs
         slope, shift = self.line
         nngp = slope**2 * x.nngp + shift**2

@@ -24,7 +24,7 @@ from gnomon.program.steps import Conv, Dense, Weights
 
 @dataclass(frozen=True, slots=True)
 class AffineConstants:
-    """The four constants of equations (1) and (2) of an affine layer."""
+    """The four constants of an affine layer, by which covariances and tangents are multiplied and shifted."""
 
     weight: float
     bias: float
@@ -39,7 +39,10 @@ class AffineConstants:
         return cls(w2, b2, a * weights.trained[0], b * (weights.bias is not None and weights.trained[1]))
 
     def join(self, pre: Tensor, tangent: Tensor | None, context: RuleContext) -> KernelPair:
-        """Applies the affine layer to covariances (1) and tangents (2), which were averaged over its inputs."""
+        """Applies the affine layer to covariances and tangents, which were averaged over its inputs.
+
+        See equations (1) and (2) of the module docstring.
+        """
         nngp = (self.weight * pre).add_(self.bias)  # (1)
         if not context.tangent:
             return KernelPair(nngp)

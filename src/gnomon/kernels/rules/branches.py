@@ -15,7 +15,7 @@ from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 @dataclass(frozen=True, slots=True)
 class WeightedRule(AbstractRule):
-    """The kernel rule of sums and concatenated channels: a weighted sum of covariances; equations (1) and (2)."""
+    """The kernel rule of sums and concatenated channels: a weighted sum of covariances."""
 
     weights: tuple[float, ...]
 
@@ -36,7 +36,7 @@ class WeightedRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class StackRule(AbstractRule):
-    """The kernel rule of branches that are concatenated along positions, equation (3)."""
+    """The kernel rule of branches that are concatenated along positions."""
 
     axis: int
     count: int

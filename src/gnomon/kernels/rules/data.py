@@ -69,7 +69,7 @@ def _patches(data: Tensor, window: ConvolutionWindow) -> Tensor:
 
 
 def _near_equal(a: Tensor, b: Tensor, moments: Tensor) -> Tensor:
-    """Computes the entries of nearly equal rows again by equation (2), which avoids cancellation."""
+    """Computes the entries of nearly equal rows again, which avoids cancellation."""
     c = a.shape[1]
     va, vb = (a * a).sum(1)[:, None] / c, (b * b).sum(1)[None] / c
     found = []

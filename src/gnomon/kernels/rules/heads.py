@@ -30,7 +30,7 @@ LOGITS_PER_CHUNK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class HeadsRule(AbstractRule):
-    """The kernel rule of multi-head attention with random logits; equations (2) and (3)."""
+    """The kernel rule of multi-head attention with random logits."""
 
     mask: Tensor | None = field(default=None)
     padded: bool = False

@@ -20,7 +20,7 @@ from gnomon.program.steps import Normalize
 
 @dataclass(frozen=True, slots=True)
 class NormalizeRule(AbstractRule):
-    """The kernel rule of normalization layers, equation (1)."""
+    """The kernel rule of normalization layers."""
 
     op: Normalize
     rank: int
@@ -47,7 +47,7 @@ class NormalizeRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class DropoutRule(AbstractRule):
-    """The kernel rule of dropout, equation (2)."""
+    """The kernel rule of dropout."""
 
     keep: float
     rank: int

@@ -22,7 +22,7 @@ from gnomon.program.steps import FixedPositionMap, Reorder
 
 @dataclass(frozen=True, slots=True)
 class MixRule(AbstractRule):
-    """The kernel rule of pooling, means, padding and upsampling, equation (1)."""
+    """The kernel rule of pooling, means, padding and upsampling."""
 
     op: FixedPositionMap
 
@@ -59,7 +59,7 @@ class MixRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class MoveRule(AbstractRule):
-    """The kernel rule of reshapes, permutes and slices of positions, equation (2)."""
+    """The kernel rule of reshapes, permutes and slices of positions."""
 
     op: Reorder
     rank: int
@@ -83,7 +83,7 @@ class MoveRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class AttendRule(AbstractRule):
-    """The kernel rule of attention with deterministic logits, equation (3)."""
+    """The kernel rule of attention with deterministic logits."""
 
     weight: float
 
@@ -97,7 +97,10 @@ class AttendRule(AbstractRule):
         return None, True
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns the attention weights of each point, equation (4)."""
+        """Returns the attention weights of each point.
+
+        See equation (4) of the module docstring.
+        """
         logits = selves[1]
         assert logits is not None  # requested by watches
         return torch.softmax(self.weight * logits, dim=-1)  # (4)
@@ -113,7 +116,7 @@ class AttendRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class BlendRule(AbstractRule):
-    """The kernel rule of position maps whose matrices come from the data, equation (3)."""
+    """The kernel rule of position maps whose matrices come from the data."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
         """Returns which inputs need all pairs of positions: the values, but not the matrices."""

@@ -25,7 +25,7 @@ from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 @dataclass(frozen=True, slots=True)
 class RecurRule(AbstractRule):
-    """The kernel rule of a recurrent layer, one time step after the other; equations (1) and (2)."""
+    """The kernel rule of a recurrent layer, one time step after the other."""
 
     dual: AbstractDual
     terms: AffineConstants
@@ -35,7 +35,7 @@ class RecurRule(AbstractRule):
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns the variance of the preactivation at each time, equation (1)."""
+        """Returns the variance of the preactivation at each time."""
         pre = selves[0]
         assert pre is not None  # requested by watches
         rows = [pre[:, 0] + self.terms.bias]

@@ -22,7 +22,7 @@ from gnomon.program.steps import SharedWeightMap
 
 @dataclass(frozen=True, slots=True)
 class TapsRule(AbstractRule):
-    """The kernel rule of affine layers with weights shared over positions; equation (1)."""
+    """The kernel rule of affine layers with weights shared over positions."""
 
     op: SharedWeightMap
     terms: AffineConstants

@@ -19,7 +19,9 @@ __all__ = ["bounded_by"]
 def bounded_by(
     side: Literal["above", "below"] = "above", *, rounding: float = 100, dtype: str = "float64", tight: float = 0.0
 ) -> Judge:
-    """Returns a judge that checks a bound in every case; equation (1).
+    """Returns a judge that checks a bound in every case.
+
+    See equation (1) of the module docstring.
 
     Args:
         side: "above" if the prediction is an upper bound, "below" if it is a lower bound.

@@ -21,7 +21,9 @@ __all__ = ["distributed_as"]
 
 @names_call
 def distributed_as(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
-    """Returns a judge that tests whether samples follow a distribution; equation (1).
+    """Returns a judge that tests whether samples follow a distribution.
+
+    See equation (1) of the module docstring.
 
     Args:
         confidence: the chance that samples of the predicted distribution pass.

@@ -21,7 +21,9 @@ __all__ = ["equals"]
 def equals(
     *, rounding: float | None = None, dtype: str = "float64", within: float | None = None, because: str = ""
 ) -> Judge:
-    """Returns a judge that checks equality of numbers; equation (1).
+    """Returns a judge that checks equality of numbers.
+
+    See equation (1) of the module docstring.
 
     Args:
         rounding: the number c of roundings that the longer of the two computations can make; relative to the largest

@@ -21,7 +21,9 @@ __all__ = ["mean_equals"]
 
 @names_call
 def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: float = 0.0, because: str = "") -> Judge:
-    """Returns a judge that tests an expectation; equation (1), with a Bonferroni correction over all entries.
+    """Returns a judge that tests an expectation, with a Bonferroni correction over all entries.
+
+    See equation (1) of the module docstring.
 
     Args:
         confidence: of the whole comparison.

@@ -29,8 +29,9 @@ __all__ = ["at_most"]
 
 @names_call
 def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
-    """Returns a judge that tests an upper bound of an expectation; equation (1), corrected for multiple entries.
+    """Returns a judge that tests an upper bound of an expectation, corrected for multiple entries.
 
+    See equation (1) of the module docstring.
     References: [student1908probable], [clopper1934use].
     Cost: one pass over the samples.
 

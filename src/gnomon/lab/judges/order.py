@@ -28,8 +28,9 @@ ORDERS = {
 
 @names_call
 def in_order(*, confidence: float = 0.99) -> Judge:
-    """Returns a judge that tests the order of several quantities; equation (1), corrected for multiple comparisons.
+    """Returns a judge that tests the order of several quantities, corrected for multiple comparisons.
 
+    See equation (1) of the module docstring.
     Reference: [student1908probable].
     Cost: one pass over the numbers.
 

@@ -41,7 +41,9 @@ def rate_is(
     next_order: float | None = None,
     label: str = "x",
 ) -> Judge:
-    """Returns a judge that tests the slope of log y over log x; equation (1).
+    """Returns a judge that tests the slope of log y over log x.
+
+    See equation (1) of the module docstring.
 
     Args:
         confidence: of the interval of the slope.
@@ -100,7 +102,10 @@ def rate_is(
 
 
 def _fit_slopes(x: np.ndarray, logs: np.ndarray, confidence: float, q: float | None) -> tuple[np.ndarray, float]:
-    """Returns the mean least-squares slope of each curve by (1) or (2), and half of its confidence interval."""
+    """Returns the mean least-squares slope of each curve, and half of its confidence interval.
+
+    See equations (1) or (2) of the module docstring.
+    """
     u = np.log(x) - np.log(x).mean()
     columns = [u, np.ones_like(u)]
     if q is not None:

@@ -20,8 +20,9 @@ __all__ = ["monotone_in"]
 
 @names_call
 def monotone_in(label: str, *, confidence: float = 0.99, rounding: float = 100, dtype: str = "float64") -> Judge:
-    """Returns a judge that tests whether a quantity increases or decreases along ``label``; equation (1).
+    """Returns a judge that tests whether a quantity increases or decreases along ``label``.
 
+    See equation (1) of the module docstring.
     The measurement is one curve (k,), judged to rounding, or repetitions (m, k).
     Reference: [student1908probable].
     Cost: one pass over the numbers.

@@ -138,7 +138,7 @@ class RowStream:
 
 
 def from_sums(stream: RowStream, gram: np.ndarray, target: np.ndarray, jitter: float, name: str) -> Solution:
-    """Returns the solution from the sums of (2) over all rows; only the lower triangle is needed."""
+    """Returns the solution from the sums F^T F and F^T y over all rows; only the lower triangle is needed."""
     matrix = torch.from_numpy(gram)
     matrix.diagonal().add_(stream.system.ridge)
     outer = factor_with_least_jitter(matrix)

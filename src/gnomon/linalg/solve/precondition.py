@@ -39,7 +39,7 @@ class AbstractPreconditioner(ABC):
 
     @abstractmethod
     def factor(self, system: KernelSystem, memory: int | None) -> Float[Tensor, "n r"]:
-        """Returns the factor F of (1), with at most ``rank`` columns."""
+        """Returns a factor F with kernel ~ F F^T and at most ``rank`` columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Landmarks(AbstractPreconditioner):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreconditionerInverse:
-    """The factorized inverse P^{-1} of a preconditioner, equation (2)."""
+    """The factorized inverse P^{-1} of a preconditioner."""
 
     F: Float[Tensor, "n r"]
     lower: Float[Tensor, "r r"]
@@ -121,7 +121,7 @@ def inverse_of(kind: AbstractPreconditioner, system: KernelSystem, memory: int |
 
 
 def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> PreconditionerInverse:
-    """Returns the inverse of F F^T + d, where d comes from the trace and the ridge by equation (1)."""
+    """Returns the inverse of F F^T + d, where d comes from the trace and the ridge."""
     mean = trace / len(F)
     # The difference of traces is accurate to the rounding of a sum of n numbers, and may be slightly negative.
     left = trace - float(torch.linalg.vector_norm(F)) ** 2

@@ -34,7 +34,9 @@ MIN_SUCCESSFUL_STEPS = 0.75
 
 @dataclass(frozen=True, slots=True)
 class APGD(Record, AbstractAttack):
-    """Gradient ascent on the cross-entropy, or with ``scale_free`` on the DLR loss, from random starts; equation (1).
+    """Gradient ascent on the cross-entropy, or with ``scale_free`` on the DLR loss, from random starts.
+
+    See equation (1) of the module docstring.
 
     >>> from gnomon.robustness.attacks import attack
     >>> net, data = torch.nn.Linear(2, 2), (torch.full((1, 2), 0.5), torch.tensor([0]))
@@ -69,7 +71,9 @@ class APGD(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class TargetedAPGD(Record, AbstractAttack):
-    """Gradient ascent on the DLR loss towards one target class after another, best-scoring classes first; equation (1).
+    """Gradient ascent on the DLR loss towards one target class after another, best-scoring classes first.
+
+    See equation (1) of the module docstring.
 
     >>> from gnomon.robustness.attacks import attack
     >>> net = torch.nn.Linear(3, 3, bias=False)

@@ -128,8 +128,9 @@ class AbstractAttack(ABC):
 
 
 def margin_loss(f: Tensor, y: Tensor) -> Tensor:
-    """Returns the margin: the score of class y minus the best other score; equation (1).
+    """Returns the margin: the score of class y minus the best other score.
 
+    See equation (1) of the module docstring.
     Cost: one pass over the scores.
 
     >>> margin_loss(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([0])).tolist()
@@ -139,8 +140,9 @@ def margin_loss(f: Tensor, y: Tensor) -> Tensor:
 
 
 def dlr_loss(f: Tensor, y: Tensor) -> Tensor:
-    """Returns the DLR loss: minus the margin, divided by the spread of the top scores; equation (2).
+    """Returns the DLR loss: minus the margin, divided by the spread of the top scores.
 
+    See equation (2) of the module docstring.
     Cost: a partial sort of the scores.
 
     >>> dlr_loss(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([0])).tolist()
@@ -151,7 +153,9 @@ def dlr_loss(f: Tensor, y: Tensor) -> Tensor:
 
 
 def targeted_dlr_loss(target: Tensor) -> Score:
-    """Returns a loss that is larger the closer an example is to being classified as ``target``; equation (2).
+    """Returns a loss that is larger the closer an example is to being classified as ``target``.
+
+    See equation (2) of the module docstring.
 
     >>> targeted_dlr_loss(torch.tensor([1]))(torch.tensor([[4.0, 3.0, 1.0, 1.0]]), torch.tensor([0])).tolist()
     [-0.333...]

@@ -23,7 +23,9 @@ __all__ = ["DeepFool"]
 
 @dataclass(frozen=True, slots=True)
 class DeepFool(Record, AbstractAttack):
-    """Steps to the nearest linearized boundary with the ``classes`` best other classes; ignores eps; equation (1).
+    """Steps to the nearest linearized boundary with the ``classes`` best other classes; ignores eps.
+
+    See equation (1) of the module docstring.
 
     >>> from gnomon.robustness.attacks import minimal_distance
     >>> net = torch.nn.Linear(2, 2, bias=False)

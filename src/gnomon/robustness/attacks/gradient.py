@@ -22,7 +22,9 @@ __all__ = ["FGSM", "PGD"]
 
 @dataclass(frozen=True, slots=True)
 class FGSM(Record, AbstractAttack):
-    """Fast gradient sign method: one step of length eps along the gradient; equation (1).
+    """Fast gradient sign method: one step of length eps along the gradient.
+
+    See equation (1) of the module docstring.
 
     >>> from gnomon.robustness.attacks import attack
     >>> net = torch.nn.Linear(2, 2, bias=False)
@@ -44,8 +46,9 @@ class FGSM(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class PGD(Record, AbstractAttack):
-    """Projected gradient ascent with a fixed step size, first from the input, then from random starts; equation (2).
+    """Projected gradient ascent with a fixed step size, first from the input, then from random starts.
 
+    See equation (2) of the module docstring.
     ``step`` is in units of eps; examples that are fooled are left alone.
 
     >>> from gnomon.robustness.attacks import attack

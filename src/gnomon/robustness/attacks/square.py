@@ -25,7 +25,9 @@ SHRINKS = (10, 50, 200, 1000, 2000, 4000, 6000, 8000)
 
 @dataclass(frozen=True, slots=True)
 class SquareAttack(Record, AbstractAttack):
-    """The Square attack, with at most ``queries`` forward passes for each example; equations (1) and (2).
+    """The Square attack, with at most ``queries`` forward passes for each example.
+
+    See equations (1) and (2) of the module docstring.
 
     >>> from gnomon.robustness.attacks import attack
     >>> net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2))

@@ -31,7 +31,7 @@ STEPS: frozenset[Callable[..., Any]] = frozenset({
 
 
 class StraightThrough(TorchFunctionMode):
-    """Context in which the backward pass treats step functions such as rounding as the identity; equation (1)."""
+    """Context in which the backward pass treats step functions such as rounding as the identity."""
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...] = (), kwargs: Any = None

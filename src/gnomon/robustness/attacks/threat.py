@@ -28,7 +28,7 @@ Norm = str
 
 @dataclass(frozen=True, slots=True)
 class Threat(Record):
-    """The set of points that an attacker may choose around an example; equation (1)."""
+    """The set of points that an attacker may choose around an example."""
 
     eps: float
     norm: Norm

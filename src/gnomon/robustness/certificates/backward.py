@@ -57,7 +57,10 @@ def lower_bounds(
 
 
 def _pull_back(step: PiecewiseLinearStep, a: Tensor, like: list[Tensor]) -> tuple[list[Tensor], Tensor]:
-    """Passes coefficients back through an affine step A z + b: returns a A and <a, b>; equation (1)."""
+    """Passes coefficients back through an affine step A z + b: returns a A and <a, b>.
+
+    See equation (1) of the module docstring.
+    """
     layer = step.layer
     if isinstance(layer, nn.Linear):
         return [a @ layer.weight], _constant(a, layer.bias, -1)

@@ -72,8 +72,9 @@ def output_bounds(
     bounds: tuple[float, float] = (0, 1),
     max_linear_units: int = MAX_LINEARLY_BOUNDED_UNITS,
 ) -> StepBounds:
-    """Bounds the outputs of a network for all inputs within eps of each example, by linear bounds; equation (1).
+    """Bounds the outputs of a network for all inputs within eps of each example, by linear bounds.
 
+    See equation (1) of the module docstring.
     ``max_linear_units`` limits the units of undecided sign in a step that get linear bounds; a step with more keeps its
     intervals. A smaller number is faster and looser; 0 uses intervals everywhere except for the outputs.
 

@@ -62,7 +62,7 @@ class AbstractProof(ABC):
 
 
 class AbstractBounding(AbstractProof):
-    """Finds the largest provable radius by bisection over eps, with bounds of the margins; equation (1)."""
+    """Finds the largest provable radius by bisection over eps, with bounds of the margins."""
 
     @names_call("robust_radius(module, data)")
     def radii(  # noqa: D102

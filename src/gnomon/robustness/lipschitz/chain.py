@@ -31,8 +31,9 @@ MAX_DESCENT_SIZE = 200
 
 
 def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
-    """Bounds the largest norm |B D A| over diagonal matrices D with entries in [slope, 1]; equation (2).
+    """Bounds the largest norm |B D A| over diagonal matrices D with entries in [slope, 1].
 
+    See equation (2) of the module docstring.
     Cost: about 60 singular value decompositions, for the descent of T; 5 above 200 rows or columns.
 
     >>> round(pair_norm(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0], [1.0]])), 6)     # B D A = 0; |B| |A| = 1
@@ -60,8 +61,9 @@ def _balance(b: Tensor, a: Tensor) -> float:
 
 
 def seqlip_bound(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
-    """Bounds the norm |W_m D ... D W_1| by the singular vectors of neighboring matrices; equation (1).
+    """Bounds the norm |W_m D ... D W_1| by the singular vectors of neighboring matrices.
 
+    See equation (1) of the module docstring.
     ``slopes`` are the smallest slopes of the functions between neighbors, one fewer than matrices.
 
     Cost: a singular value decomposition of each matrix and a bound for each pair of neighbors.
@@ -86,13 +88,19 @@ class MatrixChain:
         self._links: dict[tuple[int, bool, bool], float] = {}
 
     def seqlip(self, first: int, last: int) -> float:
-        """Returns the SeqLip bound of the matrices from ``first`` to ``last``; equation (1)."""
+        """Returns the SeqLip bound of the matrices from ``first`` to ``last``.
+
+        See equation (1) of the module docstring.
+        """
         if first == last:
             return _norm(self._matrices[first])
         return prod(self._link(k, k == first, k + 1 == last) for k in range(first, last))  # (1)
 
     def pair(self, first: int) -> float:
-        """Returns the bound of ``pair_norm`` for two consecutive matrices; equation (2)."""
+        """Returns the bound of ``pair_norm`` for two consecutive matrices.
+
+        See equation (2) of the module docstring.
+        """
         return pair_norm(self._matrices[first + 1], self._matrices[first], self._slopes[first])
 
     def _factor(self, k: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -101,7 +109,10 @@ class MatrixChain:
         return self._factors[k]
 
     def _link(self, k: int, first: bool, last: bool) -> float:  # noqa: FBT001
-        """Returns the factor that the SeqLip bound (1) has between a matrix and the next one in the chain."""
+        """Returns the factor that the SeqLip bound has between a matrix and the next one in the chain.
+
+        See equation (1) of the module docstring.
+        """
         key = (k, first, last)
         if key not in self._links:
             (u, s, _), (_, r, v) = self._factor(k), self._factor(k + 1)

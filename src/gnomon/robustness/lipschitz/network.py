@@ -92,7 +92,9 @@ class LipschitzBounds(Result):
 
 @names_call
 def lipschitz_bounds(module: nn.Module, data: Any, *, search: int = 30, seed: int = 0) -> LipschitzBounds:
-    """Computes lower and upper bounds of the Lipschitz constant of a network over all inputs; equations (1) to (5).
+    """Computes lower and upper bounds of the Lipschitz constant of a network over all inputs.
+
+    See equations (1) to (5) of the module docstring.
 
     Args:
         module: a network of the layers below, read in eval mode and left as it was.
@@ -182,7 +184,7 @@ def _compose(steps: Sequence[PiecewiseLinearStep]) -> Any:
 
 
 def _propagate(graph: PiecewiseLinearGraph, blocks: list[_Block]) -> float:
-    """Bounds the Lipschitz constant from the input to every step, including sums and concatenations; equation (2)."""
+    """Bounds the Lipschitz constant from the input to every step, including sums and concatenations."""
     ends = {b.end: b for b in blocks}
     inside = {j for b in blocks for j in range(b.start, b.end)}
     known: dict[int, float] = {}
@@ -221,7 +223,7 @@ def _overlap(layer: nn.Module | None) -> float:
 
 
 def _chain(graph: PiecewiseLinearGraph, blocks: list[_Block]) -> tuple[float, float]:
-    """Returns the SeqLip bound of a chain (3), and the smallest product over ways to split the chain (4)."""
+    """Returns the SeqLip bound of a chain, and the smallest product over ways to split the chain."""
     plain = all(step.inputs == (i - 1,) for i, step in enumerate(graph.steps) if i)
     if not plain or any(step.kind == "max" for step in graph.steps):
         return inf, inf
@@ -270,7 +272,10 @@ def _affordable(graph: PiecewiseLinearGraph, points: Tensor, rounds: int) -> tup
 
 
 def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
-    """Searches for the input with the largest singular value of the Jacobian; equation (5)."""
+    """Searches for the input with the largest singular value of the Jacobian.
+
+    See equation (5) of the module docstring.
+    """
     generator = torch.Generator().manual_seed(seed)
     points, found, width = x, _slopes(module, x), float(x.std()) if x.numel() > 1 else 1.0
     width = width or 1.0

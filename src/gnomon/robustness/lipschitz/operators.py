@@ -50,8 +50,9 @@ class _Normal(AbstractOperator):
 
 @names_call
 def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence[int]) -> float:
-    """Returns the largest factor by which an affine layer stretches an input of this shape (without batch axis); (1).
+    """Returns the largest factor by which an affine layer stretches an input of this shape (without batch axis).
 
+    See equation (1) of the module docstring.
     Hypotheses: the layer is affine in its input, in eval mode.
     Reference: [sedghi2019singular].
     Cost: a singular value decomposition up to 1,500 inputs; above, about 40 to 200 forward and backward passes, to a

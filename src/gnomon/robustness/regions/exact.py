@@ -133,7 +133,7 @@ class PlaneRegions(Result):
 
 @names_call
 def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
-    """Returns the largest possible number of regions: exactly (1) for one layer, at least (2) for several layers.
+    """Returns the largest possible number of regions: exact for one layer, a lower bound for several layers.
 
     Hypotheses: hidden layers of one width, at least the number of inputs for several layers.
     Reference: [zaslavsky1975facing], [montufar2014number].

@@ -62,7 +62,10 @@ def _from(
 
 
 def _more(t: Tensor, piece: Tensor, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Merges old and new positions in increasing order, and interpolates values at the new positions; equation (1)."""
+    """Merges old and new positions in increasing order, and interpolates values at the new positions.
+
+    See equation (1) of the module docstring.
+    """
     last = len(t) - 2
     piece = torch.cat([torch.arange(len(t)).clamp_max(last), piece])
     share = torch.cat([torch.zeros(last + 1).to(t), torch.ones(1).to(t), share])

@@ -29,7 +29,7 @@ __all__ = ["Gaussianity", "output_gaussianity"]
 
 @dataclass(frozen=True, slots=True)
 class Gaussianity(Result):
-    """The excess kurtosis (1) and the Kolmogorov distance from the normal distribution at each width."""
+    """The excess kurtosis and the Kolmogorov distance from the normal distribution at each width."""
 
     widths: tuple[int, ...]
     excess: tuple[float, ...]
@@ -64,7 +64,9 @@ class Gaussianity(Result):
 def output_gaussianity(
     build: Build, data: Any, *, widths: Sequence[int] = (8, 32, 128), draws: int = 400
 ) -> Gaussianity:
-    """Measures, for several widths, how far one output of random networks is from a Gaussian; equation (1).
+    """Measures, for several widths, how far one output of random networks is from a Gaussian.
+
+    See equation (1) of the module docstring.
 
     Args:
         build: a function (width, seed) that returns a network.

@@ -35,7 +35,7 @@ class GradientExponents(Result):
 
     @property
     def exponents(self) -> dict[str, float]:
-        """The exponent of (1) for each parameter: its gradient grows as width^exponent."""
+        """The exponent of each parameter's gradient: the gradient grows as width^exponent."""
         return {name: round(log_log_slope(self.widths, sizes), 12) for name, sizes in self.sizes.items()}
 
     @property
@@ -64,7 +64,9 @@ def gradient_exponents(
     draws: int = 4,
     loss: Loss | None = None,
 ) -> GradientExponents:
-    """Fits how each parameter's gradient scales with the width at the start of training; equation (1).
+    """Fits how each parameter's gradient scales with the width at the start of training.
+
+    See equation (1) of the module docstring.
 
     Args:
         build: a function (width, seed) that returns a network.

@@ -29,8 +29,7 @@ __all__ = ["RegimeMap", "regime_map"]
 
 @dataclass(frozen=True, slots=True)
 class RegimeMap(Result):
-    """The relative change (1) of the kernel for each width (rows) and alpha, and the level that separates the
-    regimes."""
+    """The relative change of the kernel for each width (rows) and alpha, and the level that separates the regimes."""
 
     widths: tuple[int, ...]
     alphas: tuple[float, ...]
@@ -80,7 +79,9 @@ def regime_map(
     steps: int = 200,
     level: float = 0.1,
 ) -> RegimeMap:
-    """Measures how much training changes the tangent kernel, over widths and output scales; equation (1).
+    """Measures how much training changes the tangent kernel, over widths and output scales.
+
+    See equation (1) of the module docstring.
 
     Args:
         build: a function (width, seed) that returns a network.

@@ -82,7 +82,9 @@ def scale_sweep(
     lr: float,
     steps: int = 300,
 ) -> ScaleSweep:
-    """Trains a network at several scales of its outputs and measures score, kernel and units; equation (1).
+    """Trains a network at several scales of its outputs and measures score, kernel and units.
+
+    See equation (1) of the module docstring.
 
     Args:
         module: at its start; copies are trained.

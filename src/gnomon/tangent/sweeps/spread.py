@@ -32,7 +32,7 @@ __all__ = ["WidthSpread", "kernel_spread", "output_spread"]
 
 @dataclass(frozen=True, slots=True)
 class WidthSpread(Result):
-    """The relative spread (1) over random seeds at each width, of the kernel or of trained outputs."""
+    """The relative spread over random seeds at each width, of the kernel or of trained outputs."""
 
     widths: tuple[int, ...]
     spread: tuple[float, ...]
@@ -64,7 +64,9 @@ class WidthSpread(Result):
 
 @names_call
 def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128, 256), seeds: int = 6) -> WidthSpread:
-    """Measures how much the tangent kernel differs between initializations, at several widths; equation (1).
+    """Measures how much the tangent kernel differs between initializations, at several widths.
+
+    See equation (1) of the module docstring.
 
     Args:
         build: a function (width, seed) that returns a network.
@@ -97,7 +99,9 @@ def output_spread(
     steps: int = 200,
     optimizer: OptimizerChoice | None = None,
 ) -> WidthSpread:
-    """Measures how much outputs of trained networks differ between initializations, at several widths; equation (1).
+    """Measures how much outputs of trained networks differ between initializations, at several widths.
+
+    See equation (1) of the module docstring.
 
     Args:
         build: a function (width, seed) that returns a network.

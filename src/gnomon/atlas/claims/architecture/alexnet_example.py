@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns the number of parameters of all layers by equation (1), then of the dense layers alone."""
+    """Returns the number of parameters of all layers, then of the dense layers alone."""
     kernels = ((11, 3, 64), (5, 64, 192), (3, 192, 384), (3, 384, 256), (3, 256, 256))
     dense = ((9216, 4096), (4096, 4096), (4096, 1000))
     in_dense = sum((i + 1) * o for i, o in dense)

@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns the exponent of m in equation (1) for d = 2 inputs."""
+    """Returns the exponent of the number of units m in the error bound m^(-1/2 - 1/d), for d = 2 inputs."""
     return -1.0
 
 

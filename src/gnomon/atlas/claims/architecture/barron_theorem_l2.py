@@ -35,7 +35,7 @@ def problem(d, points, seed):
 
 
 def predicted(dimensions, points, seed):
-    """Returns the bound (1) for 1 to 48 units, for each number of inputs."""
+    """Returns the error bound V^2 / (m + 1) for m = 1 to 48 units, for each number of inputs."""
     rows = []
     for d in dimensions:
         units, c = problem(d, points, seed)

@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(kernels, strides, side):
-    """Returns the side of the receptive field and of the output by equation (1), for each layer."""
+    """Returns the side of the receptive field and of the output of each layer, from kernel sizes and strides."""
     reach, jump, rows = 1, 1, []
     for k, s in zip(kernels, strides, strict=True):
         reach, jump, side = reach + (k - 1) * jump, jump * s, (side - k) // s + 1

@@ -21,7 +21,7 @@ def predicted():
 
 
 def tree(x):
-    """Returns the target of equation (1), with h(a, b) = tanh(2 a b + a - b)."""
+    """Computes the compositional target: h(a, b) = tanh(2 a b + a - b), applied to pairs of inputs on three levels."""
     while x.shape[1] > 1:
         a, b = x[:, ::2], x[:, 1::2]
         x = torch.tanh(2 * a * b + a - b)

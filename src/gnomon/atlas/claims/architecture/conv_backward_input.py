@@ -30,7 +30,7 @@ def predicted(side, kernel, seed):
 
 
 def full_convolution(turn, side, kernel, seed):
-    """Adds up each output gradient times the kernel, equation (1); ``turn`` rotates the kernel by 180 degrees."""
+    """Adds up each output gradient times the kernel; ``turn`` rotates the kernel by 180 degrees."""
     w, delta = problem(side, kernel, seed)
     w = w[::-1, ::-1] if turn else w
     found = np.zeros((side, side))

@@ -30,7 +30,7 @@ def predicted(side, kernel, seed):
 
 
 def correlate(turn, side, kernel, seed):
-    """Computes equation (1) with a loop; ``turn`` rotates the output gradient by 180 degrees."""
+    """Correlates input and output gradient with a loop; ``turn`` rotates the output gradient by 180 degrees."""
     x, _, delta = problem(side, kernel, seed)
     delta = delta[::-1, ::-1] if turn else delta
     size = len(delta)

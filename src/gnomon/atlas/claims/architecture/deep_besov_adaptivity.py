@@ -17,7 +17,7 @@ NOISE_STD = 0.5
 
 
 def predicted():
-    """Returns 1/2, the difference of the two exponents of n in equation (1)."""
+    """Returns 1/2, the difference of the exponents of n in both error rates, n^-1 and n^(-1/2)."""
     return 0.5
 
 

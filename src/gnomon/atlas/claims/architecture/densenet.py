@@ -15,7 +15,7 @@ from gnomon.models import DenseBlock
 
 
 def predicted(depth, growth, start):
-    """Returns the number of channels at each depth by equation (1), then the bound 1 on each singular value."""
+    """Returns the number of channels at each depth, then the bound 1 on each singular value."""
     return [*(float(start + i * growth) for i in range(1, depth + 1)), *[1.0] * depth]
 
 

@@ -29,7 +29,7 @@ def problem(patterns, size, seed):
 
 
 def predicted(patterns, size, seed):
-    """Returns torch's attention for (1), the stored patterns for (2), and zeros: the energy must not increase."""
+    """Returns the output of torch's attention, the stored patterns, and zeros: the energy must not increase."""
     x, states, _ = problem(patterns, size, seed)
     attention = torch.nn.functional.scaled_dot_product_attention(*(torch.from_numpy(a)[None] for a in (states, x, x)))
     return torch.cat((attention[0].flatten(), torch.from_numpy(x).flatten(), torch.zeros(len(states)).double()))

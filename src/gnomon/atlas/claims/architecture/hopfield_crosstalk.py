@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(units, loads):
-    """Returns the flip probability of equation (1) for each load n / d."""
+    """Returns the probability that a bit flips, for each number of patterns per unit, n / d."""
     return np.array([(1 - erf(sqrt(units / (2 * (round(a * units) - 1))))) / 2 for a in loads])
 
 

@@ -17,7 +17,9 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def predicted(units):
-    """Returns the bound (1): d times the exact binomial tail probability; a tie does not flip a bit."""
+    """Returns the bound on the probability of an error: the number of units times the exact binomial tail; a tie flips
+    no bit.
+    """
     n = int(units / (2 * log(units)))
     signs = (n - 1) * (units - 1)
     return units * float(binom.sf((signs + units - 1) // 2, signs, 0.5))

@@ -28,7 +28,7 @@ def predicted(pieces, seed):
 
 
 def network(jump, pieces, seed):
-    """Returns the line plus the ReLU units of (1); adds ``jump`` to the right of the middle knot."""
+    """Computes the function as a line plus ReLU units; adds ``jump`` to the right of the middle knot."""
     knots, values, x = problem(pieces, seed)
     slopes = np.diff(values) / np.diff(knots)
     hidden = torch.relu(torch.from_numpy(x[:, None] - knots[1:-1]))

@@ -28,7 +28,7 @@ def predicted(side, seed):
 
 
 def route_gradient(share, side, seed):
-    """Sends each gradient to the largest pixel, equation (1), except a share that all four pixels split equally."""
+    """Sends each gradient to the largest pixel, except a share that all four pixels split equally."""
     x, delta = problem(side, seed)
     found = np.zeros_like(x)
     for i in range(side // 2):

@@ -18,7 +18,7 @@ SHIFT = 1.0
 
 
 def predicted(widths, depths):
-    """Returns the number of pieces by equation (1) for each width and depth."""
+    """Returns the number of linear pieces, (m + 1) m^(L - 1), for each width m and depth L."""
     return np.array([float((m + 1) * m ** (depth - 1)) for m in widths for depth in depths])
 
 

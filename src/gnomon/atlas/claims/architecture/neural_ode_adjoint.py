@@ -39,7 +39,7 @@ def observed(width, steps, seed):
 
 
 def control(width, steps, seed):
-    """Computes the integral in (1) with the adjoint held constant at its final value."""
+    """Computes the gradient's integral with the adjoint held constant at its final value."""
     field, h = net(width, seed), inputs(width, seed)
     states = [h]
     with torch.no_grad():

@@ -22,7 +22,7 @@ def inputs(points):
 
 
 def predicted(points):
-    """Returns var(x), the lower bound of equation (1) on the error."""
+    """Returns var(x), the lower bound on the mean squared error of every increasing function."""
     return float(inputs(points).numpy().var())
 
 

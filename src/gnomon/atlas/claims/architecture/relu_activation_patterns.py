@@ -21,13 +21,13 @@ def problem(widths, seed):
 
 
 def predicted(widths, seed):
-    """Returns the right side of (1) in each region: the weighted mean of the outputs at its corners."""
+    """Returns for each region the weighted mean of the outputs at its corners."""
     net, cells, weights = problem(widths, seed)
     return torch.stack([(w / w.sum()) @ net(cell)[:, 0] for cell, w in zip(cells, weights, strict=True)])
 
 
 def observed(widths, seed):
-    """Returns the left side of (1) in each region: the output at the weighted mean of its corners."""
+    """Returns for each region the output at the weighted mean of its corners."""
     net, cells, weights = problem(widths, seed)
     return torch.stack([net(((w / w.sum()) @ cell)[None])[0, 0] for cell, w in zip(cells, weights, strict=True)])
 

@@ -19,7 +19,7 @@ MIN_SHARE_OF_BOUND = 1 - 7**4 / (2 * 64**2 * 43)
 
 
 def predicted(widths):
-    """Returns the bound (1) for f = sin 7x + x^3, whose second derivative is 6x - 49 sin 7x."""
+    """Returns the error bound for f = sin 7x + x^3, whose second derivative is 6x - 49 sin 7x."""
     x = np.linspace(0, 1, 1_000_001)
     return np.abs(6 * x - 49 * np.sin(7 * x)).max() / (8 * np.array(widths, float) ** 2)
 

@@ -26,13 +26,13 @@ def target(x):
 
 
 def predicted(plateaus):
-    """Returns the bound (2) on the mean error for each number of plateaus."""
+    """Returns the bound on the mean error for each number of steps of the step function that the blocks build."""
     n = np.array(plateaus, dtype=float)
     return 8 / (4 * n) + RAMP_WIDTH * n * (2 * n + 12) + PLATEAU_SLOPE * (n + 6) / n
 
 
 def apply_blocks(x, blocks, skip=1.0):
-    """Applies the residual blocks of equation (1) to h = e x and returns the output."""
+    """Applies residual blocks h + v relu(h - c) to h = e x and returns the output."""
     h = PLATEAU_SLOPE * x
     for v, c in blocks:
         h = skip * h + v * np.maximum(h - c, 0.0)

@@ -21,7 +21,7 @@ def modulus(h):
 
 
 def predicted(units):
-    """Returns the error bound (1) for each number of units N, with steepness K = 80 N."""
+    """Returns the error bound for each number of units N, with steepness K = 80 N."""
     n = np.array(units, dtype=float)
     return modulus(1 / (2 * n)) + n * modulus(1 / n) * np.exp(-40)
 

@@ -19,7 +19,7 @@ FUNCTIONS = (lambda x: np.abs(x - 0.5), np.sqrt)
 
 
 def predicted(degrees):
-    """Returns the bound (1) for |x - 1/2| and for the square root, then the exact error for |x - 1/2|."""
+    """Returns the bound for |x - 1/2| and for the square root, then the exact error for |x - 1/2|."""
     n = np.array(degrees)
     m = -(-n // 2)
     return np.stack([1.25 * np.minimum(n**-0.5, 0.5), 1.25 * n**-0.25, m * binom.pmf(m, n, 0.5) / n])

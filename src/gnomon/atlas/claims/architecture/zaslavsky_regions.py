@@ -17,7 +17,7 @@ from gnomon.robustness import regions_in_plane
 
 
 def predicted(units):
-    """Returns the number of regions by equation (1), for each number of units."""
+    """Returns the number of regions, 1 + m + m (m - 1) / 2, for each number of units m."""
     return np.array([float(sum(comb(m, i) for i in range(3))) for m in units])
 
 

@@ -17,7 +17,7 @@ STEP_SIZE = 1e-6
 
 
 def predicted(alphas):
-    """Returns the slopes to the right and to the left of zero by equation (1), for each alpha."""
+    """Returns the slopes to the right and to the left of zero, for each alpha."""
     return [[1.0, alpha] for alpha in alphas]
 
 

@@ -21,7 +21,7 @@ def predicted(n, slope, seed):
 
 
 def leaky(n, slope, seed):
-    """Returns the outputs of torch's LeakyReLU, then the inverse of (1) applied to these outputs."""
+    """Returns the outputs of torch's LeakyReLU, then the inverse function applied to these outputs."""
     y = torch.nn.LeakyReLU(slope)(torch.from_numpy(inputs(n, seed)))
     return torch.stack([y, torch.minimum(y / slope, y)])
 
@@ -30,7 +30,7 @@ observed = leaky  # The slope a.
 
 
 def control(n, slope, seed):
-    """Uses the slope 1 / a, which is larger than 1, so the maximum in (1) no longer holds."""
+    """Uses the slope 1 / a, which is larger than 1, so that the leaky ReLU is no longer a maximum."""
     return leaky(n, 1 / slope, seed)
 
 

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Returns 0 minus the rounding error of numbers up to about 30, the lower bound of (1)."""
+    """Returns 0, the lower bound of convexity gaps, minus the rounding error of numbers up to about 30."""
     return -1e-13
 
 

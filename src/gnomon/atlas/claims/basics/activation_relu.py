@@ -11,7 +11,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns 1, the largest ratio of distances, and 0, the error of pulling out a factor; equation (1)."""
+    """Returns 1, the largest ratio of distances, and 0, the error of pulling out a factor."""
     return [1.0, 0.0]
 
 

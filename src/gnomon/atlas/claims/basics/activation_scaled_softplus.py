@@ -17,7 +17,9 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(beta):
-    """Returns the factor a of equation (1), by numerical integration over torch's Softplus."""
+    """Returns the factor that keeps the mean square of normal inputs, by numerical integration over torch's
+    Softplus.
+    """
     return activation_gain(torch.nn.Softplus(beta, threshold=100)).gain
 
 

@@ -28,7 +28,7 @@ def problem(width, seed):
 
 
 def predicted(width, depth, seed):
-    """Returns the gradient of all parameters by equations (1) and (2)."""
+    """Returns the gradient of all parameters."""
     x, y = problem(width, seed)
     layers = net(width, depth)[::2]
     with torch.no_grad():

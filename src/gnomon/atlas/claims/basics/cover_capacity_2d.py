@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(d, sizes):
-    """Returns the probability (1) that random labels are separable, for each number of points."""
+    """Returns the probability that a plane separates randomly labeled points, for each number of points."""
     return [2 * sum(comb(n - 1, i) for i in range(d)) / 2**n for n in sizes]
 
 

@@ -22,7 +22,7 @@ def problem(sizes, seed):
 
 
 def predicted(sizes):
-    """Returns the number of labelings C(n, d) by equation (1), for each set of points."""
+    """Returns the number of labelings C(n, d), for each set of points."""
     return [2 * sum(comb(n - 1, i) for i in range(d)) for n, d in zip(sizes[::2], sizes[1::2], strict=True)]
 
 

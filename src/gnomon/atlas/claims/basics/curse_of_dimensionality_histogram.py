@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(n, b, dimensions):
-    """Returns the expected number of occupied bins (1), divided by the largest possible number min(B, n)."""
+    """Returns the expected number of occupied bins, divided by the largest possible number min(B, n)."""
     bins = [b**d for d in dimensions]
     return [-count * np.expm1(n * np.log1p(-1 / count)) / min(count, n) for count in bins]
 

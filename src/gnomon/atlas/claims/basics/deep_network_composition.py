@@ -24,7 +24,7 @@ def inputs(width, seed):
 
 
 def predicted(width, depth, seed):
-    """Returns all hidden states x^l and the output by equation (1)."""
+    """Returns all hidden states x^l and the output."""
     x, states = inputs(width, seed).numpy(), []
     layers = [m for m in net(width, depth) if isinstance(m, nn.Linear)]
     for i, layer in enumerate(layers):

@@ -20,7 +20,7 @@ TILT_ANGLE = 0.5  # angle between w and e, in radians
 
 
 def predicted():
-    """Returns the true error p and the scaled variance p (1 - p), equation (1)."""
+    """Returns the true error p and the scaled variance p (1 - p)."""
     from scipy.stats import norm
 
     p = norm.cdf(-CLASS_MEAN * np.cos(TILT_ANGLE))

@@ -24,7 +24,7 @@ def inputs(seed):
 
 
 def predicted(seed):
-    """Returns the variance added by shifts and the total variance by equation (1), for each class."""
+    """Returns the variance added by shifts and the total variance, for each class."""
     parts = []
     for x in inputs(seed):
         mean = x.mean(0)

@@ -22,7 +22,7 @@ def inputs(n, seed):
 
 
 def predicted(n):
-    """Returns 0 minus the rounding error of an eigenvalue relative to the trace, the lower bound of (1)."""
+    """Returns 0, the lower bound of eigenvalues, minus their rounding error relative to the trace."""
     return -n * np.finfo(float).eps
 
 

@@ -26,7 +26,7 @@ def problem():
 
 
 def predicted():
-    """Returns the solution (1) of the normal equations."""
+    """Returns the solution of the normal equations."""
     x, y = problem()
     return np.linalg.solve(x @ x.T, x @ y)
 

@@ -26,7 +26,7 @@ def inputs(width, seed):
 
 
 def predicted(depth, width, seed):
-    """Returns the outputs of the single matrix and bias of equation (1)."""
+    """Returns the outputs of the single linear layer to which the chain of layers collapses."""
     w, b = np.eye(width), np.zeros(width)
     for layer in net(depth, width, nn.Identity())[::2]:
         weight, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()

@@ -19,7 +19,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the signed distance (1) for each plane and point."""
+    """Returns the signed distance between each plane and each point."""
     w, b, x = problem(n, d, seed)
     return ((w * x).sum(1) + b) / np.linalg.norm(w, axis=1)
 

@@ -27,7 +27,7 @@ def problem():
 
 
 def predicted(ridge):
-    """Returns the weights by Newton's method on (1), then the gradient of each point at w = 0."""
+    """Returns the weights where the gradient is zero, by Newton's method, then the gradient of each point at w = 0."""
     x, y = problem()
     w = np.zeros(x.shape[1])
     for _ in range(30):

@@ -20,7 +20,7 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the mean of the labels, and the loss (1) of this constant prediction."""
+    """Returns the mean of the labels, and the loss of predicting this constant for all examples."""
     m = problem(n, seed).mean()
     return [m, -m * np.log(m) - (1 - m) * np.log(1 - m)]
 

@@ -21,7 +21,7 @@ def problem(n, classes, seed):
 
 
 def predicted(n, classes, seed):
-    """Returns the loss of each point and its gradient by equation (1)."""
+    """Returns the loss of each point and its gradient."""
     z, y = problem(n, classes, seed)
     p = np.exp(z) / np.exp(z).sum(1, keepdims=True)
     return np.hstack([-np.log(p[np.arange(n), y])[:, None], p - np.eye(classes)[y]])

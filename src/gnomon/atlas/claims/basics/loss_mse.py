@@ -21,7 +21,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns both gradients of equation (1)."""
+    """Returns the gradients of the mean squared error and of half the sum of squares."""
     x, y, w = problem(n, d, seed)
     return np.stack([2 / n * x.T @ (x @ w - y), x.T @ (x @ w - y)])
 

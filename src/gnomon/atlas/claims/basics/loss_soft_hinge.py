@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(sharpness):
-    """Returns the largest gap and its margin by equation (1), for each sharpness."""
+    """Returns the largest gap and its margin, for each sharpness."""
     return [[np.log(2) / beta, 1.0] for beta in sharpness]
 
 

@@ -23,7 +23,7 @@ def predicted(n, seed):
 
 
 def products(y, f):
-    """Returns the right sides of (1): for each pair, then for all pairs."""
+    """Returns (1 - y f) / 2 for each pair of label y and decision f, then its mean over all pairs."""
     return [*(1 - y * f) / 2, (1 - y @ f / len(y)) / 2]
 
 

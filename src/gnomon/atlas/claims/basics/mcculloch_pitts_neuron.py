@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(largest):
-    """Returns the number of functions (1) for each n, then 0 (one neuron cannot compute XOR) and 1 (two layers can)."""
+    """Returns the number of functions for each n, then 0 (one neuron cannot compute XOR) and 1 (two layers can)."""
     return [n * 2**n + 2 for n in range(1, largest + 1)] + [0, 1]
 
 

@@ -21,14 +21,14 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, ridge, seed):
-    """Returns the predictions of kernel regression, the right side of (1), with the kernel (1 + <x, x'>)^2."""
+    """Returns the predictions of kernel regression with the kernel (1 + <x, x'>)^2."""
     x, y, test = problem(n, d, seed)
     kernel = (1 + x @ x.T) ** 2
     return (1 + test @ x.T) ** 2 @ np.linalg.solve(kernel + ridge * np.eye(n), y)
 
 
 def fit(n, d, ridge, seed, weight):
-    """Returns the predictions of ridge regression, the left side of (1); ``weight`` multiplies products of inputs."""
+    """Returns the predictions of ridge regression on features; ``weight`` multiplies products of inputs."""
     x, y, test = problem(n, d, seed)
     i, j = np.triu_indices(d, 1)
 

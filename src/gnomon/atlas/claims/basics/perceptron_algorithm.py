@@ -21,7 +21,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the weights (1) from counted mistakes, then 0 errors, and 1: the state on XOR repeats."""
+    """Returns the perceptron's weights, from its counted mistakes, then 0 errors, and 1: on XOR its weights repeat."""
     z = problem(n, d, seed)
     gram, counts, clean = z @ z.T, np.zeros(n), False
     while not clean:

@@ -26,7 +26,7 @@ def problem(sets, n, gap, seed):
 
 
 def predicted(sets, n, gap, seed):
-    """Returns the bound (1) with the margin of the plane that made the labels."""
+    """Returns the largest number of mistakes, R^2 / margin^2, with the margin of the plane that made the labels."""
     return [np.floor((x**2).sum(1).max() / (y * (x @ w)).min() ** 2) for x, y, w in problem(sets, n, gap, seed)]
 
 

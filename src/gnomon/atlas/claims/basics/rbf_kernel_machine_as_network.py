@@ -24,7 +24,7 @@ def problem(n, seed):
 
 
 def predicted(n, width, ridge, seed):
-    """Returns the predictions (1) of the kernel machine at the test points."""
+    """Returns the predictions of the kernel machine at the test points."""
     x, y, test = problem(n, seed)
     kernel = torch.exp(-(((n / width) * torch.cdist(x, x)) ** 2))
     near = torch.exp(-(((n / width) * torch.cdist(test, x)) ** 2))

@@ -24,7 +24,9 @@ def predicted():
 
 
 def disagreements(n, steps, repetitions, seed):
-    """Returns the disagreement (1) on test images, by network outputs and by pixels, for several splits."""
+    """Returns how often close test images have different labels, by network outputs and by pixels, for several
+    splits.
+    """
     found = {"network": [], "pixels": []}
     for k in range(repetitions):
         split = data.digits(n, 400, seed=repetitions * seed + k)

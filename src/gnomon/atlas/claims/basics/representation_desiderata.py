@@ -28,7 +28,7 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the distance at the best of all 64 shifts, the bound (1), plus a rounding error."""
+    """Returns the distance at the best of all 64 shifts, the bound, plus a rounding error."""
     x, y = problem(n, seed)
     aligned = [np.linalg.norm(x - np.roll(y, (i, j), (1, 2)), axis=(1, 2)) for i in range(8) for j in range(8)]
     return np.min(aligned, axis=0) + 100 * np.finfo(float).eps * np.linalg.norm(x, axis=(1, 2))

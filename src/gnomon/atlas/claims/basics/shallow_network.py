@@ -24,7 +24,7 @@ def problem(n, seed):
 
 
 def predicted():
-    """Returns 0.02, the upper bound of equation (1)."""
+    """Returns 0.02, the upper bound of the share of points that are classified wrongly."""
     return 0.02
 
 

@@ -22,7 +22,7 @@ def problem(sets, n, seed):
 
 
 def predicted(sets, n, seed):
-    """Returns the right side of (1) for each set, by non-negative least squares."""
+    """Returns one over the norm of the shortest weights with scores of at least 1, by non-negative least squares."""
     from scipy.optimize import nnls
 
     margins = []
@@ -44,7 +44,7 @@ def largest_margin(z):
 
 
 def observed(sets, n, seed):
-    """Returns the left side of (1), the largest margin, for each set."""
+    """Returns the largest margin for each set of points."""
     return [largest_margin(z) for z in problem(sets, n, seed)]
 
 

@@ -19,7 +19,7 @@ def inputs(k, seed):
 
 
 def predicted(k, seed):
-    """Returns the softmax, the softmax after a shift, and its Jacobian, by equation (1)."""
+    """Returns the softmax, the softmax after a shift, and its Jacobian."""
     z = inputs(k, seed)
     s = np.exp(z) / np.exp(z).sum()
     return np.stack([s, s, *(np.diag(s) - np.outer(s, s))])

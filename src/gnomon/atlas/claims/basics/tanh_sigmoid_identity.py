@@ -29,7 +29,7 @@ def net(width):
 
 
 def predicted(width, seed):
-    """Returns the outputs of the tanh network, the right side of (1)."""
+    """Returns the outputs of the tanh network with halved weights and a shifted output bias."""
     with torch.no_grad():
         first, _, last = net(width)
         hidden = torch.tanh((inputs(seed) @ first.weight.mT + first.bias) / 2)

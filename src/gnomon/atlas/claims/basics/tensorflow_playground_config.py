@@ -24,7 +24,7 @@ def problem(n, rng):
 
 
 def predicted():
-    """Returns 0.3, the upper bound of equation (1)."""
+    """Returns 0.3, the largest share of starts that may fail to learn the circle."""
     return 0.3
 
 

@@ -25,7 +25,7 @@ def log_density(x):
 
 
 def predicted():
-    """Returns 2, the exponent of the step size in equation (1)."""
+    """Returns 2, the exponent of the step size in the energy error."""
     return 2.0
 
 

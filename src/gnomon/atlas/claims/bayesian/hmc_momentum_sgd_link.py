@@ -21,7 +21,7 @@ def problem(seed):
 
 
 def predicted(step, friction, steps, seed):
-    """Returns the final point of the damped dynamics (1), started at rest."""
+    """Returns the final point of the damped Hamiltonian dynamics, started at rest."""
     a, x = problem(seed)
     v = torch.zeros_like(x)
     for _ in range(steps):

@@ -15,7 +15,7 @@ STEP_SIZE = 0.1
 
 
 def predicted():
-    """Returns the mean squares of position and velocity by (1) for the energy x^2 / 2: both are 1."""
+    """Returns the mean squares of position and velocity for the energy x^2 / 2: both are 1."""
     return [1.0, 1.0]
 
 

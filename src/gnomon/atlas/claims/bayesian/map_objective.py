@@ -23,7 +23,7 @@ def problem(rows):
 
 
 def predicted(rows, prior, noise):
-    """Returns the weights of ridge regression with penalty noise^2 / prior^2, equation (1)."""
+    """Returns the weights of ridge regression with penalty noise^2 / prior^2."""
     x, y = problem(rows)
     return torch.linalg.solve(x.T @ x + (noise / prior) ** 2 * torch.eye(10, dtype=x.dtype), x.T @ y)
 

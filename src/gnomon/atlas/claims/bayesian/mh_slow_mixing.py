@@ -17,7 +17,7 @@ PROPOSAL_SCALES = (0.2, 1.0, 2.4, 10.0)
 
 
 def predicted():
-    """Returns the acceptance probability (1) for each proposal scale."""
+    """Returns the acceptance probability for each proposal scale."""
     return [2 / math.pi * math.atan(2 / s) for s in PROPOSAL_SCALES]
 
 

@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(gamma):
-    """Returns the expected number of zero crossings per unit length, equation (1)."""
+    """Returns the expected number of zero crossings per unit length."""
     return (2 * gamma) ** 0.5 / torch.pi
 
 

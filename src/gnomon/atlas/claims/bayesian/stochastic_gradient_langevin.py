@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(step, n):
-    """Returns the variance (1) for the posterior of a mean of n values, with precision h = n + 1."""
+    """Returns the variance of the samples, for the posterior of a mean of n values, with precision h = n + 1."""
     h = n + 1
     return 1 / (h * (1 - step * h / 4))
 

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(n):
-    """Returns the probability (1) that a wrong set of terms wins, for five variables outside the law."""
+    """Returns the probability that a wrong set of terms wins, for five variables that are not in the law."""
     from scipy.stats import t  # slow to import
 
     p = 2 * t.sf(((n - 5) * (n ** (1 / n) - 1)) ** 0.5, n - 5)

@@ -23,7 +23,7 @@ def problem(sets, n, rank, share, rng):
 
 
 def predicted():
-    """Returns the names of errors and fixed levels, in increasing order by equation (1)."""
+    """Returns the names of errors and fixed levels, in increasing order."""
     return ("error at rank 2", "one half", "nine tenths", "error at full rank")
 
 

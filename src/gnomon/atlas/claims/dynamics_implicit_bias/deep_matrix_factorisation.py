@@ -25,7 +25,7 @@ def problem(sets, n, rank, share, rng):
 
 
 def predicted():
-    """Returns the names of errors, ranks and fixed levels, from the smallest to the largest; equation (1)."""
+    """Returns the names of errors, ranks and fixed levels, from the smallest to the largest."""
     return (
         "error, 3 factors",
         "error, 2 factors",

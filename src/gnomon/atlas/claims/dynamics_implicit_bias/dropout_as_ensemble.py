@@ -24,7 +24,7 @@ def problem(units, seed):
 
 
 def predicted(units, keep, seed):
-    """Returns the class probabilities averaged over all masks, equation (1)."""
+    """Returns the class probabilities averaged over all masks."""
     hidden, out = problem(units, seed)
     masks = np.array(list(product((0.0, 1.0), repeat=units)))
     chance = np.prod(np.where(masks == 1, keep, 1 - keep), axis=1)

@@ -21,7 +21,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, p, seed):
-    """Returns the expected squared error by equation (1)."""
+    """Returns the expected squared error."""
     x, y, w = problem(n, d, seed)
     return ((y - x @ w) ** 2).sum() + p / (1 - p) * (w**2 * (x**2).sum(0)).sum()
 

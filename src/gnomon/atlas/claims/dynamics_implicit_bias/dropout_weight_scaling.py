@@ -22,7 +22,7 @@ def problem(units, classes, seed):
 
 
 def predicted(units, classes, keep, seed):
-    """Returns the class probabilities with scaled weights, the right side of (1)."""
+    """Returns the class probabilities of the network whose weights are scaled by the keep probability."""
     x, w, b = (torch.from_numpy(v) for v in problem(units, classes, seed))
     return torch.softmax(keep * (w @ x) + b, dim=0)
 

@@ -21,7 +21,9 @@ def problem(d, steps, seed):
 
 
 def predicted(d):
-    """Returns the difference -g(s) of equation (1) for each eigenvalue, then its largest absolute value."""
+    """Returns the weight with early stopping minus the weight with the penalty, for each eigenvalue, then the largest
+    difference.
+    """
     s = np.geomspace(0.01, 50, d)
     return [*(1 / (s + 1) - np.exp(-s)), 0.2036]
 

@@ -22,7 +22,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, widths, ridge, seed):
-    """Returns the degrees of freedom (1) of the limit, which are the same for each width."""
+    """Returns the degrees of freedom of the limit, which are the same for each width."""
     x = problem(n, d, seed)
     norm = np.linalg.norm(x, axis=1)
     t = np.arccos(np.clip(x @ x.T / np.outer(norm, norm), -1, 1))

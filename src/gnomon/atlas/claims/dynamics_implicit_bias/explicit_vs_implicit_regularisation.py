@@ -21,7 +21,7 @@ def problem(n, weights, starts, seed):
 
 
 def predicted(n, weights, starts, penalty, seed):
-    """Returns the norm of the final weights from each start by (1), without and then with the penalty."""
+    """Returns the norm of the final weights from each start, without and then with the penalty."""
     x, y, w0 = problem(n, weights, starts, seed)
     free = w0 + np.linalg.solve(x @ x.T, (y - w0 @ x.T).T).T @ x
     held = x.T @ np.linalg.solve(x @ x.T + penalty * np.eye(n), y)

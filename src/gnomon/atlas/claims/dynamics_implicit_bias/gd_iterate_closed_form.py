@@ -24,7 +24,7 @@ def problem(rows, columns, seed):
 
 
 def predicted(rows, columns, steps, seed):
-    """Returns the iterate after k steps by equation (1), for each step size."""
+    """Returns the iterate after k steps, for each step size."""
     a, b, start = problem(rows, columns, seed)
     values, q = np.linalg.eigh(a.T @ a)
     powers = [(1 - r * values / values[-1]) ** steps for r in RATES]

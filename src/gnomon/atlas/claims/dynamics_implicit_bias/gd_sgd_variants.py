@@ -22,7 +22,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, batches, seed):
-    """Returns tr(S) for each batch size: equation (1) times B."""
+    """Returns the trace of the gradients' covariance, the same for each batch size."""
     x, y, w = problem(n, d, seed)
     g = (x @ w - y)[:, None] * x
     return [((g - g.mean(0)) ** 2).sum(1).mean()] * len(batches)

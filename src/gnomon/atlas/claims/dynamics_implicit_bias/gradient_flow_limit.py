@@ -27,7 +27,7 @@ def problem(d, seed):
 
 
 def predicted():
-    """Returns 1, the exponent of the step size in equation (1)."""
+    """Returns 1, the exponent of the step size in the distance between descent and flow."""
     return 1.0
 
 

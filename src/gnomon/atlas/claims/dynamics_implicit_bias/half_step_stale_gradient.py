@@ -14,12 +14,14 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns 2, the exponent of the step size in the error of equation (1)."""
+    """Returns 2, the exponent of the step size in the difference of both gradients."""
     return 2.0
 
 
 def gap(points, d, rates, age):
-    """Returns the error of equation (1) for a random smooth loss, for each step size; ``age`` replaces the half."""
+    """Returns the difference of both gradients for a random smooth loss, for each step size; ``age`` replaces
+    the half.
+    """
     b, c = torch.randn(2 * d, d).double() / d**0.5, torch.randn(2 * d).double()
     loss = lambda w: (w**2).sum() / 2 + torch.cos(w @ b.T + c).sum()  # noqa: E731
     gradient = lambda w: torch.autograd.grad(loss(w), w, create_graph=True)[0]  # noqa: E731

@@ -25,7 +25,7 @@ def problem(d, seed):
 
 
 def predicted():
-    """Returns 3, the exponent of the step size in equation (1)."""
+    """Returns 3, the exponent of the step size in the distance after one step."""
     return 3.0
 
 

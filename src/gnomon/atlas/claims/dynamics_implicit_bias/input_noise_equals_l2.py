@@ -26,7 +26,9 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the expected loss (1) and the expected loss (2) / s^2, averaged over the examples."""
+    """Returns the expected loss with input noise, then the mean squared slope of the network, averaged over the
+    examples.
+    """
     x, t, w, s = problem(n, d, seed)
     slopes = (1 - np.tanh(x * w) ** 2) * w  # gradient of f(x) = sum_i tanh(w_i x_i)
     return [((x @ w - t) ** 2).mean() + (w**2 * s**2).sum(), (slopes**2).sum(1).mean()]

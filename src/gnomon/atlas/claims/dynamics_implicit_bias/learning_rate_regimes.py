@@ -21,7 +21,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the largest stable step size (1) for the loss (1/2n) |X w - y|^2."""
+    """Returns 2 / l_max, the largest stable step size for the loss (1/2n) |X w - y|^2 with largest eigenvalue l_max."""
     x, _ = problem(n, d, seed)
     return 2 / np.linalg.eigvalsh(x.T @ x / n)[-1]
 

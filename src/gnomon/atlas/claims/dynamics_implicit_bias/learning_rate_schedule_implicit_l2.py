@@ -22,7 +22,7 @@ def problem(d, seed):
 
 
 def predicted(d, total, seed):
-    """Returns the final weights by equation (1), the same for each of the three schedules."""
+    """Returns the final weights, which depend only on the sum of step sizes: the same for all three schedules."""
     h, best = problem(d, seed)
     values, q = np.linalg.eigh(h)
     return [q @ ((1 - np.exp(-values * total)) * (q.T @ best))] * 3

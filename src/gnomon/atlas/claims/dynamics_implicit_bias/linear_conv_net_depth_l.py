@@ -29,7 +29,7 @@ def problem(n, d, seed):
 
 
 def predicted():
-    """Returns 0.05 for L = 2, 3 and 4: the constant of (2) varies by at most 5 % between frequencies."""
+    """Returns 0.05 for L = 2, 3 and 4 layers: |g_k| |F b|_k^(1 - 2/L) varies by at most 5 % between frequencies k."""
     return [0.05] * 3
 
 
@@ -63,7 +63,7 @@ def implicit_step(margins, gram, weights, rate, iterations=50):
 
 
 def scatter_of_constant(depth, convolution, n, d, steps, growth, seed):
-    """Returns the relative standard deviation of the constant in (2) over frequencies, weighted by energy."""
+    """Returns the relative standard deviation of |g_k| |F b|_k^(1 - 2/L) over frequencies k, weighted by energy."""
     z = np.fft.fft(problem(n, d, seed))
     b = np.fft.fft(np.random.default_rng([seed, depth]).normal(size=d))
     b = 0.7 ** (depth if convolution else 1) * b / np.abs(b)

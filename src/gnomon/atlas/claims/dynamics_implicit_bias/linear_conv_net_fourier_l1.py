@@ -23,7 +23,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the smallest |F b|_1 of (1), from the dual linear program with disks replaced by polygons."""
+    """Returns the smallest l1 norm of the spectrum, from the dual linear program with disks replaced by polygons."""
     from scipy.optimize import linprog
 
     waves = np.fft.rfft(problem(n, d, seed), axis=1).T

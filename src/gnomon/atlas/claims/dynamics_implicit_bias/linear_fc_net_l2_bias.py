@@ -20,7 +20,9 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the direction of (1) for both networks, by non-negative least squares on its dual."""
+    """Returns the direction of the support vector machine for both networks, by non-negative least squares on
+    its dual.
+    """
     from scipy.optimize import nnls
 
     z = problem(n, d, seed)

@@ -18,7 +18,7 @@ def problem(n, degree, seed):
 
 
 def predicted(n, degree, penalties, seed):
-    """Returns for each penalty the L1 and L2 coefficients by (1), then their numbers of zeros."""
+    """Returns the optimal coefficients for the L1 and the L2 penalty, for each penalty, then their numbers of zeros."""
     powers, y = problem(n, degree, seed)
     q, r = np.linalg.qr(powers)
     c = q.T @ y * np.sign(np.diag(r))  # corrects signs, so that every column points along its monomial

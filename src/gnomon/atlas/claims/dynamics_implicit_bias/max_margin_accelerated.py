@@ -24,7 +24,7 @@ def problem(sets, n, seed):
 
 
 def predicted():
-    """Returns -1, the exponent of the number of steps in equation (1)."""
+    """Returns -1, the exponent of the number of steps in the distance to the largest margin."""
     return -1.0
 
 

@@ -24,7 +24,7 @@ def problem(sets, n, seed):
 
 
 def predicted():
-    """Returns -1, the exponent of ln t in equation (1)."""
+    """Returns -1, the exponent of ln t in the angle to the maximum-margin direction."""
     return -1.0
 
 

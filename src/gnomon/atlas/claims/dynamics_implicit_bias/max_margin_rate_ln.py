@@ -24,7 +24,7 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the bounds on the gap and on the gap times |w| by (1), at times e^12 to e^20."""
+    """Returns the bounds on the gap and on the gap times |w|, at times e^12 to e^20."""
     _, best, logs = problem(n, seed)
     inner = np.log(2 * n * best**2) + logs
     return np.stack([np.log(n) / (inner - 2 * np.log(1 + inner)), np.full(len(logs), np.log(n))])

@@ -17,7 +17,7 @@ def problem(rows, columns, seed):
 
 
 def predicted(rows, columns, seed):
-    """Returns the shortest solution by (1), then the squared norm of the given one by Pythagoras."""
+    """Returns the shortest solution, then the squared norm of the given solution by Pythagoras."""
     a, x = problem(rows, columns, seed)
     short = a.T @ np.linalg.solve(a @ a.T, a @ x)
     return [*short, short @ short + (x - short) @ (x - short)]

@@ -21,7 +21,7 @@ def problem(rows, columns, seed):
 
 
 def predicted(rows, columns, seed):
-    """Returns the limit of descent by (1), then its squared norm minus the smallest squared norm."""
+    """Returns the solution nearest to the start, then its squared norm minus the smallest squared norm."""
     a, b, start = problem(rows, columns, seed)
     u, s, vt = np.linalg.svd(a, full_matrices=False)
     unseen = start - vt.T @ (vt @ start)

@@ -21,12 +21,14 @@ def problem(sets, n, share, seed):
 
 
 def predicted(sets):
-    """Returns zeros: the solution of (1) is the true matrix."""
+    """Returns zeros: the matrix with the smallest nuclear norm is the true matrix."""
     return np.zeros(sets)
 
 
 def errors(sets, n, share, steps, seed):
-    """Returns the distance between the true matrix and the solution of (1), by Douglas-Rachford splitting."""
+    """Returns the distance between the true matrix and the one with the smallest nuclear norm, by Douglas-Rachford
+    splitting.
+    """
     w, seen = problem(sets, n, share, seed)
     z = np.zeros_like(w)
     for _ in range(steps):

@@ -23,7 +23,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, penalties, seed):
-    """Returns the weights (1) for each penalty, then 1 (errors grow with it) and 1 (norms fall with it)."""
+    """Returns the weights for each penalty, then 1 (errors grow with it) and 1 (norms fall with it)."""
     x, y = problem(n, d, seed)
     w = [np.linalg.solve(x.T @ x + a * np.eye(d), x.T @ y) for a in penalties]
     return [*np.concatenate(w), 1.0, 1.0]

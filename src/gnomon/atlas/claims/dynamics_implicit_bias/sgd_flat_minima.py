@@ -22,7 +22,7 @@ def problem(sharp, flat):
 
 
 def predicted(sharp, flat, temperature):
-    """Returns the probability (1) of the flat well, by the trapezoidal rule."""
+    """Returns the stationary probability of the flat well, by the trapezoidal rule."""
     parts, top = problem(sharp, flat)
     w = np.linspace(-4, 12, 200_001)
     density = np.exp(np.logaddexp(*(-p for p in parts(w))) / temperature)

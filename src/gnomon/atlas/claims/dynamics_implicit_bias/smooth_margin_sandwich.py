@@ -24,7 +24,7 @@ def problem(n, d, width, draws, seed):
 
 
 def predicted(n, d, width, draws, seed):
-    """Returns the upper bounds of (1) on the smoothed margin and on its gap to the margin."""
+    """Returns the upper bounds on the smoothed margin and on its gap to the margin."""
     x, y, w, v = problem(n, d, width, draws, seed)
     margins = np.stack([y * (np.maximum(x @ a.T, 0) @ b)[:, 0] for a, b in zip(w, v, strict=True)])
     norm = (w**2).sum((1, 2)) + (v**2).sum((1, 2))

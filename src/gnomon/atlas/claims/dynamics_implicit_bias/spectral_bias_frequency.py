@@ -18,7 +18,7 @@ FREQUENCIES = np.array([1, 2, 4])
 
 
 def predicted(n, rate):
-    """Returns log(t_k / t_1) by (1), for steps of finite size, in which l becomes -ln(1 - rate l) / rate."""
+    """Returns the logarithm of each frequency's learning time relative to the first, for steps of finite size."""
     t = 2 * np.pi * np.arange(n) / n
     t = np.minimum(t, 2 * np.pi - t)
     kernel = (2 * (np.pi - t) * np.cos(t) + np.sin(t)) / (2 * np.pi)

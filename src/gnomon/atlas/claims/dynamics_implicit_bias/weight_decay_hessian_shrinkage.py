@@ -21,7 +21,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, decay, seed):
-    """Returns the minimum with weight decay by (1), with the Hessian X^T X / n."""
+    """Returns the weights that minimize the loss with weight decay, computed from the Hessian X^T X / n."""
     x, best = problem(n, d, seed)
     values, q = np.linalg.eigh(x.T @ x / n)
     return q @ (values / (values + decay) * (q.T @ best))

@@ -23,7 +23,7 @@ def problem(n, d, few, seed):
 
 
 def predicted():
-    """Returns the names of the test errors of (1), the smaller one first."""
+    """Returns the names of both test errors, the smaller one first."""
     return ("both layers and 5 points", "output layer")
 
 

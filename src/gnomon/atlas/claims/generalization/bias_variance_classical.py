@@ -23,7 +23,7 @@ def problem(n, degree):
 
 
 def predicted(n, degrees):
-    """Returns the expected test error (1) for each degree, averaged over the new points."""
+    """Returns the expected test error for each polynomial degree, averaged over the new points."""
     found = []
     for degree in degrees:
         fit, f, g = problem(n, degree)

@@ -20,7 +20,7 @@ def problem(classes, seed):
 
 
 def predicted(classes, seed):
-    """Returns the limit of (1) times k T^2: the difference of the logits."""
+    """Returns the difference of the logits: the gradient times k T^2 at very high temperature T."""
     f, g = problem(classes, seed)
     return (g - f)[0]
 

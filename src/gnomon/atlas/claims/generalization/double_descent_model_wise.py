@@ -18,7 +18,7 @@ NOISE_VARIANCE = 0.5
 
 
 def predicted(n, sizes):
-    """Returns the expected risk (1) for each number of features."""
+    """Returns the expected risk of minimum-norm least squares for each number of features."""
     return [isotropic_risk(n, p, noise=NOISE_VARIANCE, signal=1.0) for p in sizes]
 
 

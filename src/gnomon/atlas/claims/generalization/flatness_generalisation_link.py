@@ -20,7 +20,7 @@ def problem(d, seed):
 
 
 def predicted(d, tolerance, seed):
-    """Returns the largest noise level s by equation (1)."""
+    """Returns the largest noise level s."""
     return float(np.sqrt(2 * tolerance / np.trace(problem(d, seed))))
 
 

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, distributed_as
 
 
 def predicted(n):
-    """Returns the F distribution of equation (1)."""
+    """Returns the F distribution of the risk relative to the noise."""
     from scipy.stats import f  # slow to import
 
     return f(n, 1)

@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(sizes):
-    """Returns the bound (1) for each number of points."""
+    """Returns sqrt(2 ln Pi(m) / m), the bound on the Rademacher complexity, for each number of points m."""
     return [massart_bound(m, 2 * m) for m in sizes]
 
 

@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """Returns the names of the four numbers of (1), from the smallest to the largest."""
+    """Returns the names of two accuracies, 1/2 and the mean confidence, from the smallest to the largest."""
     return ("accuracy, turned", "one half", "confidence, turned", "accuracy, new")
 
 
@@ -27,7 +27,9 @@ def rotate_images(images, degrees):
 
 
 def accuracies_and_confidence(learned, repetitions, steps, seed):
-    """Returns the numbers of (1) for networks trained on digits rotated by each of the ``learned`` angles."""
+    """Returns accuracies and mean confidence of networks trained on digits rotated by each of the ``learned``
+    angles.
+    """
     from gnomon.data import digits
 
     found = {name: [] for name in predicted()}

@@ -55,7 +55,7 @@ def errors(shuffled, width, fitted, seed):
 
 
 def predicted():
-    """Returns the names of the three errors of (1), from the smallest to the largest."""
+    """Returns the names of the training error and of both probe errors, from the smallest to the largest."""
     return ("training", "learned", "random")
 
 

@@ -24,7 +24,9 @@ def predicted():
 
 
 def bounds_broken(cheat, n, repetitions, seed):
-    """Returns for each sample whether (1) is broken, and whether its inverse-kl form is broken."""
+    """Returns for each sample whether the true error exceeds the PAC-Bayes bound, and whether it exceeds the inverse-kl
+    bound.
+    """
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(repetitions):

@@ -19,12 +19,12 @@ DELTA = 0.05
 
 
 def predicted():
-    """Returns delta, the largest probability that (1) is broken."""
+    """Returns delta, the largest allowed share of samples whose gap exceeds the bound."""
     return DELTA
 
 
 def bound_broken(copies, n, d, repetitions, seed):
-    """Returns for each sample whether (1) is broken; each point is repeated ``copies`` times."""
+    """Returns for each sample whether the gap exceeds the bound; each point is repeated ``copies`` times."""
     rng = np.random.default_rng(seed)
     mean = 0.3 * np.eye(d)[0]
     found = []

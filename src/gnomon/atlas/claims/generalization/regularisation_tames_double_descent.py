@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def risks(factor, n, sizes, repetitions, seed):
-    """Returns the exact risks of ridge regression with ``factor`` times the ridge of (1), for each size and draw."""
+    """Returns the exact risks of ridge regression with ``factor`` times the best ridge, for each size and draw."""
     rng = np.random.default_rng(seed)
     found = {str(p): [] for p in sizes}
     for _ in range(repetitions):

@@ -19,7 +19,7 @@ def problem(members, seed):
 
 
 def predicted(members, sizes, repetitions, seed):
-    """Returns the right side of (1) for each sample size, from separate samples."""
+    """Returns the bound on the excess risk for each sample size, from separate samples."""
     rng, risk = np.random.default_rng(seed + 1), problem(members, seed)
     found = []
     for n in sizes:
@@ -30,7 +30,7 @@ def predicted(members, sizes, repetitions, seed):
 
 
 def excess(shift, members, sizes, repetitions, seed):
-    """Returns the left side of (1) for each sample size; ``shift`` draws samples from other risks."""
+    """Returns the expected excess risk for each sample size; ``shift`` draws samples from other risks."""
     rng, risk = np.random.default_rng(seed + 2), problem(members, seed)
     found = []
     for n in sizes:

@@ -57,7 +57,7 @@ CASES = (
 
 
 def predicted():
-    """Returns the largest number of points of each class by (1), with 10 for the sines."""
+    """Returns the VC dimension of each class: the largest number of points it labels in all ways; 10 for the sines."""
     return [2.0, 4.0, 3.0, 10.0]
 
 

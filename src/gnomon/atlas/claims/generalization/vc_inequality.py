@@ -18,7 +18,7 @@ DELTA = 0.05
 
 
 def predicted(sizes):
-    """Returns e of (1) at delta = 0.05, with the 2 n labelings of n points on a circle."""
+    """Returns the VC bound on the gap at delta = 0.05, with the 2 n labelings of n points on a circle."""
     return [vc_bound(n, 2 * n, DELTA) for n in sizes]
 
 

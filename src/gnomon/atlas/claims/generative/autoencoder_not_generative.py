@@ -29,7 +29,7 @@ def layers(*widths):
 
 
 def predicted():
-    """Returns 2, the lower bound (1) on the ratio of both shares."""
+    """Returns 2, the smallest ratio of the share for the VAE to the share for the autoencoder."""
     return 2.0
 
 

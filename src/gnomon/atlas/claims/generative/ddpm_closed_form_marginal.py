@@ -21,7 +21,7 @@ def problem(steps):
 
 
 def predicted(steps):
-    """Returns the mean and the second moment after the last step, by equation (1)."""
+    """Returns the mean and the second moment after the last step."""
     kept = (1 - problem(steps)).log().sum().exp()
     return torch.stack([kept.sqrt() * START, kept * START**2 + 1 - kept])
 

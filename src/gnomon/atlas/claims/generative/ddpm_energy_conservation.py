@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(d, beta):
-    """Returns d, then the right side of (1) for an example twice as large."""
+    """Returns the number of coordinates d, then the expected squared norm for an example twice as large."""
     return torch.tensor([d, (1 - beta) * 4 * d + beta * d], dtype=torch.float64)
 
 

@@ -21,7 +21,7 @@ def problem(steps, seed):
 
 
 def predicted(steps, seed):
-    """Returns the mean computed from the noise, equation (1), for each step."""
+    """Returns the mean of each reverse step, computed from the noise."""
     schedule, x0, e = problem(steps, seed)
     rows, kept = [], torch.ones(()).double()
     for beta in schedule.betas:

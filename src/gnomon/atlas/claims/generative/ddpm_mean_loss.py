@@ -50,7 +50,7 @@ def errors(steps, seed, power):
 
 
 def predicted(steps, seed):
-    """Returns the right side of (1) with v = beta, for each step."""
+    """Returns the weight of the squared noise error at each step, for reverse steps of variance beta."""
     return errors(steps, seed, 1)
 
 

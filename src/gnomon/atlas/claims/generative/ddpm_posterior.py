@@ -20,7 +20,7 @@ def problem(steps):
 
 
 def predicted(steps):
-    """Returns mean m and variance b of (1) for every step after the first."""
+    """Returns mean and variance of the reverse step given the example, for every step after the first."""
     schedule, x0, xk = problem(steps)
     ends = torch.tensor(x0).double(), torch.tensor(xk).double()
     return [[float(schedule.posterior_mean(k, *ends)), float(schedule.posterior_variance[k - 1])]

@@ -12,7 +12,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(lr, steps):
-    """Returns the distance from the solution after each step, equation (1)."""
+    """Returns the distance from the solution after each step."""
     return (1 - lr**2 + lr**4) ** (torch.arange(steps + 1, dtype=torch.float64) / 2)
 
 

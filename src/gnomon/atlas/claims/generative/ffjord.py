@@ -19,7 +19,7 @@ def problem(d, seed):
 
 
 def predicted(d, seed):
-    """Returns the trace, then the squared trace plus the variance of equation (1)."""
+    """Returns the trace, then the squared trace plus the variance of the estimate."""
     a = problem(d, seed)
     s = (a + a.T) / 2
     return torch.stack([a.trace(), a.trace() ** 2 + 2 * s.square().sum()])

@@ -21,7 +21,7 @@ def problem(n):
 
 
 def predicted(n):
-    """Returns the best discriminator (1) at the positions."""
+    """Returns the best discriminator, p / (p + q), at each position."""
     return optimal_discriminator(*problem(n))
 
 

@@ -23,7 +23,7 @@ LOGIT_SLOPE = -0.8
 
 
 def predicted():
-    """Returns the right side of (1) by integration over the line."""
+    """Returns the best value minus twice the KL divergence, by integration over the line."""
     x, step = np.linspace(-7, 7, 4001, retstep=True)
     p, q = DATA.pdf(x), FAKES.pdf(x)
     best, rest, d = p / (p + q), q / (p + q), 1 / (1 + np.exp(-LOGIT_AT_ZERO - LOGIT_SLOPE * x))

@@ -18,7 +18,7 @@ MEANS = torch.tensor([[-0.5, 0.2], [0.7, 0.4]], dtype=torch.float64)
 
 
 def predicted(n, seed):
-    """Returns the log odds w.x + b of equation (1) at each point."""
+    """Returns the log odds w.x + b at each point, with coefficients in closed form."""
     a, b = torch.linalg.solve(COVARIANCE, MEANS.T).T
     x = sphere(n, 2, seed=seed)
     return x @ (b - a) + (MEANS[0] @ a - MEANS[1] @ b) / 2 + torch.log(torch.tensor(3.0).double())

@@ -28,7 +28,7 @@ def problem(d, seed, masked):
 
 
 def predicted(d, seed):
-    """Returns the sums of log scales (1), which the package computes, for each point."""
+    """Returns the sums of log scales, which the package computes, for each point."""
     layer, z = problem(d, seed, True)
     return layer(z)[1].detach()
 

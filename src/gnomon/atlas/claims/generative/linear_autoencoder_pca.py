@@ -22,7 +22,7 @@ def problem(n):
 
 
 def predicted(n, latent):
-    """Returns the smallest loss (1), and 0 for the angle between learned and principal subspace."""
+    """Returns the smallest loss, and 0 for the angle between learned and principal subspace."""
     values = torch.linalg.eigvalsh(problem(n)[1])
     return torch.stack([values[:-latent].sum() / 2, torch.zeros(()).double()])
 

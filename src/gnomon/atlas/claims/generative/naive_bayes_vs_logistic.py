@@ -51,7 +51,7 @@ def logistic_weights(x, y):
 
 
 def accuracy(w, b, correlation):
-    """Returns the probability (2) that a linear rule is right on a new example."""
+    """Returns the probability that a linear rule is right on a new example from two Gaussian classes."""
     first, second = w.chunk(2)
     spread = (first @ first + second @ second + 2 * correlation * first @ second).sqrt()
     mean = FEATURE_MEAN * first.sum()

@@ -20,7 +20,7 @@ def problem(d, n, seed):
 
 
 def predicted(d, n, seed):
-    """Returns the log determinant (1) that the map itself computes, for each point."""
+    """Returns the log determinant that the map itself computes, for each point."""
     layer, z = problem(d, n, seed)
     return layer(z)[1].detach()
 

@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(mean, std):
-    """Returns the means 2 m of both estimators, then both variances (1)."""
+    """Returns the means 2 m of both estimators, then both variances."""
     other = (mean**4 + 18 * mean**2 * std**2 + 15 * std**4) / std**2 - 4 * mean**2
     return torch.tensor([2 * mean, 2 * mean, 4 * std**2, other], dtype=torch.float64)
 

@@ -21,7 +21,7 @@ def problem():
 
 
 def predicted():
-    """Returns the right side of (1) by integration on a grid."""
+    """Returns the mean square of the score times its weight, by integration on a grid."""
     q = problem().noised(SIGNAL_SHARE**0.5, (1 - SIGNAL_SHARE) ** 0.5)
     axis = torch.linspace(-6, 6, 241, dtype=torch.float64)
     grid = torch.cartesian_prod(axis, axis)

@@ -23,7 +23,7 @@ def problem(size, seed):
 
 
 def predicted():
-    """Returns 0.05, the upper bound (1) on the remaining share of the style loss."""
+    """Returns 0.05, the upper bound on the remaining share of the style loss."""
     return 0.05
 
 

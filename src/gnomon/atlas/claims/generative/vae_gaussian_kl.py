@@ -23,7 +23,7 @@ def problem(seed):
 
 
 def predicted(seed):
-    """Returns the divergence (1) of each Gaussian, in the coordinates of its eigenvectors."""
+    """Returns the divergence of each Gaussian, in the coordinates of its eigenvectors."""
     mean, covariance = (torch.from_numpy(a) for a in problem(seed))
     values, vectors = torch.linalg.eigh(covariance)
     return gaussian_kl((mean[:, None] @ vectors)[:, 0], values.log()).sum(1)

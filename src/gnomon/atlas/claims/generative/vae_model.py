@@ -24,7 +24,7 @@ def problem(n, seed):
 
 
 def predicted(latent):
-    """Returns half the square root of the number of latent coordinates, the bound (1) on both distances."""
+    """Returns half the square root of the number of latent coordinates, the bound on both distances."""
     return [0.5 * latent**0.5] * 2
 
 

@@ -26,7 +26,7 @@ def inputs(members, seed):
 
 
 def apply_to_set(place, x, seed):
-    """Returns the outputs of equation (1); if ``place`` is 1, a member also sees its position."""
+    """Returns the outputs from each member and the sum over all; if ``place`` is 1, a member also sees its position."""
     phi, rho = net(seed)
     where = place * torch.arange(len(x)).double()[:, None]
     with torch.no_grad():

@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(nodes, seed):
-    """Returns the factor rho of (1) by which the distance shrinks in each layer."""
+    """Returns the factor by which the distance shrinks in each layer: the second largest absolute eigenvalue."""
     return smoothing_rate(torch.from_numpy(problem(nodes, seed)))
 
 

@@ -27,7 +27,7 @@ def data(levels):
 
 
 def predicted(levels):
-    """Returns the root's row of M^k by numpy, then equation (2) for 2 to ``levels`` levels."""
+    """Returns the root's row of M^k by numpy, then the weight 4^(2 - k) / sqrt(96) for k = 2 to ``levels`` levels."""
     a = data(levels).numpy().astype(float) + np.eye(2 ** (levels + 1) - 1)
     scale = a.sum(1) ** -0.5
     row = np.linalg.matrix_power(scale[:, None] * a * scale, levels)[0]

@@ -18,7 +18,7 @@ def predicted():
 
 
 def errors(shift, points):
-    """Returns the errors of (1) for f = exp(x) sin(2 y) with Laplacian -3 f; the circle is shifted by ``shift`` h."""
+    """Returns the errors of the Laplacian estimate for f = exp(x) sin(2 y); the circle is shifted by ``shift`` h."""
     h = np.array([0.1, 0.2, 0.4, 0.8])
     angles = 2 * np.pi * np.arange(points) / points
     x, y = 0.3 + h[:, None] * (np.cos(angles) + shift), 0.4 + h[:, None] * np.sin(angles)

@@ -21,7 +21,7 @@ def predicted():
 
 
 def measure(n, steps, seed, draws):
-    """Returns the ratio (1) for pixels and after the last ReLU, for several networks."""
+    """Returns the ratio for pixels and after the last ReLU, for several networks."""
     split = digits(n, 300, seed=seed)
     found = {"input": [], "last": []}
     for k in range(draws):

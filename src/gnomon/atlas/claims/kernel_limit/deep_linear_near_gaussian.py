@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(width):
-    """Returns the fourth moment (1) for L = 2 and L = 3."""
+    """Returns the fourth moment, 3 (1 + 2/m)^(L-1), for L = 2 and L = 3 layers."""
     return [3 * (1 + 2 / width), 3 * (1 + 2 / width) ** 2]
 
 

@@ -31,7 +31,7 @@ def problem(members, width, steps, seed):
 
 
 def predicted(members, width, steps, seed):
-    """Returns the right side of (1): the mean error of the members minus their variance."""
+    """Returns the mean error of the members minus their variance."""
     f, y = problem(members, width, steps, seed)
     return ((f - y) ** 2).mean() - ((f - f.mean(0)) ** 2).mean()
 

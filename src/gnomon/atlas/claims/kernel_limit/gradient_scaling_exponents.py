@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """Returns the exponents of the width for the first, inner and last layer by (1)."""
+    """Returns the exponents of the width for the first, inner and last layer."""
     return [-0.5, -1.0, -0.5]
 
 

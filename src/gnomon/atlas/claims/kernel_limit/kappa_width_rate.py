@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1/2, the exponent of the width in (1) for a(m) = m^-1/2."""
+    """Returns -1/2, the exponent of the width m if the output is divided by sqrt(m)."""
     return -0.5
 
 

@@ -32,7 +32,7 @@ def problem(n, channels, seed):
 
 
 def predicted(n, channels, lr, steps, seed):
-    """Returns the test outputs of the tangent model after gradient descent, equation (1)."""
+    """Returns the test outputs of the tangent model after gradient descent."""
     net, x, y, test = problem(n, channels, seed)
     zero = torch.zeros(max(n, 100), 1)
     flow = predict(net, (x, y), test=test, optimizer=SGD(lr), times=[lr * steps], f0=zero[:n], f0_test=zero[:100])

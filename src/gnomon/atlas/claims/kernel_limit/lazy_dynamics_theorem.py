@@ -18,7 +18,9 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns the exponents of alpha for the three distances of (1)."""
+    """Returns the exponents of alpha for the distances of weights, of weights from the tangent model, and of
+    outputs.
+    """
     return [-1.0, -2.0, -1.0]
 
 
@@ -29,7 +31,7 @@ def slopes(width, scales, centered, draws=8):
 
 
 def distances(width, scales, centered, time=2.0, step=0.05):
-    """Returns the three distances of (1) at each scale, for a tanh network with one hidden layer."""
+    """Returns the three distances at each scale alpha, for a tanh network with one hidden layer."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     w0, v0 = torch.randn(width, 3).double(), torch.randn(width, 1).double()
     h0, c = torch.tanh(x @ w0.T), width**-0.5

@@ -36,7 +36,7 @@ def inputs(seed):
 
 
 def predicted(units, seed):
-    """Returns kappa by equation (1), the same in all units."""
+    """Returns the laziness number kappa, which is the same in all units."""
     a, b, y = inputs(seed)
     return torch.stack([abs(a * b - y) / (a**2 + b**2)] * len(units))
 

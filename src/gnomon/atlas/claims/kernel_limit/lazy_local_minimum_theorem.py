@@ -23,12 +23,14 @@ def inputs(n, p, seed):
 
 
 def predicted(n, p, seed):
-    """Returns 1, the late rate divided by the eigenvalue of (1), and 0, a million times the final gradient."""
+    """Returns 1, the late rate divided by the smallest eigenvalue, and 0, a million times the final gradient."""
     return [1.0, 0.0]
 
 
 def ends(n, p, seed, alpha):
-    """Returns the late rate of the outputs divided by the eigenvalue of (1), then the final relative gradient x 1e6."""
+    """Returns the late rate of the outputs divided by the smallest eigenvalue, then the final relative gradient
+    x 1e6.
+    """
     x, y, w = inputs(n, p, seed)
     start = torch.tanh(x * w).sum(1)
     jacobian = x * (1 - torch.tanh(x * w) ** 2)

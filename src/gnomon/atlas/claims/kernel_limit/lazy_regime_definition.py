@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Returns 0.05, the upper bound of equation (1)."""
+    """Returns 0.05, the largest allowed distance between both paths, relative to how far the weights move."""
     return 0.05
 
 
 def separation(width, nets, alpha, time=2.0, step=0.01):
-    """Returns the left side of (1) divided by |w(T) - w_0|, for each network."""
+    """Returns the largest distance between both paths divided by how far the weights move, for each network."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     w0, v0 = torch.randn(nets, width, 3).double(), torch.randn(nets, width, 1).double()
     h0 = torch.tanh(x @ w0.mT)

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1/2, the exponent of the width in equation (1)."""
+    """Returns -1/2, the exponent of the width in the distance between the weights."""
     return -0.5
 
 

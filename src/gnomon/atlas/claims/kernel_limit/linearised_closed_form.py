@@ -27,7 +27,7 @@ def problem(n, d, width, seed):
 
 
 def predicted(n, d, width, seed):
-    """Returns the test outputs of equation (1), by gnomon.predict at infinite time."""
+    """Returns the test outputs of the kernel regression, by gnomon.predict at infinite time."""
     net, x, y, test = problem(n, d, width, seed)
     return predict(net, (x, y), test=test, times=[math.inf]).test[-1].flatten()
 

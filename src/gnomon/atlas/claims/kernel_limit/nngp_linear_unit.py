@@ -23,7 +23,7 @@ def inputs(n, d, seed):
 
 
 def predicted(n, d, std, seed):
-    """Returns the covariance (1) of the outputs, by gnomon.limit of a linear layer."""
+    """Returns the covariance of the outputs, from gnomon.limit of a linear layer."""
     return limit(nn.Linear(d, 1), init=Law(std), parametrization="ntk").nngp(torch.tensor(inputs(n, d, seed)))
 
 

@@ -24,7 +24,7 @@ def inputs(seed):
 
 
 def predicted(seed):
-    """Returns the distribution of f(x) - f(x') / 2 by (1), for two hidden tanh layers and w = 1.5."""
+    """Returns the distribution of f(x) - f(x') / 2, for two hidden tanh layers and w = 1.5."""
     net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
     a = torch.tensor([1.0, -0.5]).double()
     return norm(0, float(a @ limit(net, init=Law(1.5), parametrization="ntk").nngp(inputs(seed)) @ a) ** 0.5)

@@ -26,7 +26,7 @@ def inputs(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the posterior mean and mean square of f at the test points, by equation (1)."""
+    """Returns the posterior mean and mean square of f at the test points."""
     x, y, test = inputs(n, seed)
     net = nn.Sequential(nn.Linear(6, 9), nn.ReLU(), nn.Linear(9, 1))
     kernel = limit(net, init=Law(2**0.5), parametrization="ntk").nngp

@@ -19,7 +19,7 @@ def inputs():
 
 
 def predicted():
-    """Returns the tangent kernel (1) of each pair of points."""
+    """Returns the tangent kernel of each pair of points, from their norms and their angle."""
     x, others = inputs()
     size = np.linalg.norm(others, axis=1)
     u = np.clip(others @ x / size, -1, 1)

@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1, the exponent of (1) at large alpha."""
+    """Returns -1, the exponent of the output scale alpha in the kernel's change, at large alpha."""
     return -1.0
 
 

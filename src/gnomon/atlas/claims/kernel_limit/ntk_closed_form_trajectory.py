@@ -39,7 +39,7 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """Returns the outputs (1) at four times, with the kernel at the start."""
+    """Returns the outputs at four times, with the kernel at the start of training."""
     net, x, y, times = problem(n, width, seed)
     return torch.stack([y - torch.matrix_exp(-ntk(net, x) * t) @ y for t in times])
 

@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1, the exponent of the width in equation (1)."""
+    """Returns -1, the exponent of the width in the relative change of the kernel."""
     return -1.0
 
 

@@ -25,7 +25,7 @@ def inputs(seed):
 
 
 def predicted(depth, seed):
-    """Returns three entries of the kernel (1) for each depth J, divided by J + 1, by gnomon.limit."""
+    """Returns three entries of the kernel for each depth J, divided by J + 1, by gnomon.limit."""
     x, found = inputs(seed), []
     for hidden in range(1, depth + 1):
         layers = [part for j in range(hidden) for part in (nn.Linear(4 if j == 0 else 8, 8), nn.ReLU())]

@@ -39,7 +39,7 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """Returns the residual (1) for each mode and time, with the eigenvalue q K q."""
+    """Returns the residual along each eigenvector q at each time, with the eigenvalue q K q."""
     net, x, labels, times = problem(n, width, seed)
     rates = torch.stack([q @ ntk(net, x) @ q for q in labels])
     return -torch.exp(-rates[:, None] * times)

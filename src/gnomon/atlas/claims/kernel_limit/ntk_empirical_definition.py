@@ -33,7 +33,7 @@ def gram(net, x, parameters):
 
 
 def observed(n, width, seed):
-    """Computes the sum of equation (1) over all parameters."""
+    """Computes the sum of products of output gradients over all parameters."""
     net, x = problem(n, width, seed)
     return gram(net, x, list(net.parameters()))
 

@@ -27,7 +27,7 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """Returns the velocity of the outputs by equation (1), for both losses."""
+    """Returns the velocity of the outputs, for both losses."""
     net, x, y = problem(n, width, seed)
     f, kernel = net(x).detach(), ntk(net, x, outputs="full")
     squared, entropy = 2 * (f - one_hot(y)) / n, (f.softmax(1) - one_hot(y)) / n

@@ -25,7 +25,7 @@ def inputs(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the test outputs of equation (1)."""
+    """Returns the test outputs of kernel regression with the tangent kernel."""
     x, y, test = inputs(n, seed)
     kernel = limit(
         nn.Sequential(nn.Linear(8, 9, bias=False), nn.ReLU(), nn.Linear(9, 1, bias=False)),

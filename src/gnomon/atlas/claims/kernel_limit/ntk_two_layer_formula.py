@@ -29,7 +29,7 @@ def problem(n, d, width, seed, bias=False):
 
 
 def predicted(n, d, width, seed):
-    """Returns the tangent kernel (1) with c = 1, for each activation."""
+    """Returns the tangent kernel in closed form for each activation, with output scale c = 1."""
     found = []
     for net, x, activation in problem(n, d, width, seed):
         s, slope = ACTIVATIONS[activation]

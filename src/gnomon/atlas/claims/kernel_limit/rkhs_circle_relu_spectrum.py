@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(frequencies):
-    """Returns the factor g_k of equation (1) for each frequency."""
+    """Returns the factor that a ReLU layer has for each Fourier frequency."""
     even = [(-1) ** (k // 2 + 1) * 2 / (k**2 - 1) if k % 2 == 0 else 0.0 for k in range(2, frequencies)]
     return [2.0, np.pi / 2, *even]
 

@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns 1, the exponent of K in equation (1)."""
+    """Returns 1, the exponent of the number of frequencies K in the norm of the partial Fourier sum."""
     return 1.0
 
 

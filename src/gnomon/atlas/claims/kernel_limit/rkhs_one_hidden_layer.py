@@ -27,7 +27,7 @@ def inputs(seed):
 
 
 def predicted(seed):
-    """Returns the smallest |p|^2 and two values of f by the kernel (1), with v and b of variance one."""
+    """Returns the smallest |p|^2 and two values of f by the kernel, with v and b of variance one."""
     x, y, test = inputs(seed)
     net = nn.Sequential(nn.Linear(4, 9), nn.ReLU(), nn.Linear(9, 1))
     kernel = limit(net, init={"0": Law(2.0, 1.0), "2": Law(1.0, 0.0)}, parametrization="ntk").nngp

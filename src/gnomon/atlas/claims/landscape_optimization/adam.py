@@ -25,7 +25,7 @@ def problem(steps, seed):
 
 
 def predicted(lr, steps, seed):
-    """Returns the steps by equation (1), then the ratio of the first steps without and with correction."""
+    """Returns the steps, then the ratio of the first steps without and with correction."""
     g, rows = problem(steps, seed), []
     for t in range(1, steps + 1):
         w, v = ((1 - c) * c ** np.arange(t - 1, -1, -1) / (1 - c**t) for c in (MEAN_DECAY, SQUARE_DECAY))

@@ -21,7 +21,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, eps, seed):
-    """Returns the output (1), then the mean and the variance of its columns."""
+    """Returns the output, then the mean and the variance of its columns."""
     x, scale, shift = problem(n, d, seed)
     v = x.var(0)
     return np.concatenate([shift + scale * (x - x.mean(0)) / np.sqrt(v + eps), [shift, scale**2 * v / (v + eps)]])

@@ -24,7 +24,7 @@ def problem(m, d, seed):
 
 
 def predicted(m, d, seed):
-    """Returns the right side of (1) for L = sum sin(z + c), whose gradient is cos(z + c)."""
+    """Returns the squared gradient of the inputs for the loss sum sin(z + c), whose gradient is cos(z + c)."""
     y, scale, c = problem(m, d, seed)
     sigma = y.std(0, correction=0)
     hat = (y - y.mean(0)) / sigma

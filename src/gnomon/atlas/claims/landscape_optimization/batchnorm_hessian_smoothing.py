@@ -23,7 +23,7 @@ def problem(m, repeats, seed):
 
 
 def predicted(m, repeats, seed):
-    """Returns the curvature along the gradient by equation (1), with d from the chain rule."""
+    """Returns the curvature along the gradient direction, which comes from the chain rule."""
     y, c, a = problem(m, repeats, seed)
     s = y.std(1, correction=0)[:, None]
     hat = (y - y.mean(1)[:, None]) / s

@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """Returns the names of both logarithms and zero, from small to large, by equation (1)."""
+    """Returns the names of both logarithms and zero, from small to large."""
     return ("logarithm of losses", "zero", "logarithm of drifts")
 
 

@@ -27,7 +27,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the gap (1) of each segment for the linear model, then L - mean(y^2) for the network."""
+    """Returns the gap of each segment for the linear model, then L - mean(y^2) for the network."""
     x, y, (a, b), w, v = problem(n, d, seed)
     linear = ((a - b) @ x.T).square().sum(1) / (4 * n)
     rest = (y - 0.9 * torch.tanh(0.9 * (x[:, 0] - x[:, 1]))).square().mean() - y.square().mean()

@@ -33,7 +33,7 @@ def predicted(n, d, pairs, seed):
 
 
 def curvatures(loss, n, d, pairs, seed):
-    """Returns the left side of equation (1) for each pair, with the gradient by autograd."""
+    """Returns twice the gap to the tangent plane per squared distance, for each pair, with the gradient by autograd."""
     z, a, b = problem(n, d, pairs, seed)
     a.requires_grad_()
     here = loss(-a @ z.T).mean(1)

@@ -20,7 +20,7 @@ DISTANCE = 12.0
 
 
 def predicted(wide):
-    """Returns the reach 1/g of equation (1) at which the preference changes."""
+    """Returns the averaging reach at which the preference changes from the narrow valley to the wide one."""
     r = np.exp(2 * EXTRA_DEPTH)
     return wide**2 * NARROW_WIDTH**2 * (r - 1) / (wide**2 - r * NARROW_WIDTH**2)
 

@@ -23,7 +23,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, steps, seed):
-    """Returns the bound (1) after every step, for the robust regression and for the worst curve with L = s = 1."""
+    """Returns the bound after every step, for the robust regression and for the worst curve with L = s = 1."""
     x, y, w = problem(n, d, seed)
     r = x @ w - y
     t = np.arange(1, 2 * steps + 1)

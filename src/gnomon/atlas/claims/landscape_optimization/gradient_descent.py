@@ -24,7 +24,7 @@ def problem(d, seed):
 
 
 def predicted(d, steps, seed):
-    """Returns the right side of (1) for every step."""
+    """Returns the largest |1 - lr lambda_i|, once for every step."""
     h, _, lr = problem(d, seed)
     return np.full(steps, np.abs(1 - lr * np.linalg.eigvalsh(h)).max())
 

@@ -20,7 +20,7 @@ STEP_COUNT = 1000
 
 
 def predicted(beta, condition):
-    """Returns fifty step lengths by (1) for lr = g = 1, then r, the factor by which errors shrink per step."""
+    """Returns fifty step lengths for lr = g = 1, then r, the factor by which errors shrink per step."""
     root = condition**0.5
     return np.r_[(1 - beta ** np.arange(1, 51)) / (1 - beta), (root - 1) / (root + 1)]
 

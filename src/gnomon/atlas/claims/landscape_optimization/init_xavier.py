@@ -18,7 +18,7 @@ LAYER_SHAPES = ((64, 64), (32, 96), (120, 40))
 
 
 def predicted():
-    """Returns the factors of signal and gradient by equation (1), for three layer shapes."""
+    """Returns the factors of signal and gradient, for three layer shapes."""
     return [2 * side / (n + m) for n, m in LAYER_SHAPES for side in (n, m)]
 
 

@@ -21,7 +21,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the outputs by (1), then 0: a sample does not change if the others are replaced."""
+    """Returns the outputs, then 0: a sample does not change if the others are replaced."""
     x = problem(n, d, seed)
     y = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
     return np.concatenate([y, np.zeros((1, d))])

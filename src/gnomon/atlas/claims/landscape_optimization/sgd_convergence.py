@@ -16,7 +16,7 @@ NOISE_STDS = np.array([1.0, 2.0, 0.5, 1.0])
 
 
 def predicted(lr):
-    """Returns the variance (1) for four directions."""
+    """Returns the stationary variance along four directions."""
     return lr * NOISE_STDS**2 / (2 * CURVATURES - lr * CURVATURES**2)
 
 

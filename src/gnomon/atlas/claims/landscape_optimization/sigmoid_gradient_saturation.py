@@ -24,7 +24,7 @@ def problem(nets, width, depth, seed):
 
 
 def predicted(nets, width, depth, seed):
-    """Returns the product of equation (1) for each network."""
+    """Returns the bound on the gradient ratio for each network: the product of weight norms divided by 4."""
     return [
         torch.stack([torch.linalg.matrix_norm(w, 2) / 4 for w in net]).prod()
         for net in problem(nets, width, depth, seed)

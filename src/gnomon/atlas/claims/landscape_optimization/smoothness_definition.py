@@ -23,7 +23,7 @@ def problem(n, d, pairs, seed):
 
 
 def predicted(n, d, pairs, seed):
-    """Returns the Lipschitz constant L of equation (1), for each pair."""
+    """Returns the Lipschitz constant L of the gradient, once for each pair."""
     z = problem(n, d, pairs, seed)[0]
     return np.full(pairs, np.linalg.eigvalsh(z.T @ z)[-1] / (4 * n))
 

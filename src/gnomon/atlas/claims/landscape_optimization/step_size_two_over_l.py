@@ -33,7 +33,7 @@ def predicted(steps):
 
 
 def excess(loss, w, rate, steps):
-    """Returns the left side of equation (1) along descent at one rate."""
+    """Returns how much less than lr |gradient|^2 each step of descent lowers the loss, as a share, at one rate."""
     rows = []
     for _ in range(steps):
         w = w.detach().requires_grad_()
@@ -47,7 +47,9 @@ def excess(loss, w, rate, steps):
 
 
 def table(curve, steps, n, d, seed):
-    """Returns the left side of (1) on the logistic loss, then for one step on ``curve``, for each learning rate."""
+    """Returns the missing share of the decrease on the logistic loss, then for one step on ``curve``, for each learning
+    rate.
+    """
     z = problem(n, d, seed)
     start, one = 3 * torch.randn(d, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
     return [

@@ -16,7 +16,7 @@ VARIANCE_RATIOS = (0.8, 1.0, 1.2)
 
 
 def predicted(depth, bias):
-    """Returns the solution of (1): r^l + (bias^2 / 2) (1 + r + ... + r^(l-1)), for each factor r."""
+    """Returns the mean squares r^l + (bias^2 / 2) (1 + r + ... + r^(l-1)), for each factor r."""
     return [r**depth + bias**2 / 2 * sum(r**k for k in range(depth)) for r in VARIANCE_RATIOS]
 
 

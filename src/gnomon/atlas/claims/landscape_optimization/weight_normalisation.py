@@ -22,7 +22,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns dL/dc, dL/dv and |v|^2 after a step by (1), for L = mean (<w, x> - y)^2."""
+    """Returns dL/dc, dL/dv and |v|^2 after a step, for L = mean (<w, x> - y)^2."""
     x, y, v, c = problem(n, d, seed)
     size = v.norm()
     g = 2 * x.T @ (x @ v * c / size - y) / n

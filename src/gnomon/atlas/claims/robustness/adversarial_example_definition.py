@@ -24,7 +24,7 @@ def problem(d, repeats, seed):
 
 
 def predicted(d, repeats, seed):
-    """Returns the right side of (1), for the Euclidean and then for the largest-entry norm."""
+    """Returns the margin divided by the dual norm, for the Euclidean and then for the largest-entry norm."""
     w, b, x = problem(d, repeats, seed)
     m = (w * x).sum(1) + b
     return np.r_[m / np.linalg.norm(w, axis=1), m / np.abs(w).sum(1)]

@@ -19,7 +19,7 @@ def problem(d, repeats, seed):
 
 
 def predicted(d, repeats, seed):
-    """Returns the move of equation (1), for each repetition."""
+    """Returns the shortest move for each repetition."""
     w, b, x = problem(d, repeats, seed)
     f = np.einsum("rkd,rd->rk", w, x) + b
     way = w[:, 1] - w[:, 0]

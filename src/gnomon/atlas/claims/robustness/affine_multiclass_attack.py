@@ -23,7 +23,7 @@ def problem(d, classes, n, seed):
 
 
 def predicted(d, classes, n, seed):
-    """Returns the distance (1) for each input."""
+    """Returns the distance to the nearest other class, for each input."""
     net, x, y = problem(d, classes, n, seed)
     w, f = net.weight.detach().numpy(), net(x).detach().numpy()
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(sizes):
-    """Returns sqrt(2 / pi), the ratio (1) divided by sqrt(d), for each dimension."""
+    """Returns sqrt(2 / pi), the ratio divided by sqrt(d), for each dimension."""
     return [(2 / np.pi) ** 0.5] * len(sizes)
 
 

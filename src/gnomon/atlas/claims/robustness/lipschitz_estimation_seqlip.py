@@ -24,7 +24,7 @@ def problem(m, repeats, seed):
 
 
 def predicted(m, repeats, seed):
-    """Returns the right side of (1), then the product of norms |B| |A|, for each repetition."""
+    """Returns (|B A| + |B| |A|) / 2, then the product of norms |B| |A|, for each repetition."""
     a, b = problem(m, repeats, seed)
     size = [np.linalg.svd(x, compute_uv=False)[:, 0] for x in (b @ a, a, b)]
     return np.r_[(size[0] + size[1] * size[2]) / 2, size[1] * size[2]]

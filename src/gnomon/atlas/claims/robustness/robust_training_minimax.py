@@ -20,7 +20,7 @@ def problem(d, n, seed):
 
 
 def predicted(d, n, eps, seed):
-    """Returns the right side of (1) for the logistic loss, in the largest-entry and the Euclidean norm."""
+    """Returns the worst logistic loss within eps, in the largest-entry and the Euclidean norm."""
     w, b, x, y = problem(d, n, seed)
     m = y * (x @ w + b)
     return np.r_[np.log1p(np.exp(-m + eps * np.abs(w).sum())), np.log1p(np.exp(-m + eps * np.linalg.norm(w)))]

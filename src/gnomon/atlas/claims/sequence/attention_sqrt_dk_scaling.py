@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """Returns 1, the variance (1) of the scaled products."""
+    """Returns 1, the variance of inner products divided by sqrt(d)."""
     return 1.0
 
 

@@ -44,7 +44,7 @@ def batch(count, words, coherent):
 
 
 class ThreeHeadEncoder(nn.Module):
-    """One transformer layer, an output that fills in masked tokens, and the three heads of equation (1)."""
+    """One transformer layer, an output that fills in masked tokens, and heads for sequence, tokens and answer span."""
 
     def __init__(self, width):
         super().__init__()

@@ -25,7 +25,7 @@ def problem(seed):
 
 
 def predicted(seed):
-    """Returns the three shares of hidden tokens, then the gap of the entropies (1)."""
+    """Returns the three shares of hidden tokens, then the gap of the entropies."""
     p = problem(seed)
     rest = np.linalg.matrix_power(p, 1000)[0]
     paths = rest[:, None, None] * p[:, :, None] * p

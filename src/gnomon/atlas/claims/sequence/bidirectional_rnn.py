@@ -15,7 +15,7 @@ from gnomon.sequences import causality
 
 
 def predicted(times):
-    """Returns 1 if an output may depend on an input by (1), else 0."""
+    """Returns 1 if an output may depend on an input, otherwise 0."""
     return np.tril(np.ones((times, times)))
 
 

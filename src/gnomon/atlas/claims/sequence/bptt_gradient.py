@@ -32,7 +32,7 @@ def predicted(times, seed):
 
 
 def by_products(steps, times, seed):
-    """Returns the gradient by equation (1), with products over at most ``steps`` steps."""
+    """Returns the gradient of the recurrent matrix, from products over at most ``steps`` steps."""
     u, x, weights = problem(times, seed)
     z = [np.zeros(4)]
     for t in range(times):

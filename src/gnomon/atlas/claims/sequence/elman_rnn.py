@@ -25,7 +25,7 @@ def inputs(times, seed):
 
 
 def states(decay, times, seed):
-    """Returns the states by (1) in a loop; the recurrent matrix shrinks by ``decay`` at every step."""
+    """Returns the states in a loop; the recurrent matrix shrinks by ``decay`` at every step."""
     layer, z, found = net(seed), np.zeros(5), []
     u, v = (w.detach().numpy() for w in (layer.weight_hh_l0, layer.weight_ih_l0))
     for t, x in enumerate(inputs(times, seed)):

@@ -33,7 +33,7 @@ def predicted(units, seed):
 
 
 def cell(after, units, seed):
-    """Returns the new state by (1), with the reset gate after the matrix or before it."""
+    """Returns the GRU's new state, with the reset gate after the matrix or before it."""
     layer, (x, h) = net(units, seed), inputs(units, seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     a = (w["weight_ih"] @ x + w["bias_ih"]).reshape(3, units)

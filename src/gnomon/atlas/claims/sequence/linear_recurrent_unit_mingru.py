@@ -27,7 +27,7 @@ def predicted(times, seed):
 
 
 def loop(feedback, times, seed):
-    """Returns the states by (1), step by step; with ``feedback`` the gates depend on the state."""
+    """Returns the states, step by step; with ``feedback`` the gates depend on the state."""
     z, found = np.zeros(3), []
     for a, v in zip(*problem(times, seed), strict=True):
         gate = 1 / (1 + np.exp(-(a + feedback * z)))

@@ -29,7 +29,7 @@ def inputs(units, seed):
 
 
 def predicted(units, seed):
-    """Returns state and cell after five steps of PyTorch's cell, then the gradient (2) by autograd."""
+    """Returns state and cell after five steps of PyTorch's cell, then the gradient by autograd."""
     x, h, c = (torch.from_numpy(a)[None] for a in inputs(units, seed))
     layer, start = net(units, seed), c.requires_grad_()
     for _ in range(5):
@@ -39,7 +39,9 @@ def predicted(units, seed):
 
 
 def cell(order, units, seed):
-    """Returns state and cell after five steps of (1) with the gates in this order, then the product (2)."""
+    """Returns state and cell after five LSTM steps with the gates in this order, then the product of the forget
+    gates.
+    """
     layer, (x, h, c) = net(units, seed), inputs(units, seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     path = np.ones(units)

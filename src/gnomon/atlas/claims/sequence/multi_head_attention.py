@@ -33,7 +33,7 @@ def predicted(times, size, heads, seed):
 
 
 def by_heads(stride, times, size, heads, seed):
-    """Returns the output by (1), head by head; with ``stride`` the channels of a head are interleaved."""
+    """Returns the output, head by head; with ``stride`` the channels of a head are interleaved."""
     m, x = net(size, heads, seed), inputs(times, size, seed)
     q, k, v = (x @ w.T for w in m.in_proj_weight.detach().numpy().reshape(3, size, size))
     found = np.zeros((times, size))

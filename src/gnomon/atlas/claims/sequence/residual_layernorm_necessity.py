@@ -20,7 +20,7 @@ def predicted():
 
 
 def log_ratio(kept, depth, width, seed):
-    """Returns |log| of the ratio (1) at initialization, with the mean over tokens as output."""
+    """Returns |log| of the ratio at initialization, with the mean over tokens as output."""
     torch.manual_seed(seed)
     layers = [nn.TransformerEncoderLayer(width, 4, 2 * width, 0.0, batch_first=True, norm_first=True).double()
               for _ in range(depth)]  # fmt: skip
@@ -37,7 +37,7 @@ def log_ratio(kept, depth, width, seed):
 
 
 def log_ratios(kept, depth, width, seeds, seed):
-    """Returns |log| of the ratio (1) for several starts."""
+    """Returns |log| of the ratio for several starts."""
     return np.array([log_ratio(kept, depth, width, seed + i) for i in range(seeds)])
 
 

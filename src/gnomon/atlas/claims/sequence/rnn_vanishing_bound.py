@@ -20,7 +20,7 @@ def problem(networks, seed):
 
 
 def predicted(times, networks, seed):
-    """Returns the bound (1) for each network and number of steps: tanh, sigmoid, then linear and symmetric."""
+    """Returns the bound for each network and number of steps: tanh, sigmoid, then linear and symmetric."""
     matrices, _ = problem(networks, seed)
     found = []
     for alpha, u in ((1.0, matrices), (0.25, matrices), (1.0, matrices + matrices.swapaxes(1, 2))):

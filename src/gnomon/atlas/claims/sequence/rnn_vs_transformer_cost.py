@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(lengths, width):
-    """Returns the numbers of operations by (1): attention at each length, then the recurrence."""
+    """Returns the numbers of operations: of attention at each length, then of the recurrence."""
     t = np.array(lengths, dtype=float)
     return np.r_[4 * t**2 * width, 4 * t * width**2]
 

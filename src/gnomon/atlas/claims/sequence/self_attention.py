@@ -26,7 +26,7 @@ def predicted(times, size, seed):
 
 
 def attend(own, times, size, seed):
-    """Returns the output by (1) in a loop, or with the value of the query's own position if ``own``."""
+    """Returns the output in a loop, or with the value of the query's own position if ``own``."""
     q, k, v = problem(times, size, seed)
     found = np.zeros_like(v)
     for i in range(times):

@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(units):
-    """Returns the bound d of (1), for each number of units."""
+    """Returns the number of units d, the bound on the stored numbers."""
     return np.array(units, dtype=float)
 
 
 def capacity(every, d, length, sequences, seed):
-    """Returns the sum (1), with readouts fitted on one half of the sequences and tested on the other."""
+    """Returns how many numbers of the sequence linear readouts recover, fitted on one half and tested on the other."""
     rng = np.random.default_rng(seed)
     u = np.linalg.qr(rng.normal(size=(d, d)))[0] * 0.98
     v = rng.normal(size=d) * 0.3
@@ -35,7 +35,7 @@ def capacity(every, d, length, sequences, seed):
 
 
 def capacities(every, units, length, sequences, seed):
-    """Returns the sum (1) for each number of units."""
+    """Returns how many numbers of the sequence the last state stores, for each number of units."""
     return np.array([capacity(every, d, length, sequences, seed) for d in units])
 
 

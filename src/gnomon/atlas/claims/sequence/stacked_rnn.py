@@ -25,7 +25,7 @@ def inputs(times, seed):
 
 
 def states(lag, times, seed):
-    """Returns the states of layer 2 by (1); the second layer reads the first with a delay of ``lag`` steps."""
+    """Returns the states of layer 2; the second layer reads the first with a delay of ``lag`` steps."""
     layer = net(seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     low, high, below = np.zeros(4), np.zeros(4), [np.zeros(4)] * lag

@@ -30,7 +30,7 @@ def predicted(times, size, seed):
 
 
 def by_parts(norms_first, times, size, seed):
-    """Returns the output of (1) from the layer's parts; ``norms_first`` normalizes before the sums."""
+    """Returns the layer's output computed from its parts; ``norms_first`` normalizes before the sums."""
     m, x = net(size, seed), inputs(times, size, seed)
     with torch.no_grad():
         if norms_first:

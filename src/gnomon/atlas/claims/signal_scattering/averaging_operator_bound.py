@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(scales, size):
-    """Returns the bound (1) at each scale J, for a Gaussian window."""
+    """Returns the bound on the change at each scale J, for a Gaussian window."""
     return [2.0**-J * size * (2 / np.pi) ** 0.5 / (1 - size * 2 * np.pi / 32) ** 0.5 for J in scales]
 
 

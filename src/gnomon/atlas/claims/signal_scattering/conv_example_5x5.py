@@ -18,7 +18,7 @@ KERNEL = [[1, 2, 3], [-4, 7, 4], [2, -5, 1]]
 
 
 def predicted():
-    """Returns the output computed by hand, equation (1)."""
+    """Returns the output computed by hand."""
     return [[51, 66, 20], [31, 49, 101], [15, 53, -2]]
 
 

@@ -38,7 +38,7 @@ def examples_needed(x, y, design):
 
 
 def products_and_examples(n, m, seed, spread):
-    """Returns products with the matrix (1), then the examples needed; ``spread`` makes its rows differ."""
+    """Returns products with the matrix, then the examples needed; ``spread`` makes its rows differ."""
     h, x = inputs(n, m, seed)
     matrix = toeplitz(np.r_[h, np.zeros(n - 1)], np.r_[h[0], np.zeros(n - 1)])
     matrix = matrix * (1 + spread * np.random.default_rng(seed + 1).normal(size=matrix.shape))

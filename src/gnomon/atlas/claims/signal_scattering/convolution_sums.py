@@ -21,7 +21,7 @@ def inputs(n, m, seed):
 
 
 def term_by_term(n, m, seed):
-    """Returns the first sum of (1), without terms outside the signals."""
+    """Returns sum_t f[t] h[u - t] by loops, without terms outside the signals."""
     f, h = inputs(n, m, seed)
     return [sum(f[t] * h[u - t] for t in range(max(0, u - m + 1), min(n, u + 1))) for u in range(n + m - 1)]
 

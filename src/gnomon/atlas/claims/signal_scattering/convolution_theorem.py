@@ -24,7 +24,7 @@ def predicted(n, seed):
 
 
 def circular_sums(n, wrap, seed):
-    """Returns the sums of (1); without ``wrap``, signals are zero before their start."""
+    """Returns the circular convolution by sums; without ``wrap``, signals are zero before their start."""
     f, h = inputs(n, seed)
     lag = torch.arange(n)[:, None] - torch.arange(n)
     inside = torch.ones_like(lag, dtype=torch.bool) if wrap else lag >= 0

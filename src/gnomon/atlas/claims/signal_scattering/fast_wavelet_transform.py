@@ -23,7 +23,7 @@ def inputs(size, seed):
 
 
 def predicted(size, J, seed):
-    """Returns inner products with the wavelets of (1), then the multiplications per sample."""
+    """Returns inner products with all wavelets, then the number of multiplications per sample."""
     x, low, rows = inputs(size, seed), np.ones(1), []
     g = AVERAGE_FILTER[::-1] * [1, -1, 1, -1]
     for j in range(J):
@@ -36,7 +36,7 @@ def predicted(size, J, seed):
 
 
 def cascade(size, J, seed, keep):
-    """Returns the details (1) of all levels, then multiplications per sample; ``keep`` selects the next input."""
+    """Returns the details of all levels, then multiplications per sample; ``keep`` selects the next input."""
     x, rows, count = inputs(size, seed), [], 0
     for _ in range(J):
         both = np.zeros((2, len(x) // 2))

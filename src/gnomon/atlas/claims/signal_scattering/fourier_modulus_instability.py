@@ -18,7 +18,7 @@ from gnomon.scattering import Scattering1d
 
 
 def predicted():
-    """Returns 1, the exponent of the frequency in (1)."""
+    """Returns 1, the exponent of the frequency in the relative change."""
     return 1.0
 
 

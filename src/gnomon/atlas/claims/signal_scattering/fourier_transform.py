@@ -22,7 +22,7 @@ def inputs(size, seed):
 
 
 def predicted(size, seed):
-    """Returns the Gaussian, then the energy of the signal, by (1)."""
+    """Returns the Gaussian, then the energy of the signal."""
     signal, gaussian = inputs(size, seed)
     return np.append(gaussian, (signal**2).sum() / size)
 

@@ -20,7 +20,7 @@ def predicted(points):
 
 
 def products(start, stop, points, nodes):
-    """Returns the integrals (1) as matrix products, by the trapezoidal rule."""
+    """Returns the integrals as matrix products, by the trapezoidal rule."""
     t, step = np.linspace(start, stop, nodes, retstep=True)
     u, f = np.linspace(-2, 2, points)[:, None], np.exp(-np.pi * t**2)
     fourier, blur = np.exp(-2j * np.pi * u * t), np.exp(-np.pi * (u - t) ** 2)

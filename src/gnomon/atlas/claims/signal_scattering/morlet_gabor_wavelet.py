@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(sigma, xi):
-    """Returns the spectra of psi by (2) and of phi, along the axis of xi."""
+    """Returns the Fourier transforms of the wavelet psi and of its window phi, along the axis of xi."""
     w = 2 * np.pi * np.fft.fftfreq(64)
     kappa = np.exp(-sigma * xi**2 / 2)
     phi = np.exp(-sigma * w**2 / 2)
@@ -32,7 +32,7 @@ def spectra(sigma, xi, kappa):
 
 
 def observed(sigma, xi):
-    """Subtracts kappa times the window, with kappa of (1)."""
+    """Subtracts kappa times the window from the Gabor function."""
     return spectra(sigma, xi, np.exp(-sigma * xi**2 / 2))
 
 

@@ -25,7 +25,7 @@ def inputs(size, seed):
 
 
 def predicted(size, J, seed):
-    """Returns the scattering coefficients (1), by Fourier transforms of the whole signal."""
+    """Returns the scattering coefficients, by Fourier transforms of the whole signal."""
     w = 2 * np.pi * np.fft.fftfreq(size)
     low, rows, spectrum = np.ones(size), [], np.fft.fft(inputs(size, seed))
     for j in range(J):

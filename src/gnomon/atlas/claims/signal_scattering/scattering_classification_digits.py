@@ -16,7 +16,7 @@ from gnomon.scattering import Scattering2d
 
 
 def predicted():
-    """Returns -0.03, the bound (1) on accuracy with pixels minus accuracy with scattering."""
+    """Returns -0.03, the bound on accuracy with pixels minus accuracy with scattering."""
     return -0.03
 
 

@@ -25,13 +25,13 @@ def problem(size, J, seed):
 
 
 def predicted(size, J, seed):
-    """Returns the left side of (1), a row for each wavelet."""
+    """Returns the change A|W|L - A|W| as a matrix, a row for each wavelet."""
     x, W, A, L = problem(size, J, seed)
     return (np.abs(W @ L @ x) - np.abs(W @ x)) @ A.T
 
 
 def sum_of_three_terms(size, J, seed, first):
-    """Returns the right side of (1) with the given first term."""
+    """Returns the sum of the two commutators and the small shift, with the given first term."""
     x, W, A, L = problem(size, J, seed)
     u = np.abs(W @ x)
     return first(x, W, L) @ A.T + u @ (A @ L - L @ A).T + u @ (L @ A - A).T

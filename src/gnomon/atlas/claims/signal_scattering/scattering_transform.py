@@ -13,7 +13,7 @@ from gnomon.scattering import Scattering2d
 
 
 def predicted(scales, angles):
-    """Returns the number of coefficients (1) and of positions, for each J and L."""
+    """Returns the numbers of coefficients and of positions, for each number of scales J and angles L."""
     return [[1 + J * L + L**2 * J * (J - 1) // 2, 4] for J in scales for L in angles]
 
 

@@ -16,7 +16,7 @@ from gnomon.scattering import WaveletTransform
 
 
 def predicted():
-    """Returns -1, the exponent of the width 2^J in (1)."""
+    """Returns -1, the exponent of the averaging width 2^J in the relative change."""
     return -1.0
 
 

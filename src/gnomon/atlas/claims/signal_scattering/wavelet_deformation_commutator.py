@@ -19,7 +19,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(frequencies, warp):
-    """Returns the bound (2) for the Gaussian psi of frequency 1 and width 1/4, for each filter."""
+    """Returns the bound on the commutator for the Gaussian psi of frequency 1 and width 1/4, for each filter."""
     u = np.linspace(0, 3, 300_001)
     gap = np.exp(-8 * (u - 1) ** 2) - np.exp(-8 * (u / (1 - warp) - 1) ** 2)
     return np.full(len(frequencies), np.abs(gap).max() / (warp * (1 - warp) ** 0.5))

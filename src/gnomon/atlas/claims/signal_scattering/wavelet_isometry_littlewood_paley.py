@@ -33,7 +33,7 @@ def observed(J, shape, seed):
 
 
 def control(J, shape, seed):
-    """Uses Morlet wavelets that are not divided by the root of the sum in (1)."""
+    """Uses Morlet wavelets whose squared filters do not add up to 1."""
     from gnomon.scattering.images import wavelet_spectra_2d
     from gnomon.scattering.morlet import gaussian_average_2d
 

@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(shifts, spread):
-    """Returns the relative squared error (1) for each shift."""
+    """Returns the relative squared error of the phase factor for each shift."""
     return [2 * (1 - np.exp(-(spread**2) * a**2 / 2)) for a in shifts]
 
 

@@ -49,7 +49,7 @@ def gaussian_row(n):
 
 
 def predicted():
-    """Returns 1, the exponent of the strength in (1)."""
+    """Returns 1, the exponent of the deformation's strength in the norm of the difference."""
     return 1.0
 
 

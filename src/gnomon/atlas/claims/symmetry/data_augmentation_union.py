@@ -24,7 +24,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the gradient on all shifts of all examples, equation (1)."""
+    """Returns the gradient on all shifts of all examples."""
     x, y, w, _ = problem(n, d, seed)
     whole, labels = np.concatenate([np.roll(x, s, 1) for s in range(d)]), np.tile(y, d)
     return -((labels * (1 - np.tanh(labels * (whole @ w) / 2)) / 2)[:, None] * whole).mean(0)

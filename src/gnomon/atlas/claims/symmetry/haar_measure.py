@@ -11,7 +11,7 @@ from gnomon.symmetry import random_orthogonal
 
 
 def predicted():
-    """Returns the three moments (1), with 1 added so that none is zero."""
+    """Returns the three moments of uniform rotations, with 1 added so that none is zero."""
     return [1.0, 2.0, 4 / 3]
 
 

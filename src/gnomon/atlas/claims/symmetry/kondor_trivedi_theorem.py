@@ -16,7 +16,7 @@ GROUPS = (cyclic_group(5), dihedral_group(4), symmetric_group(3))
 
 
 def predicted():
-    """Returns the number of elements of each group, equation (1)."""
+    """Returns the number of elements of each group."""
     return [float(group.order) for group in GROUPS]
 
 

@@ -34,7 +34,7 @@ def asymmetry(copy, steps, seed):
 
 
 def predicted():
-    """Returns the names of both asymmetries of (1), the smaller one first."""
+    """Returns the names of both asymmetries, the smaller one first."""
     return ("ten times with", "without")
 
 

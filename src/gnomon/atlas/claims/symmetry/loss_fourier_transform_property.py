@@ -29,7 +29,7 @@ def closed_form(w):
 
 
 def predicted():
-    """Returns the transform by (1): real parts, then imaginary parts."""
+    """Returns the transformed spectrum: real parts, then imaginary parts."""
     z = closed_form(POINTS @ np.linalg.inv(MATRIX)) / abs(np.linalg.det(MATRIX))
     return np.concatenate([z.real, z.imag])
 

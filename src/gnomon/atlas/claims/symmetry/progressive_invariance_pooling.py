@@ -30,7 +30,7 @@ def changes(pool, stages, n, repetitions, seed):
 
 
 def predicted(stages):
-    """Returns the relative change (1) for each number of stages."""
+    """Returns the relative change after a shift by one sample, for each number of stages."""
     return 2.0 ** ((1 - np.array(stages)) / 2)
 
 

@@ -13,14 +13,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def product(g, h, turns):
-    """Returns the product g h by (1); without ``turns``, translations are simply added."""
+    """Returns the product g h; without ``turns``, translations are simply added."""
     (u, a), (v, b) = g, h
     r = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) if turns else np.eye(2)
     return u + r @ v, a + b
 
 
 def inverse(g):
-    """Returns the inverse of g by equation (1)."""
+    """Returns the inverse of g."""
     u, a = g
     r = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
     return -r @ u, -a
