@@ -18,9 +18,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader
 
 from gnomon.adapter.complex_parameters import real_parameters
+from gnomon.adapter.example_axis import ExampleAxis, find_example_axis, with_examples_first
 from gnomon.adapter.fixed_noise import with_fixed_noise
 from gnomon.adapter.graph_view import adapt_graphs
 from gnomon.adapter.model_loss import adapt_model_loss, computes_binary_loss, model_loss, takes_targets
+from gnomon.adapter.objects import adapt_objects
 from gnomon.adapter.read import read_output_meaning
 from gnomon.adapter.states import adapt_columns, with_state
 from gnomon.adapter.view import Output, select_output
@@ -39,7 +41,7 @@ class Adapted:
     """A module with its training and test data, converted to the common form that all analyses of gnomon accept.
 
     ``loss`` is the loss if the module computes its own. ``batch`` is the batch size of a loader whose batches were
-    joined to tensors.
+    joined to tensors. ``axis`` says which axis of the outputs counted examples before it was moved to the front.
     """
 
     module: nn.Module
@@ -47,6 +49,7 @@ class Adapted:
     test: Any = None
     loss: Callable[[Any, Tensor], Tensor] | None = None
     batch: int | None = None
+    axis: ExampleAxis | None = None
 
 
 def adapt(
@@ -56,7 +59,8 @@ def adapt(
     they already have it.
 
     Graphs and batches of graphs become rows of padded tensors, or of nodes if there is one graph with masks. Texts in
-    columns become rows. A first state is passed to modules that require one. Complex parameters become pairs of reals.
+    columns become rows, and lists of dicts, as detectors take them, numbers. Outputs get one row per example. A first
+    state is passed to modules that require one. Complex parameters become pairs of reals.
     If the data have no targets, or targets that do not fit the outputs, and the module returns a loss, the loss is the
     module's; so is the binary cross-entropy of targets between 0 and 1. With ``own_loss`` the user passed a loss, and
     all that the module returns is left to it; with ``reading`` the user named the task.
@@ -68,18 +72,23 @@ def adapt(
     """
     module = real_parameters(inner_module(module))
     size = train.batch_size if isinstance(train, DataLoader) else None
+    objects = None if own_loss else adapt_objects(module, train, test)
+    if objects is not None:
+        module, train, test = objects
     found = adapt_graphs(module, train, test) or adapt_columns(module, train, test)
     if found is not None:
         return Adapted(*found, batch=size)
     module = _with_state(module, train)
+    axis = _example_axis(module, train)
+    module = with_examples_first(module, axis)
     if own_loss:
-        return Adapted(module, train, test)
+        return Adapted(module, train, test, axis=axis)
     if reading is None and _needs_own_loss(module, train):
         found = adapt_model_loss(module, train, test)
         if found is not None:
             return Adapted(*found, loss=model_loss, batch=size)
     loss = binary_cross_entropy_with_logits if reading is None and computes_binary_loss(module, train) else None
-    return Adapted(select_output(module, fitting_output(module, train)), train, test, loss=loss)
+    return Adapted(select_output(module, fitting_output(module, train)), train, test, loss=loss, axis=axis)
 
 
 def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
@@ -108,7 +117,7 @@ def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
 def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
     """Converts a module and its inputs (without targets) to the common form that all analyses of gnomon accept.
 
-    Cost: a forward pass if ``forward`` requires a state.
+    Cost: two forward passes on at most three examples, and one if ``forward`` requires a state.
 
     >>> import torch
     >>> adapt_inputs(nn.Linear(2, 1), torch.zeros(3, 2))[1].shape
@@ -119,7 +128,8 @@ def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
     if found is not None:
         part = found[1]
         return found[0], part[0] if isinstance(part, tuple) else part
-    return with_state(module, x), x
+    module = with_state(module, x)
+    return with_examples_first(module, find_example_axis(module, x)), x
 
 
 def fitting_output(module: nn.Module, train: Any) -> Output | None:
@@ -151,6 +161,14 @@ def _with_state(module: nn.Module, train: Any) -> nn.Module:
         return with_state(module, source(train).first(2).x)
     except InputError:
         return module  # unreadable data: the function that uses them reports the error
+
+
+def _example_axis(module: nn.Module, train: Any) -> ExampleAxis | None:
+    """Returns which axis of the outputs counts examples if it is not the first one; None for unreadable data."""
+    try:
+        return find_example_axis(module, source(train, module=module).first(3).x)
+    except InputError:
+        return None  # the function that uses the data reports the error
 
 
 def _needs_own_loss(module: nn.Module, train: Any) -> bool:

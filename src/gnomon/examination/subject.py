@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gnomon.adapter.adapt import adapt
+from gnomon.adapter.example_axis import LossOfReturned
 from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.adapter.reading import OutputMeaning, TaskName
 from gnomon.adapter.users_loss import call_user_loss
@@ -224,6 +225,8 @@ def subject(
         module, train, test = adapted.module, adapted.train, adapted.test
         made = plan(module, train, optimizer=optimizer)
     found = F.binary_cross_entropy_with_logits if reading == "labels" else adapted.loss
+    if adapted.axis is not None and made.loss is not None and not isinstance(made.loss, AbstractLoss):
+        made = replace(made, loss=LossOfReturned(made.loss, adapted.axis))
     made = replace(made, loss=made.loss or found, batch=made.batch or adapted.batch)
     examples = _source(train, "train", module)
     others = None if test is None else _source(test, "test", module)
