@@ -62,3 +62,25 @@ def test_inputs_are_completed_by_the_targets_that_a_module_requires():
 def test_targets_have_a_column_if_the_outputs_have_one(start, shape):
     loss, targets = _loss_targets(Squared(), torch.tensor([1.0, 2.0, 3.0]), 3, start, None)
     assert isinstance(loss, Squared) and targets.shape == shape and targets.flatten().tolist() == [1.0, 2.0, 3.0]
+
+
+def test_four_examples_tell_what_outputs_mean():
+    seen = []
+
+    class Counted(nn.Conv2d):
+        def forward(self, x):
+            seen.append(len(x))
+            return super().forward(x)
+
+    y = torch.arange(24).reshape(6, 2, 2) % 3
+    assert _axes_loss(Counted(1, 3, 1), torch.randn(6, 1, 2, 2), y).classes == 3
+    assert seen == [4]
+
+
+def test_the_kernel_of_a_wide_network_is_that_of_test_points_by_training_points():
+    """Points 1 and 2 train, 3 and 5 and 7 test: the linear kernel a x b, times 1 / 1 input, plus no bias."""
+    net = nn.Sequential(nn.Linear(1, 4, bias=False), nn.Identity(), nn.Linear(4, 1, bias=False)).double()
+    x, y, z = torch.tensor([[1.0], [2.0]]), torch.tensor([[1.0], [2.0]]), torch.tensor([[3.0], [5.0], [7.0]])
+    found = predict(net, (x.double(), y.double()), test=z.double(), kernel="infinite", times=[float("inf")])
+    start = net(z.double()).detach() - z * net(torch.ones(1, 1).double()).detach()  # a linear network has no rest
+    assert torch.allclose(found.test[0], z.double() + start, atol=1e-6)
