@@ -1,7 +1,7 @@
 """Refuses networks with reentrant gradient checkpointing, whose gradients cannot be measured.
 
-``torch.utils.checkpoint(..., use_reentrant=True)`` computes gradients only for ``loss.backward()``. If no input requires a
-gradient, the layers inside get none at all, and torch only warns.
+``torch.utils.checkpoint(..., use_reentrant=True)`` computes gradients only for ``loss.backward()``. If no input
+requires a gradient, the layers inside get none at all, and torch only warns.
 
 >>> import torch
 >>> check_checkpointing(nn.Linear(2, 1), torch.zeros(1, 2))

@@ -8,7 +8,6 @@ tensor([0, 1])
 
 from collections.abc import Iterator
 
-import torch
 from torch import Tensor, nn
 
 from gnomon.checks.network.head import last_operation
