@@ -84,7 +84,14 @@ class LayerProbes(Result):
         words = "Rising curves mean that deeper layers separate the classes better."
         return (
             Plot("Separation of classes", tuple(rising), Axis("layer"), Axis("accuracy of a probe"), words),
-            Plot("Spread within classes", (spread,), Axis("layer"), Axis("within / between", log=True)),
+            Plot(
+                "Spread within classes",
+                (spread,),
+                Axis("layer"),
+                Axis("within / between classes", log=True),
+                "Variance of the outputs within a class, divided by the variance between classes. A falling curve "
+                "means that deeper layers gather the examples of a class.",
+            ),  # fmt: skip
         )
 
 

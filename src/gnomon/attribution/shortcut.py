@@ -25,7 +25,7 @@ Cost: a forward pass of at most 512 examples for each of about 24 candidates.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -66,7 +66,8 @@ class FeatureReliance(Record):
 
     See equations (1) and (2) of the module docstring.
     ``apart`` is the p-value for standing out in the data; ``p`` is the larger of ``apart`` and the p-value for (1).
-    Both are multiplied by twice the number of candidates.
+    Both are multiplied by twice the number of candidates. ``column`` is False for pixels and frequencies of images;
+    columns of a table may be intended features.
 
     >>> FeatureReliance("pixel (0, 0)", 0.7, 1.0, 1e-12, 1e-9).name
     'pixel (0, 0)'
@@ -77,6 +78,7 @@ class FeatureReliance(Record):
     alone: float
     apart: float
     p: float
+    column: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +101,8 @@ class Shortcuts(Result):
     @property
     def offered(self) -> tuple[str, ...]:
         """Returns pixels and frequencies that alone predict the class but that the network does not use."""
-        unused = [r.name for r in self.reliance if r.apart <= self.level < r.p]
         # excludes table columns, which may be intended features
-        return tuple(name for name in unused if not name.startswith("feature"))
+        return tuple(r.name for r in self.reliance if r.apart <= self.level < r.p and not r.column)
 
     @property
     def verdict(self) -> str:
@@ -119,7 +120,7 @@ class Shortcuts(Result):
         if top.lost <= 0:
             return "No shortcut was found: no correct decision changes if one feature is taken from another example."
         effect = f"taking it from another example changes {top.lost:.1%} of the correct decisions"
-        return f"No shortcut was found. The most important candidate is {top.name}: {effect}."
+        return f"No shortcut was found. The most important single feature is {top.name}: {effect}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -134,7 +135,7 @@ class Shortcuts(Result):
             kinds.SHORTCUT_OFFERED
             if not self.named
             else kinds.STRONG_FEATURE
-            if any(name.startswith("feature") for name in self.named)
+            if any(r.column for r in self.reliance if r.name in self.named)
             else kinds.SHORTCUT
         )
         values = {"names": names, "alone": first.alone, "lost": first.lost, "chance": self.chance}
@@ -144,12 +145,15 @@ class Shortcuts(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots, for each candidate feature, the fraction of predictions that change without it."""
         bars = Bars("decisions lost", [r.name for r in self.reliance[:12]], [r.lost for r in self.reliance[:12]])
-        words = "One bar much longer than the rest means that the network relies on one feature instead of the task."
+        words = (
+            "Share of the right decisions that change if one feature comes from another example. One bar much longer "
+            "than the rest means that the network relies on this feature alone."
+        )
         return (
             Plot(
                 "Decisions that depend on single features",
                 (bars,),
-                Axis("share of decisions"),
+                Axis("share of changed decisions"),
                 caption=words,
                 id="what-single-features-are-worth",
             ),
@@ -157,10 +161,15 @@ class Shortcuts(Result):
 
 
 @names_call
-def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int = 0) -> Shortcuts:
+def shortcuts(
+    module: nn.Module, data: Any, *, level: float = 0.005, columns: Sequence[str] = (), seed: int = 0
+) -> Shortcuts:
     """Finds single features or frequencies on which a network's predictions depend.
 
     See equations (1) and (2) of the module docstring.
+
+    ``columns`` names the columns of a table; without names they are "feature 0", "feature 1", ...
+
     Also reports shortcuts that the data offer and the network does not use, for instance before training.
     Hypotheses: see the module. ``level`` bounds the probability of a false alarm.
     Reference: [geirhos2020shortcut].
@@ -179,7 +188,13 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
     allowed = check_number("level", level, above=0, below=1)
     x, y = one_tensor(batch.x, module), batch.y.long()
     pairs = _Pairs.of(module, x, y, check_seed(seed))
-    kinds = [_features(module, pairs)]
+    if columns and len(columns) != x[0].numel():
+        fix = "Pass one name for each column, in order"
+        raise InputError(
+            f"columns has {len(columns)} names and the inputs have {x[0].numel()} columns",
+            accepted="one name for each column", fix=fix,
+        )  # fmt: skip
+    kinds = [_features(module, pairs, tuple(columns))]
     if x.dim() == 4:
         kinds.append(_frequencies(module, pairs))
     tests = 2 * sum(len(trials) for trials in kinds)
@@ -197,6 +212,7 @@ class _Trial:
     place: tuple[float, ...]
     lost: int
     correct: int
+    column: bool = False
 
 
 def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: float, tests: int) -> FeatureReliance:
@@ -217,7 +233,8 @@ def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: floa
     stands_out = tests * float(binom.sf(trial.correct - 1, n, bound)) if bound < 1 else 1.0
     carries = tests * float(binom.sf(trial.lost - 1, used, MAX_LOST_DECISIONS))
     shares = trial.lost / max(used, 1), trial.correct / n
-    return FeatureReliance(trial.name, *shares, min(1.0, stands_out), min(1.0, max(stands_out, carries)))
+    p_values = min(1.0, stands_out), min(1.0, max(stands_out, carries))
+    return FeatureReliance(trial.name, *shares, *p_values, trial.column)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,7 +272,7 @@ class _Pairs:
         return _Trial(name, place, lost, int((votes.mode(1).values == self.y).sum()))  # (2)
 
 
-def _features(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
+def _features(module: nn.Module, pairs: _Pairs, columns: tuple[str, ...]) -> list[_Trial]:
     own, theirs, shape = pairs.x.flatten(1), pairs.donor.flatten(1), pairs.x.shape[1:]
     coded = pairs.theirs.unique(return_inverse=True)[1]
     slopes = gradient(module, pairs.donor).values.flatten(1).abs().mean(0) * theirs.std(0)
@@ -265,7 +282,9 @@ def _features(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
         mixed = own.clone()
         mixed[:, i] = theirs[:, i]
         name, place = _pixel(i, shape)
-        found.append(pairs.trial(module, name, place, mixed.reshape(pairs.x.shape), (own[:, [i]], theirs[:, [i]])))
+        name = columns[i] if columns else name
+        trial = pairs.trial(module, name, place, mixed.reshape(pairs.x.shape), (own[:, [i]], theirs[:, [i]]))
+        found.append(replace(trial, column=len(shape) != 3))
     return found
 
 

@@ -68,13 +68,16 @@ class TokenSheet(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the tokens with the largest fraction of the attribution, and the layer probes."""
         top = list(self.shares.items())[:SHOWN_TOKENS]
-        words = "Tokens that carry most of the attribution. Examples: " + " / ".join(self.lines[:3])
+        words = (
+            "Tokens that carry most of the attribution, summed over the sequences. In these examples the tokens in "
+            f"brackets carry half of it: {' / '.join(self.lines[:3])}."
+        )
         bars = Bars("share of attribution", [word for word, _ in top], [share for _, share in top])
         return (
             Plot(
                 "Which tokens the network looks at",
                 (bars,),
-                Axis("share"),
+                Axis("share of the attribution"),
                 caption=words,
                 id="which-tokens-the-network-looks-at",
             ),

@@ -61,6 +61,9 @@ def examine(
     epochs: Annotated[int | None, typer.Option(help="Maximum number of passes over the data.")] = None,
     budget: Annotated[str, typer.Option(help="Time limit, such as 60s or 2m.")] = "60s",
     out: Annotated[Path, typer.Option(help="File for the HTML report.")] = Path("report.html"),
+    site: Annotated[
+        str, typer.Option(help="Address or folder of the documentation, for links from the report.", show_default=False)
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of text.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a summary in Markdown instead of text.")] = False,
     strict: Annotated[
@@ -107,15 +110,16 @@ def examine(
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
             step_ended=lambda section, i, n: console.out(step_line(section, i, n, verbose=verbose), highlight=False),
         )  # fmt: skip
-    _write(result, console, out, as_json=as_json, markdown=markdown, verbose=verbose, budget=seconds)
+    _write(result, console, out, site, as_json=as_json, markdown=markdown, verbose=verbose, budget=seconds)
     if why := failed_gate(result, kinds):
         Console(stderr=True).print(f"Failed for: {why}", markup=False)
         raise typer.Exit(1)
 
 
 def _write(
-    result: "Examination", console: "Console", out: Path, *, as_json: bool, markdown: bool, verbose: bool, budget: float
-) -> None:
+    result: "Examination", console: "Console", out: Path, site: str,
+    *, as_json: bool, markdown: bool, verbose: bool, budget: float,
+) -> None:  # fmt: skip
     """Prints the result, then writes the report, so that a full disk does not lose the results."""
     import json
 
@@ -125,7 +129,7 @@ def _write(
         print(result.to_markdown())
     else:
         show(result, console, verbose=verbose)
-    path = result.save(out)
+    path = result.save(out, site=site)
     if not as_json and not markdown:
         console.print(f"\nReport: [bold]{path}[/bold]{_time(result, budget)}", highlight=False, soft_wrap=True)
 

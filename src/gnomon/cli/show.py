@@ -9,6 +9,9 @@ import typer
 def show(
     path: Annotated[Path, typer.Argument(help="JSON file that gnomon examine --json wrote.", metavar="REPORT.json")],
     out: Annotated[Path | None, typer.Option(help="File for the HTML report; by default none is written.")] = None,
+    site: Annotated[
+        str, typer.Option(help="Address or folder of the documentation, for links from the report.", show_default=False)
+    ] = "",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print the answer to every question.")] = False,
 ) -> None:
     """Print an examination that was saved as JSON, and write its HTML report. Nothing in the file is executed."""
@@ -21,4 +24,4 @@ def show(
     result = Examination.load(path)
     show_examination(result, console, verbose=verbose)
     if out is not None:
-        console.print(f"\nReport: [bold]{result.save(out)}[/bold]", highlight=False, soft_wrap=True)
+        console.print(f"\nReport: [bold]{result.save(out, site=site)}[/bold]", highlight=False, soft_wrap=True)

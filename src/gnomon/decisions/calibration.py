@@ -19,7 +19,8 @@ from torch import Tensor
 
 from gnomon.core.errors import names_call
 from gnomon.core.metrics import predicted_classes
-from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+from gnomon.core.results import Axis, Finding, Line, Plot, Result, Scatter, Value
+from gnomon.core.results.plot import NEUTRAL_COLOR
 from gnomon.findings import decisions as kinds
 
 __all__ = ["Calibration", "calibration"]
@@ -91,11 +92,14 @@ class Calibration(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the accuracy over the confidence, for each bin."""
         x, y = zip(*self.bins, strict=True)
-        marks = (Line("bins of equal size", x, y), Line("confidence equals accuracy", (0, 1), (0, 1), "dotted"))
+        marks = (
+            Scatter("measured", x, y, 0), Line("confidence equals accuracy", (0, 1), (0, 1), "dotted", NEUTRAL_COLOR),
+        )  # fmt: skip
         words = (
-            "On the dotted line confidence equals accuracy (calibrated); below the line the network is overconfident."
+            f"Each point is one of {len(x)} groups of examples with similar confidence. On the dotted line confidence "
+            "equals accuracy (calibrated); below it the network is too sure."
         )
-        axes = Axis("confidence", limits=(0, 1.02)), Axis("share right", limits=(0, 1.02))
+        axes = Axis("mean confidence of the group", limits=(0, 1.02)), Axis("share right", limits=(0, 1.02))
         return (Plot("Calibration", marks, *axes, words, id="calibration"),)
 
 

@@ -24,6 +24,8 @@ __all__ = ["MAX_NAMED_EXAMPLES", "Margins", "margins", "probabilities"]
 
 MAX_NAMED_EXAMPLES = 8
 """Number of hardest examples that are listed."""
+MAX_BINS = 40
+"""Maximum number of bins of the histogram; for few examples it has twice the square root of their number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,10 +66,11 @@ class Margins(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots a histogram of the margins."""
-        marks = (Histogram.of("examples", self.values), Reference("wrong to the left", 0.0, vertical=True))
+        bins = int(min(MAX_BINS, 2 * len(self.values) ** 0.5 + 1))
+        marks = (Histogram.of("examples", self.values, bins=bins), Reference("", 0.0, vertical=True))
         words = (
-            "Margin: score of the right class minus the largest score of another class; left of zero the answer "
-            "is wrong."
+            "Margin: probability of the right class minus the largest probability of another class; left of the dashed "
+            "line the answer is wrong."
         )
         return (Plot("Margins", marks, Axis("margin"), Axis("examples", log=True), words, id="margins"),)
 

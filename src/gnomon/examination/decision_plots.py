@@ -50,7 +50,7 @@ def confusion_plot(counts: Tensor, names: Sequence[str], unit: str) -> tuple[Plo
     """Plots a confusion matrix; ``unit`` names what is counted, such as "test examples".
 
     >>> confusion_plot(torch.tensor([[3, 1], [0, 4]]), ("cat", "dog"), "test examples")[0].caption
-    '1 of 8 test examples is off the diagonal, so they are wrong; most often cat is taken for dog (1 time).'
+    '1 of 8 test examples is off the diagonal, so it is wrong.'
     """
     total, wrong = int(counts.sum()), int(counts.sum() - counts.diagonal().sum())
     if not total or len(counts) < 2:
@@ -61,17 +61,23 @@ def confusion_plot(counts: Tensor, names: Sequence[str], unit: str) -> tuple[Plo
     marks = (Image(unit, counts[shown][:, shown].double(), words, words, written=True),)
     caption = f"All {total:,} {unit} are on the diagonal: every answer is right."
     if wrong:
-        worst = int(mistakes.argmax())
-        label, answer = names[worst // len(counts)], names[worst % len(counts)]
-        times = int(mistakes.max())
-        caption = (
-            f"{wrong:,} of {total:,} {unit} {'is' if wrong == 1 else 'are'} off the diagonal, so they are wrong; most "
-            "often "
-            f"{label} is taken for {answer} ({times:,} time{'' if times == 1 else 's'})."
-        )
+        are = "is off the diagonal, so it is wrong" if wrong == 1 else "are off the diagonal, so they are wrong"
+        caption = f"{wrong:,} of {total:,} {unit} {are}{_most_frequent(counts, mistakes, names)}."
     caption += "" if kept else f" Shown: the {len(shown)} of {len(counts)} classes with the most mistakes."
     axes = Axis("answer of the network"), Axis("label")
     return (Plot("Confusion matrix", marks, *axes, caption, id="confusion"),)
+
+
+def _most_frequent(counts: Tensor, mistakes: Tensor, names: Sequence[str]) -> str:
+    """Returns words on the answer that all examples get, or on the most frequent mistake if there is only one."""
+    answered = (counts.sum(0) > 0).nonzero().flatten().tolist()
+    if len(answered) == 1:
+        return f": the network always answers {names[answered[0]]}"
+    times = int(mistakes.max())
+    if int((mistakes == times).sum()) > 1 or int(mistakes.sum()) == 1:
+        return ""
+    label, answer = divmod(int(mistakes.argmax()), len(counts))
+    return f"; most often {names[label]} is taken for {names[answer]} ({times:,} times)"
 
 
 def _classes_to_show(mistakes: Tensor) -> tuple[list[int], bool]:
@@ -106,7 +112,8 @@ def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
     left = f" The other {len(rows) - MAX_TABLE_CLASSES} classes score higher." if len(rows) > MAX_TABLE_CLASSES else ""
     caption = (
         "Recall: share of the examples of a class that the network recognizes. Precision: share of the answers with "
-        f"this class that are right. F1: the harmonic mean of recall and precision; the lowest F1 comes first.{left}"
+        "this class that are right (–: the network never gives this answer). F1: the harmonic mean of recall and "
+        f"precision; the lowest F1 comes first.{left}"
     )
     columns = ("class", "examples", *shares)
     return (PageTable("Scores of each class", columns, rows[:MAX_TABLE_CLASSES], shares, (), shares, caption),)
@@ -130,8 +137,9 @@ def area_under_roc(scores: Tensor, positive: Tensor) -> float:
 def two_class_plots(scores: Tensor, positive: Tensor, name: str) -> tuple[Plot, ...]:
     """Plots the ROC curve and the precision-recall curve of a binary classifier; empty if only one class occurs.
 
-    >>> two_class_plots(torch.tensor([0.1, 0.4, 0.35, 0.8]), torch.tensor([False, False, True, True]), "ill")[0].caption
-    'Detection rate over false-alarm rate as the threshold for ill varies; area 0.750 (1 is best, 0.5 is chance).'
+    >>> plots = two_class_plots(torch.tensor([0.1, 0.4, 0.35, 0.8]), torch.tensor([False, False, True, True]), "ill")
+    >>> plots[0].caption.partition(". ")[2]
+    'The area under the curve is 0.750 (1 is best, 0.5 is chance).'
     """
     p, n = int(positive.sum()), int((~positive).sum())
     if not p or not n:
@@ -147,13 +155,13 @@ def two_class_plots(scores: Tensor, positive: Tensor, name: str) -> tuple[Plot, 
     chance = Line("chance", (0, 1), (0, 1), "dotted", 4)
     curve = Line("network", torch.cat([start, false]), torch.cat([start, found]), color=0)
     area = area_under_roc(scores, positive)
-    head = f"Detection rate over false-alarm rate as the threshold for {name} varies"
-    words = f"{head}; area {area:.3f} (1 is best, 0.5 is chance)."
-    axes = Axis("share of the others reported (false alarms)", limits=(0, 1.01)), Axis("share found", limits=(0, 1.01))
+    head = f"Share of {name} that is found, over the share of other examples wrongly called {name}, at every threshold"
+    words = f"{head}. The area under the curve is {area:.3f} (1 is best, 0.5 is chance)."
+    axes = Axis("false-alarm rate", limits=(0, 1.01)), Axis("detection rate (recall)", limits=(0, 1.01))
     roc = Plot("ROC curve", (curve, chance), *axes, words, id="roc")
     marks = (Line("network", found, precision, color=0), Reference("chance", p / (p + n)))
-    words = f"Fraction of the examples reported as {name} that are {name}. Guessing gives {p / (p + n):.1%}."
-    axes = Axis("share found (recall)", limits=(0, 1.01)), Axis("share right (precision)", limits=(0, 1.02))
+    words = f"Precision: the share of the examples called {name} that are {name}. Guessing gives {p / (p + n):.1%}."
+    axes = Axis("detection rate (recall)", limits=(0, 1.01)), Axis("precision", limits=(0, 1.02))
     return roc, Plot("Precision and recall", marks, *axes, words, id="precision-recall")
 
 

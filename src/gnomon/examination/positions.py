@@ -3,6 +3,7 @@
 perplexity at position t = exp(mean over examples of the cross-entropy at t)                             (1)
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -20,6 +21,8 @@ __all__ = ["PositionDecisions", "decide_at_positions"]
 
 MAX_CONFUSED_CLASSES = 40
 """Maximum number of classes for a confusion matrix; a vocabulary has more."""
+MAX_SHARE_WITH_CONTEXT = 0.95
+"""Perplexity at the last third of the positions, relative to the first third, below which context helps."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +60,7 @@ class PositionDecisions(Record):
         found: tuple[Plot, ...] = ()
         if reading.task == "language model" and self.labels.shape[1] > 2:
             line = Scatter("perplexity", range(1, self.labels.shape[1] + 1), self.perplexity())
-            words = f"Perplexity of the next token, by its position ({which} examples). It falls if context helps."
+            words = f"Perplexity of the next token at each position ({which} examples). {_effect_of_context(line.y)}"
             axes = Axis("position in the sequence (tokens)"), Axis("perplexity (tokens to choose from)")
             found = (Plot("Perplexity by position", (line,), *axes, words, id="perplexity-by-position"),)
         return (
@@ -81,6 +84,20 @@ class PositionDecisions(Record):
             words[c] if c < len(words) and not subject.class_names else subject.class_name(c) for c in range(classes)
         ]
         return confusion_counts(self.answers[self.counted], self.labels[self.counted], classes), names
+
+
+def _effect_of_context(perplexity: Sequence[float]) -> str:
+    """Returns a sentence: does the perplexity fall from the first third of the positions to the last third?
+
+    >>> _effect_of_context([9.0, 6.0, 3.0])
+    'It falls along the sequence (from 9 to 3): a longer context helps.'
+    """
+    known = [value for value in perplexity if value == value]
+    third = max(1, len(known) // 3)
+    first, last = (sum(part) / len(part) for part in (known[:third], known[-third:]))
+    if last < MAX_SHARE_WITH_CONTEXT * first:
+        return f"It falls along the sequence (from {first:.3g} to {last:.3g}): a longer context helps."
+    return "It does not fall along the sequence: a longer context does not help this network."
 
 
 def decide_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> PositionDecisions:

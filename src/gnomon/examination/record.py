@@ -17,6 +17,7 @@ from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
+from gnomon.examination.explanations import EXPLANATIONS
 from gnomon.examination.fixes.tried import Fixes, TriedFix
 from gnomon.examination.policy import WhyInconclusive, why_inconclusive
 from gnomon.examination.step import StepProducts
@@ -184,14 +185,17 @@ class Examination(Result):
         page = self.page()
         return head | {"partial": self.partial, "budget": self.budget, "proofs": dict(page.proofs)} | page.to_dict()
 
-    def page(self) -> Page:
-        """Returns the examination as a report page object, which can be rendered as HTML."""
+    def page(self, *, site: str = "") -> Page:
+        """Returns the examination as a report page object, which can be rendered as HTML.
+
+        ``site`` is the address or folder of the documentation, to which each section then has a link.
+        """
         note = "This report is partial: the examination was stopped before its end." if self.partial else ""
         proofs = {finding.kind: fix.sentence for finding in self.findings if (fix := self.fix_of(finding)) is not None}
         return Page(
             f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles(),
             headline(self.sections, partial=self.partial), summary_facts(self.sections, self.manifest),
-            ORDER, proofs | dict(self.proofs), self._next_step(),
+            ORDER, proofs | dict(self.proofs), self._next_step(), EXPLANATIONS, site,
         )  # fmt: skip
 
     def _next_step(self) -> str:
@@ -229,11 +233,15 @@ class Examination(Result):
         return tuple(f for f in self.findings if f.kind in kinds or (least is not None and f.level >= least))
 
     @names_call
-    def save(self, path: str | Path) -> Path:
-        """Writes the report to an HTML file, or to a JSON file if the name ends in ".json"."""
+    def save(self, path: str | Path, *, site: str = "") -> Path:
+        """Writes the report to an HTML file, or to a JSON file if the name ends in ".json".
+
+        ``site`` is the address or folder of the documentation, such as "../site": each section of the page then has a
+        link "What this means". Without it, each section names its page of the documentation.
+        """
         if Path(path).suffix == ".json":
             return write_file(path, json.dumps(self.to_dict(), allow_nan=False))
-        return write_file(path, page_html(self.page()))
+        return write_file(path, page_html(self.page(site=site)))
 
     @classmethod
     @names_call

@@ -66,7 +66,7 @@ def _show(subject: Subject, examples: Examples, decided: PositionDecisions, i: i
 
 
 def _mistakes(subject: Subject, decided: PositionDecisions, i: int) -> str:
-    """Returns text on the wrong tokens with the largest loss: position, correct token, predicted token."""
+    """Returns text on the wrong tokens with the largest loss: predicted token, correct token, position."""
     wrong = ((decided.answers[i] != decided.labels[i]) & decided.counted[i]).nonzero().flatten()
     if not len(wrong):
         return ""
@@ -76,5 +76,7 @@ def _mistakes(subject: Subject, decided: PositionDecisions, i: int) -> str:
     def name(token: Tensor) -> str:
         return words[int(token)] if int(token) < len(words) else str(int(token))
 
-    named = [f"position {t + 1}: {name(decided.labels[i, t])}, not {name(decided.answers[i, t])}" for t in worst]
-    return f"; {'; '.join(named)}"
+    named = [
+        f"'{name(decided.answers[i, t])}' instead of '{name(decided.labels[i, t])}' at position {t + 1}" for t in worst
+    ]
+    return f"; answered {', '.join(named)}"

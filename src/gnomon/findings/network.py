@@ -138,8 +138,8 @@ SCALE_DOWN = (
     "Lower the variance of the weights to 2 / fan_in for ReLU or 1 / fan_in for tanh, or add normalization; scale "
     "residual branches by depth^(-1/2)."
 )
-FORWARD = "squares change by {total:.1e} from the first layer to the last"
-BACKWARD = "squares change by {total:.1e} from the last layer to the first"
+FORWARD = "the mean squared output changes by a factor of {total:.1e} from the first layer to the last"
+BACKWARD = "the squared gradient changes by a factor of {total:.1e} from the last layer to the first"
 EACH = "by {factor:.2g} at each of {layers} layers (variance of the weights: {variance})"
 ALONE = "by {factor:.2g} at '{where}' alone"
 VANISHING_ACTIVATIONS = _kind("vanishing-activations", Level.PROBLEM,

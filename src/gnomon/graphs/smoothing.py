@@ -56,10 +56,16 @@ class Oversmoothing(Result):
     @property
     def verdict(self) -> str:
         """Says how similar nodes are at the last layer."""
+        depth = len(self.layers)
+        each = (
+            f" Each layer multiplies this difference by {self.rate:.2g} (linear network: {self.predicted:.2g})."
+            if depth > 1
+            else ""
+        )
         return (
-            f"After {len(self.layers)} layers the features of different nodes still differ by {self.distance[-1]:.0%} "
-            f"of their size. Each layer multiplies this difference by {self.rate:.2g} (linear network: "
-            f"{self.predicted:.2g}); near 0 % nodes could not be distinguished."
+            f"After {depth} layer{'s' if depth > 1 else ''} that use{'' if depth > 1 else 's'} the graph, the features "
+            f"of different nodes still differ by {self.distance[-1]:.0%} of their size (near 0 % nodes could not be "
+            f"distinguished).{each}"
         )
 
     @property
@@ -82,6 +88,7 @@ class Oversmoothing(Result):
                 lines,
                 Axis("layer"),
                 Axis("relative difference", log=True),
+                "How much the features of different nodes differ, relative to their size; near 0 they are all alike.",
                 id="difference-of-nodes",
             ),
         )

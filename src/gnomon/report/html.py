@@ -29,7 +29,7 @@ def page_html(page: Page) -> str:
     """
     body = [
         *page_top_html(page),
-        *(line for s in page.by_importance for line in section_html(s)),
+        *(line for s in page.by_importance for line in section_html(s, page.explanations.get(s.key), page.site)),
         *unexamined_questions_html(page),
         *references_html(page),
     ]

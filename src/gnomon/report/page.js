@@ -392,10 +392,11 @@
 
   function setUpGallery(list) {
     const items = [...list.children];
-    if (items.length < 3) return;
+    if (items.length < 3 || "unordered" in list.dataset) return;
     const label = element("label", { class: "tools sort" }, "sort by ");
     const select = element("select");
-    for (const words of ["most wrong", "number", "label", "answer"]) select.append(element("option", { value: words }, words));
+    const known = ["label", "answer"].filter((name) => items.some((item) => item.dataset[name]));
+    for (const words of ["most wrong", "number", ...known]) select.append(element("option", { value: words }, words));
     select.addEventListener("change", () => {
       const by = { number: "number", label: "label", answer: "answer" }[select.value];
       const sorted = by === undefined ? items : [...items].sort((a, b) =>

@@ -22,6 +22,7 @@ from gnomon.core.results import Finding, Hypothesis, Plot, QuantityDefinition, V
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.record import Record
 from gnomon.findings import rank_in_table
+from gnomon.report.explanation import Explanation
 from gnomon.report.shown_example import ShownExample
 from gnomon.report.table import PageTable
 
@@ -160,7 +161,8 @@ class Page(Record):
 
     ``headline`` stands for the verdict on the first screen, followed by the findings; ``facts`` say in a few words
     what was examined. ``order`` lists keys of sections, the most important first. ``proofs`` says for kinds of findings
-    what their fix has gained in an experiment. ``next_step`` says what to do without a finding.
+    what their fix has gained in an experiment. ``next_step`` says what to do without a finding. ``explanations`` are
+    the pages of the documentation that explain the sections, by key; ``site`` is the address of the documentation.
     """
 
     title: str
@@ -174,6 +176,8 @@ class Page(Record):
     order: tuple[str, ...] = ()
     proofs: Mapping[str, str] = field(default_factory=dict)
     next_step: str = ""
+    explanations: Mapping[str, Explanation] = field(default_factory=dict, repr=False)
+    site: str = ""
 
     @property
     def shown_sections(self) -> tuple[Section, ...]:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from gnomon.core.results import Finding, Hypothesis, Image, Plot, QuantityDefinition, Value, format_number
 from gnomon.core.results.svg import plots_svg
+from gnomon.report.explanation import Explanation, explanation_html
 from gnomon.report.glossary import TermMarker
 from gnomon.report.page import Section
 from gnomon.report.plot_selection import shows_something
@@ -32,8 +33,10 @@ OPEN = ("problem", "warning", "failed")
 PREMISES = {True: ("good", "holds"), False: ("problem", "does not hold"), None: ("note", "not checked")}
 
 
-def section_html(part: Section) -> list[str]:
+def section_html(part: Section, explanation: Explanation | None = None, site: str = "") -> list[str]:
     """Renders a section as lines of HTML that can be collapsed; sections with problems and warnings start open.
+
+    ``explanation`` is the page of the documentation on the section, ``site`` the address of the documentation.
 
     Cost: about 50 ms for each plot.
 
@@ -53,6 +56,7 @@ def section_html(part: Section) -> list[str]:
         *(line for table in content.tables for line in table_html(table)),
         *values_html(content.values, terms, seconds=part.seconds),
         *_behind(content.definitions, content.hypotheses, terms),
+        *([] if explanation is None else [f"<p class=aside>{explanation_html(explanation, site)}</p>"]),
     ]
     return [*lines, *terms.cards(), "</section></details>"]
 
@@ -173,7 +177,7 @@ def table_html(table: PageTable) -> list[str]:
 
 def _cell(cell: Cell, *, percent: bool) -> str:
     if cell is None:
-        return ""
+        return "–"
     return f"{cell:.1%}" if percent and not isinstance(cell, str) else format_number(cell)
 
 
@@ -187,7 +191,8 @@ def gallery_html(exhibits: Sequence[ShownExample]) -> list[str]:
         return []
     wide = "" if any(e.picture for e in exhibits) else " wide"
     wide = " pairs" if any(e.label_picture or e.answer_picture for e in exhibits) else wide
-    return [f'<ul class="gallery{wide}">', *map(_exhibit, exhibits), "</ul>"]
+    order = "" if all(e.ranked for e in exhibits) else " data-unordered"
+    return [f'<ul class="gallery{wide}"{order}>', *map(_exhibit, exhibits), "</ul>"]
 
 
 def _exhibit(one: ShownExample) -> str:
@@ -198,17 +203,21 @@ def _exhibit(one: ShownExample) -> str:
     more = f" <span class=aside>and {one.hidden:,} more</span>" if one.hidden else ""
     if one.picture:
         seen = f'<img src="{escape(one.picture)}" alt="example {one.number}">'
-        others = ((label, one.label_picture), (said, one.answer_picture))
-        more_seen = "".join(
-            f'<img src="{escape(p)}" alt="{escape(w)} of example {one.number}">' for w, p in others if p
-        )
-        seen = f"<span class=several>{seen}{more_seen}</span>" if more_seen else seen
+        others = ((one.input_word, one.picture), (label, one.label_picture), (said, one.answer_picture))
+        drawn = [_named_picture(word, picture, one.number) for word, picture in others if picture]
+        seen = f"<span class=several>{''.join(drawn)}</span>" if len(drawn) > 1 else seen
     elif one.tokens:
         seen = f"<span class=tokens>{' '.join(f'<i>{escape(t)}</i>' for t in one.tokens)}{more}</span>"
     else:
         seen = f"<span class=tokens>{', '.join(map(escape, one.features))}{more}</span>" if one.features else ""
     sorting = f'data-number={one.number} data-label="{escape(one.label)}" data-answer="{escape(one.answer)}"'
     return f"<li {sorting}>{seen}{words}{note}</li>"
+
+
+def _named_picture(word: str, picture: str, number: int) -> str:
+    """Returns one of several pictures of an example, with its name below."""
+    image = f'<img src="{escape(picture)}" alt="{escape(word)} of example {number}">'
+    return f"<span>{image}<span class=aside>{escape(word)}</span></span>"
 
 
 def _pair(label: str, label_word: str, answer: str, answer_word: str, *, right: bool) -> str:

@@ -44,6 +44,7 @@ class ShownExample(Record):
     One of ``picture`` (a PNG as a data address), ``features`` and ``tokens`` is there; with none of them the example
     is known by its number alone. ``hidden`` counts features or tokens that are not shown. ``label_picture`` and
     ``answer_picture`` are drawn next to the input, such as masks or reconstructions. ``words`` name label and answer.
+    ``input_word`` names the first of several pictures. ``ranked``: the examples are sorted, the most wrong first.
     """
 
     number: int
@@ -58,6 +59,8 @@ class ShownExample(Record):
     label_picture: str = ""
     answer_picture: str = ""
     words: tuple[str, str] = ("label", "answer")
+    input_word: str = "input"
+    ranked: bool = True
 
 
 def show_example(

@@ -47,7 +47,7 @@ details.part { color: var(--text); }
 .board { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 1.8rem; margin-bottom: 1.2rem; }
 .board .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 0 1.2rem;
   align-items: start; align-content: start; }
-.board .large-figure { grid-column: 1 / -1; }
+.board .large-figure, .board .large-figure + figure:last-of-type { grid-column: 1 / -1; }
 .large-figure { max-width: 46rem; }
 .proven { display: block; color: var(--good); font-size: .92rem; }
 .several { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .2rem; }
@@ -125,6 +125,7 @@ figcaption { font-size: .88rem; color: var(--soft); }
 .gallery img { display: block; width: 100%; aspect-ratio: 1; object-fit: contain; image-rendering: pixelated;
   background: #000; border-radius: .3rem; margin-bottom: .3rem; }
 .gallery .aside { font-size: inherit; }
+.several .aside { display: block; font-size: .74rem; line-height: 1.3; margin: -.15rem 0 .2rem; }
 .gallery.pairs { grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); }
 .board .gallery { grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .5rem; margin: .3rem 0; max-width: 26rem; }
 .board .gallery.wide { grid-template-columns: 1fr; max-width: none; }

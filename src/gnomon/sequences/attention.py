@@ -51,12 +51,16 @@ class AttentionMaps(Result):
     def verdict(self) -> str:
         """States over how many positions heads spread, and how different the tokens are at the last layer."""
         flat = [e for row in self.entropy for e in row]
-        first, last = self.difference[0], self.difference[-1]
+        first, last = f"{self.difference[0]:.0%}", f"{self.difference[-1]:.0%}"
+        low, high = f"{min(flat):.0%}", f"{max(flat):.0%}"
+        heads = "The attention head has" if len(flat) == 1 else f"The {len(flat)} attention heads have"
+        places = f"{first} of their size" if first == last else (
+            f"{first} of their size at the first attention and by {last} at the last"
+        )  # fmt: skip
         return (
-            f"The {len(flat)} attention heads have an attention entropy of {min(flat):.0%} to {max(flat):.0%} of the "
-            f"largest possible entropy (100 %: even attention to all tokens). The tokens of a sequence differ by "
-            f"{first:.0%} of their size at the first "
-            f"attention and by {last:.0%} at the last; near 0 % all tokens would carry the same information."
+            f"{heads} an attention entropy of {low if low == high else f'{low} to {high}'} of the largest possible "
+            f"entropy (100 %: even attention to all tokens). The tokens of a sequence differ by {places}; near 0 % all "
+            "tokens would carry the same information."
         )
 
     @property
@@ -77,12 +81,20 @@ class AttentionMaps(Result):
         bars = Bars("entropy", names, [e for row in self.entropy for e in row])
         line = Line("difference", list(range(len(self.layers))), list(self.difference))
         return (
-            Plot("How widely heads look", (bars,), Axis("entropy / log(keys)"), id="how-widely-heads-look"),
+            Plot(
+                "How widely heads look",
+                (bars,),
+                Axis("entropy / log(number of keys)"),
+                caption="At 1 a head attends evenly to all tokens, at 0 to a single one.",
+                id="how-widely-heads-look",
+            ),
             Plot(
                 "Difference of tokens",
                 (line,),
                 Axis("attention layer"),
                 Axis("relative difference", log=True),
+                "How much the tokens of a sequence differ before each attention layer, relative to their size; near 0 "
+                "all tokens carry the same information.",
                 id="difference-of-tokens",
             ),
         )

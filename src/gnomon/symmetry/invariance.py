@@ -66,11 +66,20 @@ class Invariance(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the relative change of the outputs for each shift and reflection."""
-        names, changes = zip(*((motion.name, motion.change) for motion in self.motions), strict=True)
-        words = "Short bars mean that the outputs hardly change under the transformation."
-        bars = Bars("change", names, changes)
-        return (Plot("Shifts and mirror images", (bars,), Axis("relative change of the outputs"), caption=words),)
+        """Plots the change of the outputs and the share of changed decisions, for each shift and reflection."""
+        names = [motion.name for motion in self.motions]
+        words = "Short bars mean that the outputs hardly change if the image is shifted or mirrored."
+        change = Plot(
+            "Outputs of shifted and mirrored images", (Bars("change", names, [m.change for m in self.motions]),),
+            Axis("relative change of the outputs"), caption=words, id="motion-changes-outputs",
+        )  # fmt: skip
+        words = "Short bars mean that the answer stays the same if the image is shifted or mirrored."
+        decisions = Plot(
+            "Decisions on shifted and mirrored images",
+            (Bars("decisions", names, [m.decisions for m in self.motions]),),
+            Axis("share of changed decisions"), caption=words, id="motion-changes-decisions",
+        )  # fmt: skip
+        return change, decisions
 
 
 @names_call

@@ -101,7 +101,8 @@ class Run(WithCurves):
         if half < 1 or fall <= 0 or late <= STILL_FALLING * fall:
             return ""
         return (
-            f"the loss was still falling when the time was spent: {late / fall:.0%} of its fall is in the second half"
+            f"the loss was still falling when the time was spent ({late / fall:.0%} of its fall came in the second "
+            "half of the steps)"
         )
 
     @property

@@ -30,7 +30,8 @@ def test_a_layer_is_blamed_alone_where_it_makes_more_than_half_of_the_change(pow
     each = "by 0.0032 at each of 5 layers (variance of the weights: unknown)"  # 10^(-10 / 4), in four steps
     by = "by 1e-06 at '2' alone" if blamed else each
     way = "from the first layer to the last"
-    assert finding.message == f"Vanishing activations: squares change by 1.0e-10 {way}, {by}."
+    change = "the mean squared output changes by a factor of 1.0e-10"
+    assert finding.message == f"Vanishing activations: {change} {way}, {by}."
     assert [value.value for value in finding.evidence] == [pytest.approx(1e-10), 1e4]
 
 

@@ -27,7 +27,7 @@ from gnomon.findings import most_serious_first, network
 __all__ = ["MAX_MEAN_SQUARE_RATIO", "NORMAL_INPUT_MEAN_SQUARES", "signal_findings"]
 
 MAX_MEAN_SQUARE_RATIO = 1e4
-"""Factor by which mean squares may change over all layers."""
+"""Factor by which mean squares may change from the first layer to the last."""
 MAX_DEAD_SHARE = 0.5
 """Share of units that may be dead."""
 MAX_DEAD_SHARE_OF_SIMILAR_INPUTS = 0.9

@@ -18,7 +18,7 @@ from gnomon.core.results.labels import label_marks
 from gnomon.core.results.look import COLORS, DARK, MARKERS, SERIES, is_dark, settings
 from gnomon.core.results.matrix import draw_matrix
 from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Plot, RangeMeter, Reference, Scatter
-from gnomon.core.results.ticks import mark_ticks, widen_flat_axes
+from gnomon.core.results.ticks import mark_ticks, plain_number, widen_flat_axes
 
 __all__ = ["draw", "draw_all", "new_axes"]
 
@@ -203,9 +203,8 @@ def _bars(ax: Any, mark: Bars, color: str) -> None:
     if len(mark.labels) <= MAX_BARS_WITH_NUMBERS:
         for place, value in zip(places, mark.values, strict=True):
             end = value if isfinite(value) else 0.0
-            ax.annotate(
-                f" {value:.3g} ", (end, place), va="center", ha="left" if end >= 0 else "right", fontsize="small",
-            )  # fmt: skip
+            words, side = f" {plain_number(float(f'{value:.3g}'))} ", "left" if end >= 0 else "right"
+            ax.annotate(words, (end, place), va="center", ha=side, fontsize="small")
         ax.margins(x=0.14)
 
 

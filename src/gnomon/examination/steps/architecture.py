@@ -8,6 +8,7 @@ from gnomon.core.errors import GnomonError
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Plot, Value, format_number
 from gnomon.core.results.record import Record
+from gnomon.core.results.value import Obtained
 from gnomon.examination.cost import StepCost, measure_step_cost
 from gnomon.examination.pictures import layer_path_and_class
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, error_sentence
@@ -58,7 +59,7 @@ class ArchitectureStep(AbstractStep):
         values = (
             Value("parameters", total, id="parameters"),
             Value("parameter tensors", len(sizes), id="parameter-tensors"),
-            Value("memory for parameters", round(size / 2**20, 3), unit="MiB", id="parameter-memory"),
+            Value("memory for parameters", *_memory(size), id="parameter-memory"),
             Value(
                 "training step",
                 milliseconds,
@@ -82,10 +83,20 @@ class ArchitectureStep(AbstractStep):
         return StepResult(content, Profile(program, reason, cost))
 
 
+def _memory(size: int) -> tuple[float, None, Obtained, str]:
+    """Returns a number of bytes as the fields of a `Value`, in MiB, or in KiB if there are few.
+
+    >>> _memory(2048)
+    (2.0, None, 'exact', 'KiB')
+    """
+    unit, name = (2**20, "MiB") if size >= 2**20 else (2**10, "KiB")
+    return round(size / unit, 3), None, "exact", name
+
+
 def _sizes(module: nn.Module) -> tuple[Plot, ...]:
     """Plots the number of parameters of each submodule; only the largest ones if there are many."""
     own = {name: sum(p.numel() for p in part.parameters(recurse=False)) for name, part in module.named_modules()}
-    kinds = {name: layer_path_and_class(name, part) for name, part in module.named_modules()}
+    kinds = {name: _part_name(name, part) for name, part in module.named_modules()}
     largest = sorted((name for name in own if own[name]), key=lambda name: -own[name])[:SHOWN_PARTS]
     listed = [name for name in own if name in largest]
     if len(listed) < 2:
@@ -96,6 +107,14 @@ def _sizes(module: nn.Module) -> tuple[Plot, ...]:
     )
     bars = Bars("parameters", [kinds[name] for name in listed], [float(own[name]) for name in listed])
     return (Plot("Parameters of each part", (bars,), Axis("parameters"), caption=words, id="parameters-of-each-part"),)
+
+
+def _part_name(name: str, part: nn.Module) -> str:
+    """Returns the path and class of a layer; of a container with own parameters, the names of these parameters."""
+    own = [key for key, _ in part.named_parameters(recurse=False)]
+    if not any(True for _ in part.children()) or isinstance(part, nn.MultiheadAttention):
+        return layer_path_and_class(name, part)
+    return ", ".join(f"{name}.{key}".strip(".") for key in own)
 
 
 def _findings(subject: Subject) -> tuple[Finding, ...]:

@@ -81,24 +81,34 @@ class AttributionStep(AbstractStep):
             raise StepSkipped("Skipped: the inputs are not one tensor of numbers.")
         model, data = subject.module if run is None else run.model, (examples.x, examples.y)
         if not examples.x.is_floating_point():
-            return _tokens(
-                model, data, examples.x, affordable < MAP_PASSES + SHEET_PASSES_PER_EXAMPLE * size, context.seed
-            )
+            costly = affordable < MAP_PASSES + SHEET_PASSES_PER_EXAMPLE * size
+            return _mark_as_unfinished(_tokens(subject, model, data, costly=costly, seed=context.seed), run)
         if affordable < MAP_PASSES + SHEET_PASSES_PER_EXAMPLE * size:
-            found = shortcuts(model, data, level=SIGNIFICANCE_LEVEL, seed=context.seed)
+            found = shortcuts(
+                model, data, level=SIGNIFICANCE_LEVEL, columns=_names(subject, examples.x), seed=context.seed
+            )
             return _mark_as_unfinished(StepResult(_content(found, None), found), run)
-        sheet = contact_sheet(model, data, seed=context.seed)
+        sheet = contact_sheet(model, data, columns=_names(subject, examples.x), seed=context.seed)
         content = replace(_content(sheet.shortcuts, sheet), exhibits=_maps(sheet))
         return _mark_as_unfinished(StepResult(content, sheet.shortcuts), run)
 
 
-def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> StepResult:
+def _names(subject: Subject, x: Tensor) -> tuple[str, ...]:
+    """Returns the names of the columns if the inputs are a table whose columns have names; otherwise none."""
+    return tuple(subject.columns) if x.dim() == 2 and len(subject.columns) == x.shape[1] else ()
+
+
+def _tokens(
+    subject: Subject, model: nn.Module, data: tuple[Tensor, Any], *, costly: bool, seed: int
+) -> StepResult:  # fmt: skip
     """Computes how much each token contributes to the network's predictions."""
+    x = data[0]
     if x.dim() != 2 or data[1].dim() != 1:
         raise StepSkipped("Skipped: the inputs are integers, but not token sequences with one class per sequence.")
     if costly:
         raise StepSkipped("No time left for attributions to tokens. Give a larger budget.")
-    sheet = token_sheet(model, data, seed=seed)
+    words = subject.vocabulary if len(subject.vocabulary) > int(x.max()) else None
+    sheet = token_sheet(model, data, words=words, seed=seed)
     values = [
         Value(f"share of attribution, token {name}", share, id=f"token-{name}")
         for name, share in list(sheet.shares.items())[:3]
@@ -133,7 +143,7 @@ def _maps(sheet: ContactSheet) -> tuple[ShownExample, ...]:
     for i, (image, value) in enumerate(zip(images.cpu(), values.cpu(), strict=True)):
         shown = show_example(image, i, label="", answer="")
         mixed = draw_picture(overlay(image.double(), value.double().sum(0)))
-        found.append(replace(shown, label_picture=mixed, words=("attribution", "")))
+        found.append(replace(shown, label_picture=mixed, words=("attribution", ""), input_word="image", ranked=False))
     return tuple(found)
 
 

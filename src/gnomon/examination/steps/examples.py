@@ -165,7 +165,9 @@ def _mistakes(f: Tensor, y: Tensor, which: str, subject: Subject) -> tuple[str, 
         return f"{head}.{rest}", ()
     bars = Bars("times", names, times[order].double())
     words = "The most frequent mistakes, written as 'label taken for answer'."
-    often = f"most often {names[0].replace(' taken', ' is taken')}, {int(times.max())} times"
+    tied = len(order) > 1 and int(times[order[0]]) == int(times[order[1]])
+    first = f"most often {names[0].replace(' taken', ' is taken')}, {int(times.max())} times"
+    often = f"no pair of classes is confused more than {int(times.max())} times" if tied else first
     return f"{head}; {often}.{rest}", (Plot("Mistakes", (bars,), Axis("times"), caption=words, id="mistakes"),)
 
 

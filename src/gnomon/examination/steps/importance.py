@@ -128,17 +128,21 @@ def _error(subject: Subject, model: nn.Module, x: Tensor, y: Tensor) -> float:
 
 def _answer(found: ColumnImportance, *, classes: bool) -> str:
     (first, most), *rest = found.importance.items()
-    unit = "more answers are wrong" if classes else "of the variance is no longer explained"
     if most <= 0:
         return "No single column matters: shuffling one column at a time does not make the network worse."
-    second = f", {rest[0][0]} ({rest[0][1]:.1%})" if rest and rest[0][1] > 0 else ""
+    second = f" and {rest[0][0]} ({_effect(found, rest[0][1], classes=classes)})" if rest and rest[0][1] > 0 else ""
     unused = sum(value <= 0 for value in found.importance.values())
-    none = (
-        f" {unused} of {len(found.importance)} columns make no difference when shuffled one at a time."
-        if unused
-        else ""
-    )
-    return f"The most important columns are {first} (without it {most:.1%} {unit}){second}.{none}"
+    none = f" Shuffling any one of {unused} other columns makes no answer worse." if unused else ""
+    columns = "columns are" if second else "column is"
+    whole = f"shuffling it {'raises the share of wrong answers' if classes else 'lowers the explained variance'} from "
+    effect = f"{whole}{_effect(found, most, classes=classes)}"
+    return f"The most important {columns} {first} ({effect}){second}.{none}"
+
+
+def _effect(found: ColumnImportance, importance: float, *, classes: bool) -> str:
+    """Returns the score before and after shuffling: the share of wrong answers, or of the variance explained."""
+    before, after = (e if classes else 1 - e for e in (found.error, found.error + importance))
+    return f"{max(before, 0.0):.1%} to {max(after, 0.0):.1%}"
 
 
 def _values(found: ColumnImportance) -> tuple[Value, ...]:

@@ -74,7 +74,8 @@ class InvarianceStep(AbstractStep):
         answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if short else answer
         told = run is not None and not short and subject.task.classes
         findings = shift_findings(measured, min(subject.probe.x.shape[2:])) if told else ()
-        content = Content(answer, findings, values, measured.plots(), (definition,))
+        outputs, decisions = measured.plots()
+        content = Content(answer, findings, values, (decisions,) if subject.task.classes else (outputs,), (definition,))
         return StepResult(content, measured, "unsure" if short else "answered")
 
 

@@ -146,7 +146,7 @@ def _ease(modes: int, n: int, labels: LabelTest, what: str) -> str:
         if modes <= n / 4
         else f"The {what} are moderately hard for this network"
         if modes <= n / 2
-        else f"At initialization the {what} are hard for this network"
+        else f"At initialization the {what} are hard for this network, as is common before training"
     )
     first = f"fitting 90 % of them takes {modes} of {n} modes of the tangent kernel"
     chance = f"(random {what}: about {0.9 * n:.0f})"
@@ -254,8 +254,11 @@ def _plot_learned_share(modes: KernelSpectrum) -> Plot:
     """Plots which fraction of the labels and of the kernel the fastest modes contain, cumulatively."""
     places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
     marks = [] if modes.captured is None else [Line("labels", places, modes.captured)]
-    marks.append(Line("kernel", places, share / share[-1].clamp(min=1e-300), "dashed"))
-    words = "If the curve of the labels rises early, training fits the labels soon."
+    marks.append(Line("learning speed", places, share / share[-1].clamp(min=1e-300), "dashed"))
+    words = (
+        "If the curve of the labels rises early, training fits the labels soon. Dashed: the share of all the learning "
+        "speed that these modes have."
+    )
     axes = Axis("modes, fastest first", log=True), Axis("cumulative share", limits=(0.0, 1.02))
     return Plot("What is learned first", tuple(marks), *axes, words, id="kernel-modes")
 
@@ -272,7 +275,7 @@ def _speeds(modes: KernelSpectrum) -> Plot:
     return Plot(
         "How fast each mode is learned",
         (line,),
-        Axis("pattern"),
+        Axis("mode, fastest first"),
         Axis("eigenvalue", log=True),
         words,
         id="kernel-spectrum",

@@ -120,16 +120,16 @@ def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: 
 
 
 def _exhibit(number: int, sample: Tensor, nearest: Tensor, distance: float) -> ShownExample:
-    words = ("nearest training example", "sample")
+    words = ("nearest example", "sample")
     if is_picture(sample):
-        note = f"sample; nearest training example, {distance:.2g} away"
         return ShownExample(
-            number, "", "", note, draw_picture(sample), label_picture=draw_picture(nearest), words=words
-        )
+            number, "", "", f"{distance:.2g} apart", draw_picture(sample), label_picture=draw_picture(nearest),
+            words=words, input_word="sample", ranked=False,
+        )  # fmt: skip
     numbers = tuple(f"{value:.3g}" for value in sample.flatten()[:12].tolist())
     return ShownExample(
         number, "", "", f"nearest training example {distance:.2g} away", features=numbers,
-        hidden=max(0, sample.numel() - 12), words=words,
+        hidden=max(0, sample.numel() - 12), words=words, ranked=False,
     )  # fmt: skip
 
 

@@ -125,8 +125,8 @@ def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
                     [words[t] if t < len(words) else str(t) for t in tokens] if len(tokens) <= MAX_NAMED_TOKENS else []
                 )
             mark = Image("attention", seen.double().cpu(), names, names)
-            words_ = f"Head {head + 1} of '{maps.layers[place]}' on one example: each row shows where a token looks."
-            title = f"Attention, {maps.layers[place]} head {head + 1}"
+            words_ = f"Head {head} of '{maps.layers[place]}' on one example: each row shows where a token looks."
+            title = f"Attention, {maps.layers[place]} head {head}"
             axes = Axis("token looked at"), Axis("token that looks")
             found.append(Plot(title, (mark,), *axes, words_, id=f"attention-{place}-{head}"))
     return found

@@ -207,14 +207,14 @@ def _course(what: str, values: Sequence[float | None]) -> str:
     """Returns a caption: by which factor the mean squares differ between layers, and how much would be a problem.
 
     >>> _course("outputs", [1.0, 0.5, 0.05])
-    'Squared outputs differ by a factor of 20 between layers; more than 10,000 from layer to layer is a problem.'
+    'Squared outputs differ by a factor of 20 between layers; more than 10,000 from the first to the last is a problem.'
     """
     known = [value for value in values if value is not None and value > 0]
     if len(known) < len(values) or not known:
         return f"Squared {what} of each layer. Layers without a point pass on nothing: their value is zero."
     factor = max(known) / min(known)
     size = f"{factor:.1e}" if factor >= 1e6 else f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
-    limit = f"more than {MAX_MEAN_SQUARE_RATIO:,.0f} from layer to layer is a problem"
+    limit = f"more than {MAX_MEAN_SQUARE_RATIO:,.0f} from the first to the last is a problem"
     return f"Squared {what} differ by a factor of {size} between layers; {limit}."
 
 

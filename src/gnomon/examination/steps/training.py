@@ -67,6 +67,11 @@ MIN_STEPS_TO_JUDGE = 100
 """Steps after which a network at chance level has a problem; below, it was only trained too briefly."""
 
 
+OSCILLATION_LIMIT = QuantityDefinition(
+    "2 / lr", "if the sharpness is above this line, plain gradient descent oscillates", "cohen2021gradient"
+)
+
+
 class TrainingStep(AbstractStep):
     """Step that trains a copy of the network in batches, for at most its share of the time."""
 
@@ -97,9 +102,8 @@ class TrainingStep(AbstractStep):
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
         plots = [_losses(run, products), *_plot_tracked(run)]
-        definition = QuantityDefinition(
-            "2 / lr", "if the sharpness is above this line, plain gradient descent oscillates", "cohen2021gradient"
-        )
+        limited = any(isinstance(mark, Reference) for plot in plots for mark in plot.marks)
+        definitions = (OSCILLATION_LIMIT,) if limited else ()
         data = {"steps": run.steps, "loss": run.loss, "watched": dict(run.watched)}
         short = run.shortage
         findings = run.findings if short else (
@@ -112,7 +116,7 @@ class TrainingStep(AbstractStep):
             else f"{run.verdict}{_disagreement(run, wanted)}"
         )
         values = (*_values(run, size, own=subject.recipe.loader is not None), *wanted)
-        content = Content(answer, findings, values, tuple(plots), (definition,), data=data)
+        content = Content(answer, findings, values, tuple(plots), definitions, data=data)
         good = results_are_good(run, labels_of_all_examples(subject.train))
         enough = not short and (_loss_fell(run) or int(run.steps[-1]) >= MIN_STEPS_TO_JUDGE)
         facts = {"trained_enough": enough, "loss_fell": _loss_fell(run), "good_results": good}
