@@ -11,7 +11,9 @@ from gnomon.report.explanation import Explanation
 
 __all__ = ["EXPLANATIONS"]
 
-FAULTS, NUMBERS, EXAMINATION = "topics/faults.md", "topics/numbers.md", "topics/examination.md"
+FAULTS = "topics/faults.md"
+NUMBERS = "topics/numbers.md"
+EXAMINATION = "topics/examination.md"
 EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType({
     "architecture": Explanation(EXAMINATION, "The steps"),
     "data": Explanation(FAULTS, "Data"),

@@ -41,7 +41,7 @@ SCHEMA_VERSION = 5
 """Version of `Examination.to_dict`; changes when names or meanings change."""
 FIRST_PLOTS = (
     ("theory-and-measurement", "loss", "predicted-loss", "signal-forward"),
-    ("perplexity-by-position", "confusion", "predicted-true", "scores"),
+    ("perplexity-by-position", "confusion", "predicted-true", "scores", "kernel-modes"),
     ("loss", "roc", "signal-forward", "kernel-modes"),
 )
 """Plots of the first screen by id: of each row the first one that was made and is not shown yet."""

@@ -88,7 +88,7 @@ class Oversmoothing(Result):
                 lines,
                 Axis("layer"),
                 Axis("relative difference", log=True),
-                "How much the features of different nodes differ, relative to their size; near 0 they are all alike.",
+                "How much features of different nodes differ, relative to their size; at 0 all nodes look the same.",
                 id="difference-of-nodes",
             ),
         )

@@ -47,7 +47,7 @@ details.part { color: var(--text); }
 .board { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 1.8rem; margin-bottom: 1.2rem; }
 .board .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 0 1.2rem;
   align-items: start; align-content: start; }
-.board .large-figure, .board .large-figure + figure:last-of-type { grid-column: 1 / -1; }
+.board .large-figure { grid-column: 1 / -1; }
 .large-figure { max-width: 46rem; }
 .proven { display: block; color: var(--good); font-size: .92rem; }
 .several { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .2rem; }

@@ -1,8 +1,10 @@
 """Results of testing fixes: scores before and after, the interval of the gain, and the changed recipe.
 
 >>> words, gain = ("input-scale", "standardize-inputs", "standardized inputs", ""), Interval(0.6, 0.7, 0.95)
->>> print(TriedFix(*words, 0.31, 0.96, gain, "accuracy", 500, 400))
-With standardized inputs: 31.0 % -> 96.0 % right on 500 held-out examples (same 400 steps; gain 60 to 70 points).
+>>> before, _, after = TriedFix(*words, 0.31, 0.96, gain, "accuracy", 500, 400).sentence.partition(" (")
+>>> before, after
+('With standardized inputs: 31.0 % -> 96.0 % right on 500 held-out examples',
+ 'same 400 steps; gain 60 to 70 points with 95 % confidence).')
 """
 
 from collections.abc import Sequence
@@ -67,7 +69,7 @@ class TriedFix(Record):
             f"{100 * g:.2g}" if points and abs(g) < 0.995 else "100" if points else f"{g:.2g}"
             for g in (self.gain.low, self.gain.high)
         )
-        gain = f"gain {low} to {high}{' points' if points else ''}"
+        gain = f"gain {low} to {high}{' points' if points else ''} with 95 % confidence"
         same = f"same {self.steps:,} steps" + (f", mean of {self.seeds} seeds" if self.seeds > 1 else "")
         return f"{head} ({same}; {gain}).{f' {self.later}' if self.later else ''}"
 
