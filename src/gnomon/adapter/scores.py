@@ -54,7 +54,7 @@ class DecisionScore:
 
         See equation (1) of the module docstring.
         """
-        return exp(min(self.loss, 700.0))  # (1); the exponential of a larger loss overflows
+        return exp(min(self.loss, 700.0))  # limited, because the exponential of a larger loss overflows
 
     @property
     def bits(self) -> float:

@@ -49,7 +49,7 @@ class VarianceShares(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the three fractions of the variance."""
+        """Plots the fractions of variance between classes, from the nuisance variable, and the rest."""
         bars = Bars("share", ("between classes", "nuisance", "rest"), (self.between, self.nuisance, self.rest))
         return (Plot("Variance of the features", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 

@@ -132,7 +132,8 @@ def ensemble(
         A = B * gain
         means.append(A @ modes.coefficients)  # (1)
         if own.ndim == 1:
-            variances.append(own - 2 * (A * C).sum(1) + ((A @ S) * A).sum(1))  # the diagonal of the covariance (2)
+            # the diagonal of the covariance of the predictions
+            variances.append(own - 2 * (A * C).sum(1) + ((A @ S) * A).sum(1))
         else:
             half = A @ C.T
             covariances.append(symmetric_part(own - half - half.T + A @ S @ A.T))  # (2)

@@ -125,7 +125,7 @@ class _Descent(AbstractErrorDecay):
 
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a, t = _grid(rates, times)
-        # larger values use the other formula, which is accurate there
+        # rates above 0.5 / lr use `large` below, which is accurate for these rates
         shrink = torch.log1p(-self.lr * a.clamp_max(0.5 / self.lr))
         small = -torch.expm1((t / self.lr).round() * shrink) / a
         large = (1 - self.remainder(rates, times)) / a

@@ -64,7 +64,7 @@ class Posterior(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots a histogram of the standard deviations over the points."""
+        """Plots a histogram of the posterior standard deviations at the test points."""
         bars = Histogram.of("points", self.std.tolist(), bins=min(40, max(1, len(self.variance))))
         return (Plot("Uncertainty of the posterior", (bars,), Axis("standard deviation"), Axis("points")),)
 

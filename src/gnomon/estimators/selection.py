@@ -47,7 +47,7 @@ class Selection(Result):
     tried.
 
     >>> print(Selection(2, 0, 0.01, 0.25, "leave-one-out", ((1, 0, 0.1, 0.3), (2, 0, 0.01, 0.25))))
-    2 hidden layers, 0 fixed, ridge 0.01: the best of 2 networks by leave-one-out, with score 0.25.
+    2 hidden layers, 0 of them fixed, ridge 0.01: the best of 2 networks by leave-one-out, with score 0.25.
     """
 
     depth: int
@@ -60,12 +60,12 @@ class Selection(Result):
     @property
     def verdict(self) -> str:
         """Names the chosen network and ridge penalty."""
-        head = f"{self.depth} hidden layers, {self.fixed_layers} fixed, ridge {self.ridge:.3g}"
+        head = f"{self.depth} hidden layers, {self.fixed_layers} of them fixed, ridge {self.ridge:.3g}"
         return f"{head}: the best of {len(self.tried)} networks by {self.criterion}, with score {self.score:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the best score of every network."""
-        names = [f"{depth} hidden layers, {fixed} fixed" for depth, fixed, *_ in self.tried]
+        names = [f"{depth} hidden layers, {fixed} of them fixed" for depth, fixed, *_ in self.tried]
         bars = Bars("score", names, [score for *_, score in self.tried])
         return (Plot("Choice of the network", (bars,), Axis(f"score by {self.criterion}"), caption="Lower is better."),)
 

@@ -103,7 +103,7 @@ def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
             continue
         recall = right / labels if labels else None  # (1)
         precision = right / answers if answers else None  # (1)
-        f1 = 2 * right / (labels + answers)  # F1 of equation (2), simplified
+        f1 = 2 * right / (labels + answers)  # F1 score, simplified from 2 precision recall / (precision + recall)
         rows.append((name, labels, recall, precision, f1))
     if len(rows) < 2:
         return ()

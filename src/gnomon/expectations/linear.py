@@ -38,8 +38,8 @@ MIN_CORNER_DISTANCE = 1e-100
 """Distance in standard deviations that represents a corner at zero, where the angle matters."""
 MIN_CORNER_EFFECT = 1e-13
 """Effect relative to sqrt(E[f^2]) below which a corner is ignored."""
-SLIPS = (2e-15, 1e-13)  # rounding error of (2), relative to probabilities and to their square roots
-LINES = (0, 2)  # key under which a function's lines are cached
+SLIPS = (2e-15, 1e-13)  # rounding errors relative to probabilities and to their square roots
+LINES = (0, 2)  # key of the cache under which the lines of a piecewise linear function are stored
 
 Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 """Computes pairs given by two indices and covariances; writes NaN if it has no value, and counts those."""

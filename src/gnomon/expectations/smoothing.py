@@ -47,7 +47,7 @@ NODES_PER_INTERVAL = 8
 """Number of nodes of the Gauss rule between two edges, as in loops.py."""
 # sqrt(P(|z| > k)) relative to k = 2: how much values k standard deviations away matter
 REACHED = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]
-OWN = (0, 0)  # key under which the unsmoothed function is cached
+OWN = (0, 0)  # key of the cache under which the function itself, without smoothing, is stored
 PARITY = (0, 1)  # key under which the parity (1 even, -1 odd, 0 neither) is cached
 SYMMETRY_TOLERANCE = 2.0**-50
 """Allowed difference between f(-x) and f(x) or -f(x), relative to the largest |f|."""

@@ -163,7 +163,7 @@ class ContinuousFlow(AbstractGenerative):
             return self.trace(lambda y: self.velocity(y, t), x, directions)
 
         z, area = transport_checked(moving, x, 1.0, 0.0, self.integration_steps)
-        return standard_normal(z) + area  # equation (1); the integral has the opposite sign because time runs backward
+        return standard_normal(z) + area  # the integral has the opposite sign because time runs backward
 
 
 class FlowMatching(ContinuousFlow):

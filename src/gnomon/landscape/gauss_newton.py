@@ -117,7 +117,7 @@ class EmpiricalFisherOperator(AbstractOutputCurvature):
     """The empirical Fisher matrix as an operator: the mean of g g^T over the gradients g of single examples."""
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
-        # times n, because the derivative is of the mean loss, and (5) needs each example's own loss
+        # times n, because the derivative is of the mean loss, and the Fisher matrix needs each example's own loss
         slope = self._slope(outputs, y, graph=False)[1] * self._n
         return _outer(slope[None], self._n)  # (5)
 

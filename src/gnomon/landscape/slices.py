@@ -171,7 +171,7 @@ def convexity(
     for _ in with_progress_bar(range(count), "segments"):
         a, b = (w + scale * torch.randn(w.shape, generator=generator).to(w) for _ in range(2))
         low, high, middle = _losses(module, data, loss, [a, b, (a + b) / 2])
-        # equation (2); 1e-5 allows for rounding of float32 sums over the examples
+        # not convex; 1e-5 allows for rounding of float32 sums over the examples
         broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))
     most = None if products is None else check_integer("products", products)
     negative = NegativeOperator(hessian(module, data, loss=loss))

@@ -84,7 +84,7 @@ def _one(image: Tensor, transform: WaveletTransform, circle: Tensor, means: Tens
             # wavelets rotated by 180 degrees give conjugate outputs
             z = torch.where((places >= L)[..., None, None], z.conj(), z)
             whole = torch.fft.fft(torch.cat([z, z.conj()]), dim=0)
-            # equation (2), shape (angular filters, first angle, second angle, height, width)
+            # shape (angular filters, first angle, second angle, height, width)
             y = torch.fft.ifft(whole * circle, dim=1).abs()
             found.append((y.mean(1).flatten(-2) @ means).flatten())
     return torch.cat(found)

@@ -31,7 +31,7 @@ MIN_POSITIONS_FOR_SUMS = 16
 
 @dataclass(frozen=True, slots=True)
 class KernelTerm:
-    """A group of parameters whose gradients are computed together, with the operations that use them."""
+    """One term of the tangent kernel: a group of parameters whose gradients are computed together."""
 
     layer: str
     # form of the gradients: "matrix", "vector", "lookup", or "mixed" if the parameters are used in different forms

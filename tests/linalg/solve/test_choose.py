@@ -14,7 +14,7 @@ from tests.linalg.solve.points import Counted
     "n, memory, kind, words",
     [
         (50, 2**30, Direct, "Direct for 50 points"),
-        (20_000, 4 * 2**30, Direct, "3.0 GiB of 4.0 GiB"),
+        (20_000, 4 * 2**30, Direct, "3.0 GiB (limit 4.0 GiB)"),
         (30_000, 8 * 2**30, ConjugateGradient, "more than a minute"),
         (60_000, 8 * 2**30, Nystrom, "5000 centers for 60000 points"),  # 2 n m^2 = 60 s x 5e10 / s
         (1_000_000, 12 * 2**30, Nystrom, "does not fit in memory"),

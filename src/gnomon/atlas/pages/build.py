@@ -92,7 +92,7 @@ def build_site(
 def _results(
     entries: list[CatalogEntry], like: ClaimTask, jobs: int, out: Path, report: Progress
 ) -> dict[str, ClaimResult]:
-    """Returns stored results if the default run is requested, otherwise runs the claims."""
+    """Returns the stored results of the claims if the default run is requested; otherwise runs the claims."""
     found: dict[str, ClaimResult] = {}
     if like == ClaimTask(""):
         found = {e.claim.id: result for e in entries if (result := stored_result(e)) is not None}

@@ -51,7 +51,7 @@ class AbstractRegressionForm(ABC):
 
 
 def block_numbers(lengths: Sequence[int], pieces: Sequence[int]) -> np.ndarray:
-    """Divides a grid into blocks, this number along each axis, and returns the block number of each point.
+    """Divides a grid into ``pieces`` blocks along each axis, and returns the number of each point's block.
 
     >>> block_numbers((2, 4), (1, 2)).tolist()
     [0, 0, 1, 1, 0, 0, 1, 1]

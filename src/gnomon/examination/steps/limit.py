@@ -49,8 +49,8 @@ COMPILE_TIME_SHARE = 0.5
 TRIAL_TIME_SHARE = 0.2
 """Share of the remaining time that measuring the cost without compiled loops may take."""
 FIRST_USE = (
-    "Skipped: these formulas are compiled once per machine, which takes about {:.2g} s here. Run one examination with "
-    "--budget 5m; all later examinations then include this section."
+    "Skipped: the formulas of the kernel are compiled once per machine, which takes about {:.2g} s here. "
+    "Run one examination with --budget 5m; all later examinations then include this section."
 )
 WORDS = (
     "The score of the network with its initial features; training that learns better features can exceed this score."

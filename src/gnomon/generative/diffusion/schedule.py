@@ -32,7 +32,7 @@ MAX_BETA = 0.999
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """The noise variances beta_1 ... beta_T in float64, and quantities derived from them.
+    """The noise variances beta_1 ... beta_T of T diffusion steps in float64, and quantities derived from them.
 
     See equations (1) and (2) of the module docstring.
 

@@ -172,6 +172,6 @@ class SplineCoupling(AbstractCoupling):
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         given = x[:, self.kept]
         options = torch.cat([self.own.expand(len(x), -1, -1), self.options(given)], 1)
-        # equation (1) for fixed and changing coordinates in one call
+        # transforms fixed and changing coordinates in one call
         z, logs = spline(torch.cat([given, x[:, self.changing]], 1), options, bound=self.bound)
         return z[:, self.order], logs.sum(1)

@@ -70,7 +70,8 @@ class PcaGap(Result):
     @property
     def verdict(self) -> str:
         """Says whether the network is better than PCA."""
-        detail = f"loss {self.loss:.4g}, PCA {self.pca_loss:.4g}, largest angle {float(self.angles.max()):.2g} rad"
+        angle = f"largest angle between their subspaces {float(self.angles.max()):.2g} rad"
+        detail = f"loss {self.loss:.4g}, PCA {self.pca_loss:.4g}, {angle}"
         better = "does better than PCA" if self.excess < -1e-3 * self.pca_loss else "does no better than PCA"
         return f"The autoencoder {better} ({detail})."
 

@@ -19,7 +19,7 @@ from numba.extending import overload
 
 from gnomon.core.machine.loops import FAST_MATH_FLAGS
 
-# Polynomials through (1) and (2) at the Chebyshev points of [0, 1/2], computed with 60 digits; lowest degree first.
+# Coefficients of P and R: interpolation at the Chebyshev points of [0, 1/2] with 60 digits; lowest degree first.
 P32 = (0.31830988259045284, 0.053052564445503686, 0.02383540855707664, 0.014795313902273344, 0.0053257665125200065,
        0.024045050441502305, -0.02867533338793479, 0.034910313122062574)  # fmt: skip
 R32 = (0.42441318645480164, 0.0424403661853203, 0.013671694465764437, 0.005971923108923182, 0.005346164537455179,

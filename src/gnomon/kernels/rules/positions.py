@@ -49,7 +49,7 @@ class MixRule(AbstractRule):
             m = matrix.to(array)
             if not full:
                 dim = context.batch + axis
-                # equation (1) if each p has only one s
+                # only variances are needed, so each entry of the matrix is squared
                 array = torch.tensordot(array, m * m, dims=([dim], [1])).movedim(-1, dim)
                 continue
             for dim in (context.batch + rank + axis, context.batch + axis):

@@ -32,7 +32,7 @@ class SolverChoice(Result):
     """A solver, and a sentence that says why it was chosen.
 
     >>> print(choose_solver(1000, memory=2**30))
-    Direct for 1000 points: their kernel takes 7.6 MiB of 1.0 GiB, and n^3 / 3 operations take less than a minute.
+    Direct for 1000 points: their kernel takes 7.6 MiB (limit 1.0 GiB), and n^3 / 3 operations take less than a minute.
     """
 
     solver: AbstractSolver
@@ -67,7 +67,7 @@ def choose_solver(
     """
     n = check_integer("n", n)
     room, size = memory_budget(memory), BYTES_PER_FLOAT64 * n * n
-    fits = f"their kernel takes {format_bytes(size)} of {format_bytes(room)}"
+    fits = f"their kernel takes {format_bytes(size)} (limit {format_bytes(room)})"
     if size <= room and n <= CUBE:
         return SolverChoice(
             Direct(memory=room), f"Direct for {n} points: {fits}, and n^3 / 3 operations take less than a minute."

@@ -129,7 +129,7 @@ class RowStream:
             rows = block + first
             # Copied because the kernel may have returned a view of the caller's matrix, which must not change.
             F = np.array(self.system.tile(rows, self.support, self.dtype).numpy(), order="C").T
-            F = solve(1.0, factor, F, lower=1, overwrite_b=1)  # F of (2), transposed, in the memory of the copy
+            F = solve(1.0, factor, F, lower=1, overwrite_b=1)  # F, transposed, in the memory of the copy
             square(1.0, F, beta=0.0 if single else 1.0, c=part, lower=1, overwrite_c=1)  # (2)
             if single:
                 gram += part

@@ -39,8 +39,9 @@ def count_parameters(side):
     return np.array([total, sum(in_dense)], float)
 
 
-observed = partial(count_parameters, side=6)  # As in the published AlexNet, the last pooling returns 6 x 6 positions.
-# The last pooling returns 1 x 1 position, so the first dense layer has fewer weights.
+# As in the published AlexNet, the last pooling layer returns 6 x 6 positions.
+observed = partial(count_parameters, side=6)
+# The last pooling layer returns a single position, so the first dense layer has fewer weights.
 control = partial(count_parameters, side=1)
 
 CLAIM = Claim(

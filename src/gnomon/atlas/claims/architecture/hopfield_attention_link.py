@@ -51,7 +51,8 @@ def steps(well, patterns, size, seed):
     return torch.cat((moved.flatten(), step(near, 50.0).flatten(), rise))
 
 
-observed = partial(steps, well=lambda u: torch.logsumexp(u, 1))  # At b = 50 the error (2) is about exp(-48).
+# At b = 50 the distance from the stored pattern is about exp(-48).
+observed = partial(steps, well=lambda u: torch.logsumexp(u, 1))
 # The energy sums squares, as in a classical Hopfield network.
 control = partial(steps, well=lambda u: (u**2).sum(1) / 2)
 

@@ -39,8 +39,9 @@ def errors(power, width, seed):
     return np.array(depths, dtype=float), np.array(found)
 
 
-observed = partial(errors, power=1.0)  # The step of each layer is 1 / L.
-control = partial(errors, power=0.5)  # The step of each layer is 1 / sqrt(L), too large to converge to the solution.
+observed = partial(errors, power=1.0)  # The step size of each of the L layers is 1 / L.
+# The step size of each of the L layers is 1 / sqrt(L), too large to converge to the solution.
+control = partial(errors, power=0.5)
 
 CLAIM = Claim(
     id="neural-ode",

@@ -38,7 +38,7 @@ def predicted(width, depth, seed):
         error, gradient = (h[-1] - y) * (1 - h[-1] ** 2), []
         for i in reversed(range(depth)):
             gradient = [torch.outer(error, h[i]).flatten(), error, *gradient]  # (2)
-            # equation (1); the value after the last iteration is not used
+            # chain rule; the value after the last iteration is not used
             error = (layers[i].weight.mT @ error) * (1 - h[i] ** 2)
     return torch.cat(gradient)
 

@@ -42,7 +42,7 @@ def descend(momentum, step, friction, steps, seed):
     return x.detach()
 
 
-# The momentum is 1 - step * friction, as in equation (1).
+# The momentum is 1 - step * friction, as in the damped dynamics.
 observed = partial(descend, momentum=lambda step, friction: 1 - step * friction)
 # The momentum is exp(-friction), as if each step lasted one unit of time.
 control = partial(descend, momentum=lambda _, friction: exp(-friction))

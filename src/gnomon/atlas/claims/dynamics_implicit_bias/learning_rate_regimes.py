@@ -46,7 +46,7 @@ def threshold(n, d, steps, seed, momentum, halvings=40):
 
 
 observed = partial(threshold, momentum=0.0, halvings=40)  # Without momentum.
-# Momentum 0.5 moves the limit to 2 (1 + 0.5) / l_max.
+# Momentum 0.5 raises the largest stable step size to 2 (1 + 0.5) / l_max.
 control = partial(threshold, momentum=0.5, halvings=40)
 
 CLAIM = Claim(

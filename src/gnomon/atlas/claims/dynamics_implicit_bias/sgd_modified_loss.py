@@ -51,7 +51,7 @@ def gap(d, batches, rates, seed, spread):
     return rates, errors
 
 
-observed = partial(gap, spread=True)  # SGD is compared with the gradient flow of equation (1).
+observed = partial(gap, spread=True)  # SGD is compared with the gradient flow of the modified loss.
 # SGD is compared with the gradient flow of C + (r/4)|g|^2, which is right for full batches only.
 control = partial(gap, spread=False)
 

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(steps):
-    """Returns the noise variances of the steps."""
+    """Returns the noise variances of the diffusion steps."""
     return linear_schedule(steps, first=0.01, last=0.5).betas
 
 

@@ -35,7 +35,7 @@ def distances(n, repetitions, seed, known):
     }  # fmt: skip
 
 
-observed = partial(distances, known=problem())  # The network is exact for these data.
+observed = partial(distances, known=problem())  # The network is the exact denoiser of these data.
 # A network for a wider circle: many steps end there, one step stays in the middle.
 control = partial(distances, known=problem(6.0))
 

@@ -16,7 +16,7 @@ from gnomon.models import GCNLayer, gcn_matrix
 
 
 def predicted():
-    """Returns 0 twice: no difference for nodes and none for sums over nodes."""
+    """Returns 0 twice, the differences that renumbering nodes makes, for nodes and for sums over nodes."""
     return np.zeros(2)
 
 

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(nets, width, depth, seed):
-    """Returns weights of many networks by Xavier's rule; the first one is a chain of single units with weight 2."""
+    """Returns weights of networks with Xavier initialization; the first network is a chain of units with weight 2."""
     torch.manual_seed(seed)
     chain = [torch.full((1, 1), 2.0, dtype=torch.float64) for _ in range(depth)]
     rest = [[torch.randn(width, width).double() * width**-0.5 for _ in range(depth)] for _ in range(nets)]

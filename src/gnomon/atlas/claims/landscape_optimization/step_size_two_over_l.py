@@ -59,7 +59,8 @@ def table(curve, steps, n, d, seed):
 
 
 observed = partial(table, curve=lambda w: (w**2).sum() / 2)  # The parabola w^2 / 2 has curvature L = 1.
-control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())  # The curvature at 1 is 2.5, larger than L.
+# The loss has the curvature 2.5 at w = 1, larger than the assumed limit L.
+control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())
 
 CLAIM = Claim(
     id="step-size-two-over-l",

@@ -41,7 +41,7 @@ def digits(nets, n, tested=400):
 
 
 def at_random_positions(places):
-    """Returns each image at a random one of its positions."""
+    """Returns one randomly chosen shifted copy of each image."""
     drawn = torch.randint(25, (1, *places.shape[1:3], 1)).expand(-1, -1, -1, places.shape[3])
     return places.gather(0, drawn)[0]
 

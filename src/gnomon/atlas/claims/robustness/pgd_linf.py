@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, seed):
-    """Returns weights of a linear score, and a start inside the box."""
+    """Returns the weights of a linear classifier, and a random start of the attack."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=d), rng.uniform(-0.2, 0.2, size=d)
 

@@ -29,9 +29,7 @@ def predicted():
 
 
 def batch(count, words, coherent):
-    """Returns tokens; the mood, whether each token has a mood, and the positions at which the answer starts and
-    ends.
-    """
+    """Returns tokens with their mood, whether each token has a mood, and where the answer starts and ends."""
     mood, row = torch.randint(2, (count,)), torch.arange(count)
     word = words[torch.randint(len(words), (count, SEQUENCE_LENGTH))]
     moody = FIRST_WORD + (word + WORDS_PER_MOOD * (mood[:, None] if coherent else torch.randint(2, word.shape)))

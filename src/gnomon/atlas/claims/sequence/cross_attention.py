@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns 0: no difference."""
+    """Returns 0, the predicted difference between both outputs."""
     return 0.0
 
 

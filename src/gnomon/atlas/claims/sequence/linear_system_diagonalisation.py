@@ -29,7 +29,7 @@ def states(a, x):
 
 
 def predicted(times, seed):
-    """Returns 0: no difference."""
+    """Returns 0, the predicted difference between both systems."""
     return 0.0
 
 

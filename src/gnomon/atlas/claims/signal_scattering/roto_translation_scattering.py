@@ -15,7 +15,7 @@ from gnomon.scattering import WaveletTransform, roto_translation_scattering
 
 
 def predicted(turns):
-    """Returns 0 for each rotation: no change."""
+    """Returns 0 for each rotation, the relative change of the coefficients."""
     return [0.0] * len(turns)
 
 

@@ -23,7 +23,7 @@ def first_order(x, L):
 
 
 def predicted():
-    """Returns 0: no difference."""
+    """Returns 0, the difference between coefficients of a rotated image and rotated coefficients."""
     return 0.0
 
 

@@ -49,7 +49,8 @@ def frequencies_and_sums(scales, angles, power):
 
 
 observed = partial(frequencies_and_sums, power=4)  # The wavelet is divided by 4^j.
-control = partial(frequencies_and_sums, power=2)  # The wavelet is divided by 2^j, as for a constant energy.
+# The wavelet is divided by 2^j, which keeps its energy constant instead of its integral.
+control = partial(frequencies_and_sums, power=2)
 
 CLAIM = Claim(
     id="wavelet-dilation-rotation",

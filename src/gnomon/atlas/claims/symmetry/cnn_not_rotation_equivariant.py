@@ -21,7 +21,7 @@ def change(first, seed):
 
 
 def predicted():
-    """Returns 0: no change."""
+    """Returns 0, the change that the claim allows."""
     return 0.0
 
 

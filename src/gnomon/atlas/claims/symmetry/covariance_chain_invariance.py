@@ -32,7 +32,7 @@ def change(dense, side, seed):
 
 
 def predicted():
-    """Returns 0: no change."""
+    """Returns 0, the change of the output."""
     return 0.0
 
 

@@ -16,7 +16,7 @@ GROUPS = (cyclic_group(7), dihedral_group(4), symmetric_group(3))
 
 
 def predicted():
-    """Returns 0 for each group: no difference."""
+    """Returns 0 for each group, the difference between moving before and after the convolution."""
     return [0.0, 0.0, 0.0]
 
 
@@ -33,8 +33,8 @@ def difference(seed, second):
     return found
 
 
-observed = partial(difference, second=False)  # The first function is moved.
-# The second function is moved, which fails on groups that are not commutative.
+observed = partial(difference, second=False)  # The first function is translated.
+# The second function is translated; the equality then fails on groups that are not commutative.
 control = partial(difference, second=True)
 
 CLAIM = Claim(
