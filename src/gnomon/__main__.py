@@ -1,4 +1,4 @@
-"""``python -m gnomon``: the command line, where its script is not on the path."""
+"""``python -m gnomon``: the command line, for systems on which the script `gnomon` is not on the path."""
 
 from gnomon.cli import run
 

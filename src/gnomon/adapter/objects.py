@@ -1,6 +1,6 @@
 """Adapts detectors, whose targets are one dict for each image: the classes and boxes of the objects in it.
 
-Such targets are no tensors. The examples get the numbers of their dicts as an input, and a view of the module passes
+Such targets are not tensors. The examples get the numbers of their dicts as an input, and a view of the module passes
 the dicts themselves, so that the module can compute its loss.
 
 >>> class Detector(nn.Module):

@@ -152,7 +152,7 @@ class DoubleDescent(Result):
         best = min(range(len(self.sizes)), key=lambda i: self.test[i])
         where = f"the smallest test error, {self.test[best]:.3g}, is at {self.sizes[best]:g}"
         if self.peak is None:
-            return f"Along {self.along} there is no second descent; {where}."
+            return f"Along {self.along} the error has no second descent; {where}."
         fits = "" if self.threshold is None else f", near the interpolation threshold ({self.threshold:g})"
         return f"Along {self.along} the test error peaks at {self.peak:g}{fits} and falls again; {where}."
 

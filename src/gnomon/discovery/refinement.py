@@ -1,7 +1,8 @@
 """Improves the coefficients for nearly noise-free data by wider test functions.
 
-The half widths of the weak form are those of the least noise. Where nothing but the error of sums over the grid is
-left, wider bumps are better: that error falls with the points on a bump. Each doubling is kept while it lowers
+The weak form chooses the half widths with the least noise. If only the error of sums over the grid is
+left, wider bumps are better: this error falls with the number of points on a bump. Each doubling is kept while it
+lowers
 
     s = sum_j s_j / |c_j|,    s_j the standard error of c_j over the replicates                                  (1)
 

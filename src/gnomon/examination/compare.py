@@ -183,9 +183,9 @@ def compare(
         progress: called with the title of each step, its number, and how many there are for one network.
         clock: what ``budget`` is read from.
 
-    The verdict calls one better where a paired test on the examples that both were judged on says so at 5 %, or, where
-    these are not the same, where the 95 % intervals of their accuracies do not overlap. That is said of these two
-    networks as they were trained: with another seed two designs may come out the other way round.
+    The verdict calls one network better if a paired test on their common examples is significant at 5 %, or, if they
+    have no common examples, if the 95 % intervals of their accuracies do not overlap. The verdict is about these two
+    networks as they were trained: with another seed the order of two designs may be reversed.
     Cost: ``budget`` seconds at most, as `gnomon.examine`.
 
     >>> import torch

@@ -19,13 +19,13 @@ from gnomon.core.modules.run import run
 __all__ = ["IntegerClassSource", "are_logits_of_labels"]
 
 BOUNDED = ("Sigmoid", "Softmax", "LogSoftmax", "LogSigmoid", "Tanh", "Relu", "Softplus", "Hardtanh", "Clamp")
-"""Last operations whose results are no logits, but may be compared with 0 and 1 by a squared loss."""
+"""Last operations whose results are not logits, but may be compared with 0 and 1 by a squared loss."""
 
 
 def are_logits_of_labels(module: nn.Module, data: AbstractSource) -> bool:
     """Returns whether real-valued targets are labels: 0 and 1 for one output, or one-hot rows for several.
 
-    If a sigmoid, a softmax or another bounded function computes the outputs, they are no logits, and the loss of
+    If a sigmoid, a softmax or another bounded function computes the outputs, they are not logits, and the loss of
     classification does not fit.
     Cost: a forward pass on two examples, and a look at all targets.
 

@@ -81,7 +81,7 @@ class Candidate(Record):
 
 @dataclass(frozen=True, slots=True)
 class Ranking(Result):
-    """Result: networks ranked by predicted score, best first, and the names of networks for which there was no time."""
+    """Result: networks ranked by predicted score, best first, and the names of networks skipped for lack of time."""
 
     candidates: tuple[Candidate, ...]
     examples: int
@@ -157,7 +157,7 @@ def rank(
 
     Each score has an interval of 95 %; `Ranking.equal_to_best` names the candidates that are equal within it.
     ``train`` is data as `gnomon.examine` takes them; targets are numbers, or integer classes. ``optimizer``, ``steps``
-    and ``batch`` are those of the training that is planned. ``budget`` is in seconds: each candidate has its share of
+    and ``batch`` describe the planned training. ``budget`` is in seconds: each candidate has its share of
     what is left, and one that is due after it, or after Ctrl-C, is named in ``unranked``; the first is always judged.
     ``progress(name, number, count)`` is called as each candidate begins; ``clock`` is what ``budget`` is read from.
 

@@ -117,7 +117,8 @@ class TimeSpent:
 class ModelTracker:
     """Measures loss, kernel and curvature of a model on fixed examples during training, within a time limit.
 
-    What it costs is counted in ``time``. The kernel of more than 32 outputs is that of one random combination of them.
+    ``time`` is the time that tracking takes. For more than 32 outputs the kernel is measured for one random combination
+    of outputs.
     """
 
     def __init__(self, subject: Subject, examples: Examples, *, products: int, time: TimeSpent) -> None:

@@ -108,7 +108,7 @@ class SpectralDensity(Result):
 
         Hypotheses: many eigenvalues within ``width`` of the grid point, so that the estimates of the starts are about
         normal. With few they are skewed, and an interval of 95 % contains the density less often: in about 92 % of
-        cases for an operator with 12 eigenvalues, in about 85 % where the width leaves one eigenvalue or two.
+        cases for an operator with 12 eigenvalues, in about 85 % if the width leaves one or two eigenvalues.
 
         >>> two = SpectralDensity(torch.zeros(2), torch.full((2,), 0.5), 2)              # two starts that agree
         >>> float(two.error(torch.zeros(1), 1.0))

@@ -1,10 +1,10 @@
 """Runs a scattering plan with numba-compiled loops, for CPU tensors without gradients.
 
 Images whose padded sides have small prime factors go through loops with Fourier transforms of their own
-(`planes`). All other signals go in blocks that stay in the cache, with the Fourier transforms of torch; where one
-signal alone is larger, its wavelets of the first order go a few at a time. Moduli are averaged over rows as they are
-computed, and are written to memory only if another transform follows. Blocks are shared out among as many threads as
-torch uses.
+(`planes`). All other signals go in blocks that stay in the cache, with the Fourier transforms of torch; if one
+signal alone is larger than a block, its wavelets of the first order go a few at a time. Moduli are averaged over rows
+as they are computed, and are written to memory only if another transform follows. Blocks are shared out among as many
+threads as torch uses.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Vectors of eight numbers for compiled loops: a numba type with arithmetic, loads and stores.
 
-Numba's compiler makes vectors of loops only where it can prove that nothing overlaps, which it cannot for the steps of
+Numba's compiler vectorizes loops only if it can prove that nothing overlaps, which it cannot for the steps of
 a Fourier transform. Here the vectors are written down. Machines with narrower registers take two or four of them.
 """
 

@@ -4,8 +4,8 @@
     equivariance   |h(g x) - g h(x)| / |h(x)|,    for layers whose features the group moves                        (2)
 
 averaged over examples and moves. Intervals are confidence intervals of a mean over examples; if the moves are drawn
-from a group (`sampled`), also of a mean over moves. A layer breaks the symmetry where what
-goes in still follows the group, in the sense of (1) or (2), and what comes out does not.
+from a group (`sampled`), also of a mean over moves. A layer breaks the symmetry if its
+input still follows the group, in the sense of (1) or (2), and its output does not.
 
 Hypotheses: moves that keep the shape of inputs; a module whose output for an example does not depend on the others.
 Reference: [cohen2016group].

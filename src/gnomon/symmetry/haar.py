@@ -2,7 +2,8 @@
 
     Z = Q R with Gaussian Z and R_ii > 0:   Q is evenly distributed over O(n)                                    (1)
 
-and over SO(n) where a column of matrices of determinant -1 is turned. E[(tr Q)^2] = 1 for O(n), n >= 2, and SO(3).
+and over SO(n) if one column of each matrix with determinant -1 changes sign. E[(tr Q)^2] = 1 for O(n), n >= 2, and
+SO(3).
 
 Hypotheses: none.
 Reference: [mezzadri2007generate].

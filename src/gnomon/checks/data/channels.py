@@ -1,8 +1,8 @@
 """Finds channels without information, for example from a broken sensor or an empty color plane.
 
 Series are (n, channels, times) or (n, times, channels), images (n, channels, height, width). A channel with one and the
-same number in all examples and at all positions is constant, and there is no chance in that. Of the two axes of series
-the one with at most `MAX_CHANNELS` entries and less than half of the other is that of the channels; otherwise
+same number in all examples and at all positions is constant, which is not a matter of chance. Of the two axes of series
+the one with at most `MAX_CHANNELS` entries and less than half of the other is the axis of channels; otherwise
 nothing is said,
 for rows of a picture may well be empty.
 

@@ -53,8 +53,8 @@ class ColumnStatistics(Result):
     """Result: constant columns of a table, pairs of equal columns, and the range of the columns' standard deviations.
 
     ``offset`` is the largest distance of a mean from zero in units of the column's spread.
-    ``filled``: some constant column is not zero; zeros are the borders of images. ``names`` are those of all columns,
-    if they are known.
+    ``filled``: some constant column is not zero; zeros are the borders of images. ``names`` has the names of all
+    columns, if they are known.
     """
 
     count: int

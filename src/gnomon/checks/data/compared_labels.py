@@ -82,9 +82,9 @@ class LabelComparison(Result):
     difference.
 
     A score is the share of the errors of a guess that it saves, and its deviation by chance is ``chance`` on train and
-    ``chance_test`` on test. ``difference`` and ``z`` are those of (2), ``worst``, ``worst_difference`` and ``worst_z``
-    the class with the largest (1) of ``classes``; ``within`` is None if it was not needed. ``examples`` is 0 if
-    there are too few.
+    ``chance_test`` on test. ``difference`` and ``z`` are defined by (2), ``worst``, ``worst_difference`` and
+    ``worst_z`` the class with the largest (1) of ``classes``; ``within`` is None if it was not needed. ``examples`` is
+    0 if there are too few.
     """
 
     train: float = 0.0

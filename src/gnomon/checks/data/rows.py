@@ -115,7 +115,7 @@ def example_hashes(x: Inputs) -> list[bytes]:
 def bits_per_example(x: Inputs) -> float:
     """Estimates the information in one example, in bits: the sum of log2(number of distinct values) over features.
 
-    Small for tables of a few categories, where equal rows are no accident.
+    Small for tables of a few categories, in which equal rows are common.
     Cost: a sort of each of at most 200 features.
 
     >>> bits_per_example(torch.tensor([[0.0, 1.0], [1.0, 1.0]]))

@@ -5,7 +5,7 @@ k held-out examples of each set and the scores s,
 
     AUC = share of pairs with s(test) > s(train),    z = (AUC - 1/2) / sqrt((2 k + 1) / (12 k^2))                (1)
 
-is standard normal in the limit where the sets have the same distribution. Classes are compared as well, by the total
+is standard normal for large sets with the same distribution. Classes are compared as well, by the total
 variation
 
     TV = (1 / 2) sum_c |p_train(c) - p_test(c)|,    and Pearson's test of homogeneity                             (2)
@@ -84,8 +84,8 @@ class DataShift(Result):
     examples.
 
     See equations (1) and (2) of the module docstring.
-    ``examples`` are those of each set that were scored; with fewer than 30 nothing is said, and ``strange`` is None.
-    ``augmented`` is whether training examples alone change whenever they are read, and inputs keep their size.
+    ``examples`` are the numbers of scored examples in each set; with fewer than 30 no result is given, and ``strange``
+    is None. ``augmented`` is whether training examples alone change whenever they are read, and inputs keep their size.
     """
 
     auc: float

@@ -5,9 +5,9 @@ Kernel regression of one-hot labels gives a vote v(c) for each class at each exa
 
     margin_i = v_i(given class) - max over other classes of v_i(c)                                                (1)
 
-Wrong labels are distinguished from hard examples by where they are: hard examples have weak votes, while wrong labels
-strike the firmest votes as often as others. With the examples sorted by how firm the vote is (its largest value minus
-the second), and e(a, b) the share of those from place a n to b n whose vote is not their label,
+Wrong labels differ from hard examples in their votes: hard examples have weak votes, while wrong labels are as
+frequent among the firmest votes as among others. With the examples sorted by how firm the vote is (its largest value
+minus the second), and e(a, b) the share of those from place a n to b n whose vote is not their label,
 
     floor = e(0, 1/2),    evenness = 5 / n * mean place of the errors among the first 2 n / 5                     (2)
 
@@ -73,10 +73,11 @@ MAX_ERROR_RATE = 0.25
 class SuspectLabels(Result):
     """Result: examples ranked by how likely their labels are wrong, and the estimated rate of wrong labels.
 
-    ``ranked`` are numbers of examples, the most suspect first, ``margins`` are those of all examples in their order,
-    ``votes`` the class that each example's neighbors have, ``floor`` is (2) with its interval, ``accuracy`` the share
-    of votes that are the label, ``guess`` that of always saying the largest class, ``evenness`` (2). ``distances`` says
-    that inputs are numbers: tokens and categories have no distances, and votes of neighbors prove nothing about labels.
+    ``ranked`` are numbers of examples, the most suspect first, ``margins`` are the margins of all examples in their
+    order, ``votes`` the class that each example's neighbors have, ``floor`` is (2) with its interval, ``accuracy`` the
+    share of votes that are the label, ``guess`` the share of always predicting the largest class, ``evenness`` (2).
+    ``distances`` says that inputs are numbers: tokens and categories have no distances, and votes of neighbors prove
+    nothing about labels.
     """
 
     ranked: tuple[int, ...] = field(repr=False, metadata=HIDDEN)

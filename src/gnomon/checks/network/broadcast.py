@@ -1,6 +1,6 @@
 """Detects losses that compare every output with every target, because outputs are (n, 1) and targets (n,).
 
-Elementwise losses broadcast the two shapes to (n, n), and their mean is least where every output is the mean of the
+Elementwise losses broadcast the two shapes to (n, n), and their mean is smallest if every output is the mean of the
 targets. The check calls the loss with the shapes as they are and with equal shapes: a loss that gives another number
 has broadcast.
 

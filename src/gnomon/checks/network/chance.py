@@ -1,9 +1,9 @@
 """Detects outputs that are random or depend on other examples of the batch.
 
-In eval mode, two passes with different random seeds must agree, and so must a pass over each example alone. Where they
-do not, dropout is on (``F.dropout(x)`` without ``self.training`` is), or the network mixes examples: an LSTM without
-``batch_first=True``, softmax or a norm over axis 0, a reshape that moves numbers between examples, or batch norm kept
-in training mode.
+In eval mode, two passes with different random seeds must agree, and so must a pass over each example alone. If they
+do not agree, dropout is on (``F.dropout(x)`` without ``self.training`` is), or the network mixes examples: an LSTM
+without ``batch_first=True``, softmax or a norm over axis 0, a reshape that moves numbers between examples, or batch
+norm kept in training mode.
 
     difference = max |f - f'| / max |f - mean f|                                                               (1)
 
@@ -111,7 +111,7 @@ def _samples(module: nn.Module, x: Inputs) -> bool:
 
 
 class _Calls(TorchFunctionMode):
-    """A torch function mode that records the names of all torch functions that are called, but of dropout only where it
+    """A torch function mode that records the names of all torch functions that are called; of dropout only if it
     is on.
     """
 
@@ -122,7 +122,7 @@ class _Calls(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if (kwargs or {}).get(
             "training", True
-        ):  # dropout layers call the function in eval mode too, where it does nothing
+        ):  # dropout layers call the function also in eval mode, in which it does nothing
             self.names.add(getattr(func, "__name__", ""))
         return func(*args, **(kwargs or {}))
 

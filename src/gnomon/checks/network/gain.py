@@ -2,7 +2,7 @@
 
 For z ~ N(0, 1):
 
-    E[phi(z)^2]    the mean square it passes on,       E[phi'(z)^2]    that of gradients                 (1)
+    E[phi(z)^2]    the mean square it passes on,       E[phi'(z)^2]    the factor of gradients    (1)
     gain = 1 / sqrt(E[phi(z)^2])                       so that E[(gain phi(z))^2] = 1                    (2)
 
 >>> import torch

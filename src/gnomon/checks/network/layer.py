@@ -38,7 +38,7 @@ class BackwardStatistics(Record):
 class LayerSignal(Record):
     """Statistics of one layer call: its name, class, weights and sizes, its outputs and its gradients.
 
-    ``size`` counts the numbers it puts out for an example, ``units`` those of them that are not positions of one
+    ``size`` is the number of outputs for an example, ``units`` counts only outputs that are not positions of one
     another, ``fan`` the weights for each unit. The parts of ``forward`` and ``backward`` can be read from the layer
     itself, as ``layer.activation``.
     """

@@ -84,7 +84,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
         returned = run(model, x)
     a, b = _losses(loss, running, y), _losses(loss, returned, y)
     if not isinstance(returned, Tensor) and not bool((a != a[0]).any() | (b != b[0]).any()):
-        return ()  # the model computed one loss for all examples, so there is no standard error for (1)
+        return ()  # the model computed one loss for all examples, so (1) has no standard error
     d, error = float((a - b).mean()), float((a - b).std()) / len(y) ** 0.5
     if not (d > DISAGREEMENT_Z * error and d > MIN_RELATIVE_LOSS_RISE * float(b.mean()) and d > MIN_LOSS_RISE):  # (1)
         return ()

@@ -1,6 +1,6 @@
 """Finds layers in plain lists, which run but are missing from `model.parameters()`.
 
-``self.blocks = [Block(), Block()]`` keeps layers where torch does not look. They take part in every pass and receive
+``self.blocks = [Block(), Block()]`` hides layers from torch in a plain list. They take part in every pass and receive
 gradients, but no optimizer holds them, ``state_dict`` does not save them, and neither ``eval()`` nor ``to()`` reaches
 them. Layers that are hidden on purpose, such as a teacher that is only asked, receive no gradient of the loss:
 
@@ -52,7 +52,7 @@ def unregistered_layer_findings(module: nn.Module, loss: Callable[[], Tensor]) -
     """Returns a finding if layers in plain lists get gradients but are missing from ``parameters()``.
 
     See equation (1) of the module docstring.
-    ``loss`` is a pass through this very module, with its graph; it is made only where there are such layers.
+    ``loss`` is a pass through this very module, with its graph; it is computed only if such layers exist.
     Cost: none, or a forward and a backward pass.
 
     >>> unregistered_layer_findings(nn.Linear(2, 2), lambda: torch.zeros(()))

@@ -1,6 +1,6 @@
 """Finds sigmoid and tanh layers that are saturated, so that they pass almost no gradient.
 
-A unit is saturated at an example where its slope is below 2 % of the largest: |tanh| > 0.99, or a sigmoid beyond 0.005
+A unit is saturated at an example if its slope is below 2 % of the largest: |tanh| > 0.99, or a sigmoid beyond 0.005
 of either end. With inputs of size one and usual weights this is rare; a layer in which most units stand there hardly
 learns. The states of RNN and GRU are values of tanh, or between such values, and are judged in the same way.
 

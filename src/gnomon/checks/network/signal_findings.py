@@ -9,9 +9,9 @@ gradient without harm), at the layers with weights, in the order of calls,
 with v_l = u_l units_l / fan_l. Entries of dL/dW are products of a gradient, whose square is shared by the units, and
 an input, and squares of W are 1 / fan: so v does not depend on the widths, and for a chain of ReLU layers without
 biases, drawn with one gain, it is the same at every layer. The layer at fault is the one with the largest change by
-itself, where that is more than half of the whole in logarithms; otherwise all layers contribute, and the
-initialization is at fault. A single layer that cuts both the signal and the gradient by RANGE is reported too where
-biases behind it hide that from (1).
+itself, if this change is more than half of the total in logarithms; otherwise all layers contribute, and the
+initialization is at fault. A single layer that cuts both the signal and the gradient by RANGE is reported too if
+biases after it hide the change from (1).
 
 Reference: [schoenholz2017deep], [he2015delving]; [zhang2019fixup] for residual branches.
 """
@@ -65,7 +65,7 @@ def signal_findings(
 
     Kinds: "not-finite", "input-scale", "zero-weights", "vanishing-activations", "exploding-activations",
     "vanishing-gradients", "exploding-gradients", "dead-units", "merged-inputs". ``where`` is the layer, "inputs", or
-    empty where all layers contribute; ``evidence`` holds the measurement and its threshold. ``variance`` is fan_in
+    empty if all layers contribute; ``evidence`` holds the measurement and its threshold. ``variance`` is fan_in
     times the mean square of the weights, the median over layers.
 
     Reference: [schoenholz2017deep].

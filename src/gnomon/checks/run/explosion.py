@@ -87,7 +87,7 @@ def find_explosion(
     """Trains a copy of the module until a layer's outputs explode; reports the step and the layer.
 
     See equation (1) of the module docstring.
-    ``late`` is asked before each step but the first, and ends the search where it says so.
+    ``late`` is called before each step except the first; the search ends if it returns True.
 
     Hypotheses: the explosion begins within these steps.
     Reference: [pascanu2013difficulty].

@@ -50,7 +50,7 @@ gain."""
 def guessing_findings(
     p: Float[Tensor, "n k"], y: Int[Tensor, " n"], *, which: str, trained: bool
 ) -> tuple[Finding, ...]:
-    """Returns a finding if a classifier's probabilities p are no better than guessing.
+    """Returns a finding if a classifier's probabilities p are not better than guessing.
 
     ``which`` names the examples, "training" or "test"; ``trained`` says that the network was trained here. With fewer
     than `MIN_EXAMPLES` examples nothing is said.

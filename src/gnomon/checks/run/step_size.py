@@ -1,8 +1,8 @@
 """Detects learning rates that are far too large or too small, by short training runs with other rates.
 
 From one start, with the same batches, k steps are taken with the learning rate times c, for c = 1, 1/10 and 10, and
-for 1/100 or 100 where these do better; where the loss does not fall at all, down to c = 1e-4, for a rate may be wrong
-by more than a hundred. With g(c) the fall of the loss on fixed examples,
+for 1/100 or 100 if these do better; if the loss does not fall at all, down to c = 1e-4, because a rate may be wrong
+by a factor of more than a hundred. With g(c) the fall of the loss on fixed examples,
 
     too large    the loss is not finite, or g(1) < `TOO_LARGE_RATIO` max over c < 1 of g(c), or it rises in the short
     run and in
@@ -15,9 +15,8 @@ If no rate brings the loss down by `MIN_LOSS_DECREASE` in k steps, the whole run
 its examples are
 others than those of the short runs, and the losses of two samples differ by more than such a fall.
 Nor is a large one whose whole run came as far as the smaller rate did in k steps: momentum may overshoot at first.
-Without a run, `TOO_SMALL_RATIO_ALONE` takes the place of `TOO_SMALL_RATIO`. The loss is that of batch statistics
-where there is batch norm: by
-running ones it falls while these settle, whatever the rate.
+Without a run, `TOO_SMALL_RATIO_ALONE` takes the place of `TOO_SMALL_RATIO`. If the network has batch norm, the loss is
+computed with batch statistics: with running statistics it falls while they settle, at any learning rate.
 
 Hypotheses: the first steps are representative; schedules with a warmup begin small on purpose and are not judged.
 Reference: [smith2017cyclical], on learning rates found by short runs.
@@ -70,7 +69,7 @@ def learning_rate_findings(
 ) -> tuple[Finding, ...]:
     """Returns findings about a learning rate, from how far the loss falls in short runs with multiples c of the rate.
 
-    ``reached`` is the fall of the loss in a whole run, where there was one.
+    ``reached`` is the fall of the loss in a whole run, if one was made.
 
     Hypotheses: as above. All short runs share start and batches: what differs between them is the rate alone.
     Reference: [smith2017cyclical].
@@ -130,7 +129,7 @@ def short_runs(
     """Trains copies for a few steps with multiples of the learning rate; returns how far the loss falls in each, and
     the initial loss.
 
-    ``factors`` are those multiples, where they are not chosen on the way as above.
+    ``factors`` are the multiples of the learning rate, if they are not chosen during the search as above.
     Cost: steps for each of at most `MAX_SHORT_RUNS` runs, and four passes over x without gradients for each.
 
     >>> import torch

@@ -57,7 +57,7 @@ chance explains less than one percent of the variance of 200 examples."""
 class Decisions(Record):
     """Margins and calibration of a classifier, or the explained variance of a regression.
 
-    ``errors`` holds a number for each of the examples ``index``: 1 where its class is wrong and 0 if it is right, or
+    ``errors`` holds a number for each of the examples ``index``: 1 if its class is wrong and 0 if it is right, or
     its squared error.
     """
 

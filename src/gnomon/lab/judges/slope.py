@@ -49,7 +49,7 @@ def rate_is(
         confidence: of the interval of the slope.
         resolution: the largest half width of the interval that still decides.
         within: an error of the slope that the theorem allows, such as the next order at these x; ``because`` says it.
-        next_order: q of equation (2), the power of x by which the relative correction goes; the slope is then that of
+        next_order: q of equation (2), the power of x in the relative correction; the slope then belongs to
             the leading order. It takes at least four points, the closer to a power law the better.
         label: what x is, for the picture.
 
