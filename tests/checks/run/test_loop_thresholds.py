@@ -171,6 +171,13 @@ def test_a_loss_falls_by_two_standard_errors(by, found):
     assert rows(judge_values, losses=losses, steps=100, optimizers=several) == []
 
 
+@pytest.mark.parametrize(("lower", "found"), [(7, True), (8, False), (10, False)])
+def test_a_loss_falls_although_an_early_outlier_makes_its_mean_uncertain(lower, found):
+    """As with LBFGS, whose line searches try long steps: 9 lower + 10 of 100 pairs have the lower loss late."""
+    losses = [9.0] * 9 + [1e4] + [9.0] * 80 + [8.9] * lower + [9.1] * (10 - lower)
+    assert rows(judge_values, losses=series(losses), steps=100) == ([kinds.LOSS_NOT_FALLING] if found else [])
+
+
 @pytest.mark.parametrize(("last", "row"), [(3.1, kinds.LOSS_ROSE), (2.9, kinds.LOSS_NOT_FALLING)])
 def test_a_loss_three_times_as_large_rose(last, row):
     assert rows(judge_values, losses=series([1.0] * 90 + [last] * 10), steps=100) == [row]
