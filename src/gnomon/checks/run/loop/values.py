@@ -27,7 +27,7 @@ STANDARD_ERRORS = 2.0
 MIN_SHARE_BELOW = 0.8
 """Share of pairs of a late and an early loss with the late one lower that shows a fall, whatever a few outliers are.
 
-Of 10 and 10 losses without a trend, the share exceeds this in 1.1 % of the draws (rank sum test of Mann and Whitney)."""
+Of 10 and 10 losses without a trend, the share exceeds this in 1.1 % of the draws (the test of Mann and Whitney)."""
 PLACES = {
     "module": kinds.NAN_IN_MODULE,
     "weights": kinds.NAN_IN_WEIGHTS,
