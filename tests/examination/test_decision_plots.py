@@ -112,7 +112,9 @@ def test_the_columns_that_decide_are_named():
     # shuffling a column of weight w and unit variance adds 2 w^2 to the squared error; the variance is 5
     assert found.importance["b"] == pytest.approx(2 * 4 / 5, rel=0.35)
     plot = result.section("importance").content.plots[0]
-    assert plot.marks[0].labels[0] == "b" and "b (without it" in result.section("importance").answer
+    answer = result.section("importance").answer
+    assert plot.marks[0].labels[0] == "b" and "b (shuffling it lowers the explained variance from 100.0% to" in answer
+    assert answer.endswith(" Shuffling any single one of 2 other columns does no harm.")
 
 
 def test_a_flat_or_empty_plot_is_left_out():
@@ -131,3 +133,13 @@ def test_a_flat_or_empty_plot_is_left_out():
         Line("a", [1, 2], [2, 2]),
     ]
     assert all(shows_something(Plot("P", (mark,))) for mark in full)
+
+
+def test_the_caption_of_a_confusion_matrix_names_a_mistake_only_if_one_is_most_frequent():
+    names = ("a", "b", "c")
+    tied = confusion_plot(torch.tensor([[2, 3, 0], [0, 4, 3], [0, 0, 5]]), names, "examples")[0].caption
+    first = confusion_plot(torch.tensor([[2, 4, 0], [0, 4, 3], [0, 0, 5]]), names, "examples")[0].caption
+    constant = confusion_plot(torch.tensor([[0, 5, 0], [0, 5, 0], [0, 5, 0]]), names, "examples")[0].caption
+    assert tied == "6 of 17 examples are off the diagonal, so they are wrong."
+    assert first.endswith("; most often a is taken for b (4 times).")
+    assert constant.endswith("so they are wrong: the network always answers b.")

@@ -49,6 +49,9 @@ def test_mistakes_are_counted_by_pair_the_most_frequent_first():
     assert list(plot.marks[0].values) == [2, 1, 1] and plot.marks[0].labels[0] == f"{name[0]} taken for {name[1]}"
     words, plots = step._mistakes(nn.functional.one_hot(y, 3).double(), y, "test", CLASSES)
     assert words.startswith("All 7 test examples tried are classified correctly") and plots == ()
+    tied = torch.tensor([1, 1, 0, 0, 0, 2, 2])
+    words, _ = step._mistakes(nn.functional.one_hot(tied, 3).double(), y, "test", CLASSES)
+    assert words.startswith("4 of 7 test examples are wrong; no pair of classes is confused more than 2 times.")
     once = torch.tensor([1, 0, 0, 1, 1, 2, 2])
     words, plots = step._mistakes(nn.functional.one_hot(once, 3).double(), y, "test", CLASSES)
     assert words.startswith("1 of 7 test examples is wrong. ") and plots == ()
@@ -73,8 +76,9 @@ def test_losses_at_positions_by_hand():
     examples = Examples(TOKENS.clamp(min=0), TOKENS)
     _, shown, answer = show_worst_positions(reads, loss, f, examples, 10 + torch.arange(6), "test")
     assert [one.number for one in shown[:3]] == [12, 11, 13]
-    assert shown[0].note.startswith("0% right, cross-entropy 2.08; position 1: ")
-    assert shown[1].note.startswith("50% right, cross-entropy 1.27; position 2: ")
+    assert shown[0].note.startswith("0% right, cross-entropy 2.08; answered '")
+    assert shown[1].note.startswith("50% right, cross-entropy 1.27; answered '")
+    assert shown[1].note.endswith(" at position 2") and " instead of " in shown[1].note
     assert answer.startswith("72.7% of the ") and "cross-entropy 2.08" in answer and "less than 0.47" in answer
 
 

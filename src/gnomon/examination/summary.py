@@ -115,7 +115,7 @@ def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> t
         found = next((v for s in sections if (v := s.value(id)) is not None), None)
         return float(found.value) if found is not None and isinstance(found.value, int | float) else None
 
-    parameters, train, test = value("parameters"), value("training-examples"), value("test-examples")
+    parameters, train, test = value("parameters"), value("training-examples"), value("held-out-examples")
     steps, right, explained = value("steps-taken"), value("accuracy"), value("explained-variance")
     sure = next((v.interval for s in sections if (v := s.value("accuracy")) is not None), None)
     told = [str(manifest[name]) for name in ("network", "data") if manifest.get(name)]

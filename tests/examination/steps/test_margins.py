@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.margins import MarginsStep
 from gnomon.training import train
 from tests.examination.steps.setting import answered
@@ -42,3 +43,20 @@ def test_how_sure_a_network_is_that_guesses_is_no_finding():
     x, y = 1.0 - 2.0 * y[:, None], torch.where(torch.arange(40) < 10, 1 - y, y)
     result = answered(MarginsStep, net, (x, y))
     assert kinds(result) == ["overconfident"] and result.product.calibration.gap == pytest.approx(0.25)
+
+
+def test_an_accuracy_far_below_a_simple_model_is_no_good_news():
+    x = torch.arange(200.0)[:, None] % 2
+    y = x[:, 0].long()
+    net = nn.Linear(1, 2)
+    with torch.no_grad():
+        net.weight.copy_(torch.tensor([[0.0], [1.0]]))
+        net.bias.copy_(torch.tensor([0.0, -0.5]))
+    wrong = y.clone()
+    wrong[:60] = 1 - y[:60]  # the network is right on 70 % of these labels, up to 76 % by its interval
+    strong = DataChecks(guess=0.5, simple=0.95, examples=200)
+    weak = DataChecks(guess=0.5, simple=0.75, examples=4000)
+    poor = answered(MarginsStep, net, (x, wrong), [strong])
+    assert not poor.content.good_news and "is right on 95.0% of held-out examples" in poor.content.answer
+    assert answered(MarginsStep, net, (x, y), [strong]).content.good_news
+    assert answered(MarginsStep, net, (x, wrong), [weak]).content.good_news

@@ -5,7 +5,7 @@ from torch import nn
 
 from gnomon.core.machine.clock import Ticking
 from gnomon.examination import STEPS, examine
-from gnomon.examination.steps.samples import DrawnSamples, code_layer
+from gnomon.examination.steps.samples import DrawnSamples, _content, code_layer
 
 X = torch.randn(120, 6, generator=torch.Generator().manual_seed(0))
 
@@ -59,3 +59,16 @@ def test_a_classifier_has_no_samples():
     net = nn.Linear(6, 3)
     result = examine(net, (X, (X[:, 0] > 0).long()), budget=5, examination_steps=steps, clock=Ticking(0.01))
     assert result.section("samples").status == "skipped"
+
+
+def test_samples_that_hardly_differ_are_no_good_news():
+    far = torch.zeros(12)
+    nearest = torch.zeros(12, dtype=torch.long)
+    poor = _content(DrawnSamples(0.1 * X[:12], 2, far), X, nearest, unfinished=False)
+    healthy = _content(DrawnSamples(X[12:24], 2, far), X, nearest, unfinished=False)
+    assert not poor.good_news and "vary far less than the data" in poor.answer
+    assert healthy.good_news and "vary far less" not in healthy.answer
+    spread, wanted = (next(v.value for v in poor.values if v.id == id) for id in ("sample-spread", "training-spread"))
+    distances = [float((a - b).norm()) for i, a in enumerate(X[:12]) for b in X[:i]]
+    assert abs(wanted - sorted(distances)[(len(distances) - 1) // 2]) < 1e-5 * wanted
+    assert abs(spread - 0.1 * wanted) < 1e-5 * wanted

@@ -15,7 +15,7 @@ TICK_COUNT = 6
 """Approximate number of ticks on an axis."""
 MIN_LOG_DECADES = 0.5
 """A logarithmic axis over fewer decades gets linear ticks."""
-MAX_TICKED_DECADES = 1.7
+MAX_TICKED_DECADES = 2.3
 """A logarithmic axis over fewer decades gets ticks at 1, 2, 5, 10."""
 MIN_LOG_RATIO = 1.5
 """Smallest ratio of the ends of a logarithmic y axis; a smaller one makes noise look like progress."""

@@ -94,8 +94,8 @@ class Value(Record):
 def format_number(value: float | int | str) -> str:
     """Formats a number as text with three significant digits.
 
-    >>> tuple(format_number(value) for value in (1234567, 0.000123456, "tanh", 2.0, float("inf")))
-    ('1,234,567', '0.000123', 'tanh', '2', 'infinite')
+    >>> tuple(format_number(value) for value in (1234567, 0.000123456, "tanh", 2.0, 12345.6, float("inf")))
+    ('1,234,567', '0.000123', 'tanh', '2', '12,300', 'infinite')
     """
     if isinstance(value, str):
         return value
@@ -109,4 +109,5 @@ def format_number(value: float | int | str) -> str:
         return "infinite" if value > 0 else "minus infinite"
     if abs(value) >= 1e5 or (value != 0 and abs(value) < 1e-4):
         return f"{value:.2e}"
-    return f"{value:.3g}"
+    rounded = f"{value:.3g}"
+    return f"{float(rounded):,.0f}" if abs(float(rounded)) >= 1000 else rounded

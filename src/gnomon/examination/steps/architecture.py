@@ -68,6 +68,7 @@ class ArchitectureStep(AbstractStep):
                 id="training-step",
             ),
             Value("training examples", len(subject.train), id="examples"),
+            *(() if subject.test is None else (Value("test examples", len(subject.test), id="held-out-examples"),)),
             Value("outputs", task.outputs, id="outputs"),
             *(() if task.reading is None else (Value("reading", task.reading.sentence, id="reading"),)),
             *(Value(f"parameters of {name}", count, id=f"parameters-of-{name}") for name, count in largest),

@@ -87,6 +87,7 @@ class ExamplesStep(AbstractStep):
         if at_positions is not None:
             error, shown, answer = show_worst_positions(subject, at_positions, f, examples, numbers, which)
             plots: tuple[Plot, ...] = ()
+            mostly_wrong = False
         else:
             classes = subject.task.classes > 0
             error, answers, notes = _judge(f, examples.y, subject)
@@ -96,6 +97,7 @@ class ExamplesStep(AbstractStep):
                       notes[j])
                 for i, j in enumerate(worst.tolist())
             )  # fmt: skip
+            mostly_wrong = classes and float((predicted_classes(f) != examples.y).double().mean()) > 0.5
             answer, plots = _mistakes(f, examples.y, which, subject) if classes else (_largest(error, which), ())
         values = (
             Value("examples tried", len(numbers), meaning=f"of {len(source)} {which} examples", id="examples-tried"),
@@ -103,7 +105,7 @@ class ExamplesStep(AbstractStep):
         largest = error.topk(len(shown)).values.tolist()
         product = Hardest(tuple(e.number for e in shown), tuple(largest))
         answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if run.shortage else answer
-        content = Content(answer, (), values, plots, exhibits=shown)
+        content = Content(answer, (), values, plots, exhibits=shown, good_news=not mostly_wrong)
         return StepResult(content, product, "unsure" if run.shortage else "answered")
 
 

@@ -67,7 +67,7 @@ class ForecastStep(AbstractStep):
             Value(
                 "training loss at the end",
                 float(run.loss[-1]),
-                meaning=f"time {float(run.times[-1]):.3g}",
+                meaning=f"when learning rate × steps is {format_number(float(run.times[-1]))}",
                 id="predicted-loss-at-end",
             ),
         ]

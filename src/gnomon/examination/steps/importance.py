@@ -131,8 +131,9 @@ def _answer(found: ColumnImportance, *, classes: bool) -> str:
     if most <= 0:
         return "No single column matters: shuffling one column at a time does not make the network worse."
     second = f" and {rest[0][0]} ({_effect(found, rest[0][1], classes=classes)})" if rest and rest[0][1] > 0 else ""
-    unused = sum(value <= 0 for value in found.importance.values())
-    none = f" Shuffling any one of {unused} other columns makes no answer worse." if unused else ""
+    unused = [name for name, value in found.importance.items() if value <= 0]
+    which = unused[0] if len(unused) == 1 else f"any single one of {len(unused)} other columns"
+    none = f" Shuffling {which} does no harm." if unused else ""
     columns = "columns are" if second else "column is"
     whole = f"shuffling it {'raises the share of wrong answers' if classes else 'lowers the explained variance'} from "
     effect = f"{whole}{_effect(found, most, classes=classes)}"

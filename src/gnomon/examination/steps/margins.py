@@ -104,6 +104,7 @@ class MarginsStep(AbstractStep):
         else:
             result = _classification(probabilities(f), y, which, index, trained=run is not None, short=bool(short))
         result = replace(result, content=_with_plots(result.content, subject, f, y, which))
+        result = _compared(result, products.get(DataChecks))
         return replace(_mark_as_unfinished(result, short), facts=_facts(result.product, products))
 
 
@@ -116,6 +117,16 @@ def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which:
     curves = two_class_plots(p[:, 1].cpu(), (y == 1).cpu(), names[1]) if len(names) == 2 else ()
     shown = (*confusion_plot(counts, names, f"{which} examples"), *curves, *content.plots)
     return replace(content, plots=shown, tables=class_table(counts, names))
+
+
+def _compared(result: StepResult, checks: DataChecks | None) -> StepResult:
+    """Adds to the answer that a simple model is clearly better, if it is; then the section is no good news."""
+    margin, content = result.product.margins, result.content
+    simple = None if checks is None or not checks.related else checks.simple
+    if margin is None or simple is None or simple <= margin.accuracy_interval.high or content.findings:
+        return result
+    answer = f"{content.answer} A simple model (kernel regression) is right on {simple:.1%} of held-out examples."
+    return replace(result, content=replace(content, answer=answer, good_news=False))
 
 
 def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:

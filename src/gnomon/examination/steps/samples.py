@@ -40,6 +40,9 @@ SHOWN_SAMPLES = 12
 """Number of samples that are drawn."""
 MAX_COMPARED_EXAMPLES = 2000
 """Maximum number of training examples that are compared with the samples."""
+MIN_SPREAD_SHARE = 0.5
+"""Share of the distance between training examples below which samples vary far less than the data: samples of a model
+that generates the distribution of the data have the same distances, up to the chance of 12 draws."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,10 +103,13 @@ def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: 
     few = seen[: len(drawn.samples) * 10].double().flatten(1)
     usual = float(torch.cdist(few, few).fill_diagonal_(torch.inf).min(1).values.median())
     away = float(drawn.distances.median())
+    spread, wanted = (_median_distance(some.double().flatten(1)) for some in (drawn.samples, seen[:SHOWN_SAMPLES]))
+    uniform = spread < MIN_SPREAD_SHARE * wanted
     answer = (
-        f"{len(drawn.samples)} samples from random codes of {drawn.code_size} numbers. The nearest training example "
-        f"of a sample is {away:.3g} away (median distance); the median distance of training examples from each other "
-        f"is {usual:.3g}."
+        f"{len(drawn.samples)} samples from random codes of {drawn.code_size} numbers. The samples differ from each "
+        f"other by {spread:.3g} (median distance), training examples by {wanted:.3g}"
+        f"{': the samples vary far less than the data' if uniform else ''}. The nearest training example of a sample "
+        f"is {away:.3g} away; the nearest other example of a training example is {usual:.3g} away."
     )
     answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if unfinished else answer
     shown = tuple(
@@ -113,10 +119,21 @@ def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: 
     values = (
         Value("median distance of a sample to its nearest training example", away, id="sample-distance"),
         Value("median distance between neighboring training examples", usual, id="training-distance"),
+        Value("median distance between two samples", spread, id="sample-spread"),
+        Value("median distance between two training examples", wanted, id="training-spread"),
     )
     definition = QuantityDefinition("z ~ N(0, I)", "the code of each sample", "kingma2014auto")
     premise = Hypothesis("the prior of the code is the standard normal distribution", None)
-    return Content(answer, (), values, (), (definition,), (premise,), exhibits=shown)
+    return Content(answer, (), values, (), (definition,), (premise,), exhibits=shown, good_news=not uniform)
+
+
+def _median_distance(rows: Tensor) -> float:
+    """Returns the median distance between two different rows.
+
+    >>> _median_distance(torch.tensor([[0.0], [1.0], [3.0]]))
+    2.0
+    """
+    return float(torch.nn.functional.pdist(rows).median())
 
 
 def _exhibit(number: int, sample: Tensor, nearest: Tensor, distance: float) -> ShownExample:

@@ -1,0 +1,19 @@
+"""The short facts on top of a report."""
+
+from gnomon.core.results import Value
+from gnomon.examination.summary import summary_facts
+from gnomon.report import Content, Section
+
+
+def section(*values):
+    return Section("a", "A", "?", Content("Yes.", values=values))
+
+
+def test_the_score_is_of_test_examples_if_there_are_some_even_if_no_section_compared_the_sets():
+    common = Value("training examples", 160, id="training-examples"), Value("steps", 9, id="steps-taken")
+    score = Value("accuracy", 0.5, id="accuracy")
+    alone = summary_facts((section(*common, score),), {})
+    held_out = summary_facts((section(*common, score, Value("test examples", 80, id="held-out-examples")),), {})
+    assert "160 training examples" in alone and any("of training examples right" in fact for fact in alone)
+    assert "160 training and 80 test examples" in held_out
+    assert any("of test examples right" in fact for fact in held_out)
