@@ -46,8 +46,8 @@ if _typing.TYPE_CHECKING:
         NoLimitError,
         NotConvergedError,
         NotFiniteError,
-        ReadError,
         TimeLimitError,
+        UnsupportedModuleError,
         WorkersLostError,
         WriteError,
     )
@@ -76,7 +76,7 @@ __all__ = [
     "NoLimitError",
     "NotConvergedError",
     "NotFiniteError",
-    "ReadError",
+    "UnsupportedModuleError",
     "TimeLimitError",
     "SampledLimit",
     "WorkersLostError",

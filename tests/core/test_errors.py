@@ -10,8 +10,8 @@ from gnomon.core.errors import GnomonError, InputError, names_call, out_of_range
 
 BUILTIN = {
     errors.InputError: ValueError,
-    errors.ReadError: ValueError,
-    errors.NoLimitError: errors.ReadError,
+    errors.UnsupportedModuleError: ValueError,
+    errors.NoLimitError: errors.UnsupportedModuleError,
     errors.BudgetError: MemoryError,
     errors.TimeLimitError: TimeoutError,
     errors.NotFiniteError: ArithmeticError,

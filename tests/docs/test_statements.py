@@ -53,13 +53,13 @@ REFUSE = {
 @pytest.mark.parametrize("kind", ["dataset", "loader"])
 @pytest.mark.parametrize("name", TAKE)
 def test_functions_that_take_data_sets_and_loaders(name, kind):
-    assert name in listed("Data as tensors, a `Dataset` or a `DataLoader`")
+    assert name in listed("These functions take data as tensors, a `Dataset` or a `DataLoader`")
     TAKE[name](data(kind))
 
 
 @pytest.mark.parametrize("name", REFUSE)
 def test_functions_that_take_tensors_only(name):
-    assert listed("Tensors or arrays only") == set(REFUSE)
+    assert listed("These functions take tensors or arrays only") == set(REFUSE)
     with pytest.raises((gnomon.GnomonError, TypeError, AttributeError, ValueError)):
         REFUSE[name](data("loader"))
 
@@ -80,7 +80,7 @@ def test_the_number_of_statements_that_atlas_check_checks():
 )
 def test_layers_without_bounds_are_refused(layer):
     smooth = nn.Sequential(nn.Linear(3, 4), layer, nn.Linear(4, 2))
-    with pytest.raises(gnomon.ReadError, match=type(layer).__name__):
+    with pytest.raises(gnomon.UnsupportedModuleError, match=type(layer).__name__):
         robustness.output_bounds(smooth, torch.rand(2, 3), eps=0.1)
 
 

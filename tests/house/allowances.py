@@ -25,7 +25,7 @@ PLAIN_ENGLISH: dict[str, int] = {
     "as it comes": 0,
     "[H:": 0,
     "functions named by a bare participle": 42,
-    "constants that share a line": 2,
+    "constants that share a line": 0,
     "numbers named by one word": 7,
 }
 """Largest allowed number of dialect markers and unclear names, by kind; `python -m tools.plain_english count` counts."""

@@ -9,7 +9,7 @@ from torch import nn
 
 import gnomon
 from gnomon import Law
-from gnomon.core.errors import NoLimitError, ReadError
+from gnomon.core.errors import NoLimitError, UnsupportedModuleError
 from gnomon.models import GCNLayer, OnGraph, gcn_matrix
 
 F64 = torch.float64
@@ -66,7 +66,7 @@ def test_an_initial_state_of_zero_is_none_at_all():
     x = torch.randn(3, 4, 3, generator=torch.Generator().manual_seed(0))
     given, none = (gnomon.limit(Started(start)) for start in (lambda z: z.new_zeros(1, z.size(0), 16), lambda z: None))
     assert torch.equal(given.nngp(x), none.nngp(x)) and torch.equal(given.ntk(x), none.ntk(x))
-    with pytest.raises(ReadError, match="initial state that is not"):
+    with pytest.raises(UnsupportedModuleError, match="initial state that is not"):
         gnomon.limit(Started(lambda z: z.new_ones(1, z.size(0), 16))).nngp(x)
 
 
@@ -194,12 +194,12 @@ class Gated(nn.Module):
 
 def test_what_has_no_limit_is_refused_with_its_reason_and_a_way_out():
     x = torch.randn(2, 3, 3)
-    with pytest.raises(ReadError, match=r"pack_padded_sequence.*lengths - 1"):
+    with pytest.raises(UnsupportedModuleError, match=r"pack_padded_sequence.*lengths - 1"):
         gnomon.limit(Packed()).ntk(x)
     with pytest.raises(NoLimitError, match=r"product over time of gates.*gnomon.sampled_limit"):
         gnomon.limit(Gated()).ntk(x)
     assert gnomon.sampled_limit(Gated(), draws=4).ntk(x).shape == (2, 2)
-    with pytest.raises(ReadError, match=r"gnomon.models.OnGraph\(net, graph\)"):
+    with pytest.raises(UnsupportedModuleError, match=r"gnomon.models.OnGraph\(net, graph\)"):
         gnomon.limit(Convolutions()).ntk(torch.randn(2, 4, 3))
 
 

@@ -133,11 +133,11 @@ def test_bert_with_padding_agrees_with_short_sequences_and_with_its_draws():
 
 @transformers
 def test_other_uses_of_bert_are_refused():
-    from gnomon.core.errors import ReadError
+    from gnomon.core.errors import UnsupportedModuleError
 
-    with pytest.raises(ReadError, match="Take its logits"):
+    with pytest.raises(UnsupportedModuleError, match="Take its logits"):
         gnomon.limit(Padded(0.1, part="hidden_states")).nngp(TOKENS)
-    with pytest.raises(ReadError, match="tokens and attention_mask have a rule"):
+    with pytest.raises(UnsupportedModuleError, match="tokens and attention_mask have a rule"):
         gnomon.limit(Padded(0.1, options={"output_attentions": True})).nngp(TOKENS)
 
 
@@ -145,12 +145,12 @@ def test_other_uses_of_bert_are_refused():
 def test_other_models_of_transformers_are_refused_in_one_sentence():
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    from gnomon.core.errors import ReadError
+    from gnomon.core.errors import UnsupportedModuleError
 
     net = GPT2LMHeadModel(GPT2Config(vocab_size=20, n_embd=16, n_layer=1, n_head=2, n_positions=8)).eval()
     with pytest.raises(
-        ReadError, match=r"GPT2LMHeadModel\) is a model of transformers, which makes masks.*sampled_limit"
+        UnsupportedModuleError, match=r"GPT2LMHeadModel\) is a model of transformers, which makes masks.*sampled_limit"
     ):
         gnomon.limit(net).nngp(torch.randint(20, (2, 4)))
-    with pytest.raises(ReadError, match="drops entries|Call net.eval"):
+    with pytest.raises(UnsupportedModuleError, match="drops entries|Call net.eval"):
         gnomon.limit(tiny(0.1).train()).nngp(TOKENS)

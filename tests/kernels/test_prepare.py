@@ -109,7 +109,7 @@ def test_a_forward_on_the_object_is_not_passed_over(path):
     lim.ntk(torch.ones(2, 3))
     part = net.get_submodule(path)
     part.forward = lambda x: x
-    with pytest.raises(gnomon.ReadError, match="set on the object"):
+    with pytest.raises(gnomon.UnsupportedModuleError, match="set on the object"):
         lim.ntk(torch.ones(2, 3))
 
 

@@ -8,7 +8,7 @@ from torch import nn
 
 import gnomon
 from gnomon import Law
-from gnomon.core.errors import ReadError
+from gnomon.core.errors import UnsupportedModuleError
 from gnomon.kernels.rules import heads
 
 W, HEADS, SEEDS, BIAS = 36, 6, 40, 3.0
@@ -218,5 +218,5 @@ REFUSED = {
 @pytest.mark.parametrize("name", list(REFUSED))
 def test_what_has_no_rule_says_why(name):
     build, message = REFUSED[name]
-    with pytest.raises(ReadError, match=message):
+    with pytest.raises(UnsupportedModuleError, match=message):
         gnomon.limit(build()).ntk(inputs())

@@ -3,7 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.errors import ReadError
+from gnomon.core.errors import UnsupportedModuleError
 from gnomon.program import layout as lay
 
 SIZES = st.lists(st.integers(2, 5), min_size=1, max_size=3)
@@ -27,12 +27,12 @@ def test_permute_follows_the_positions(sizes, random):
 
 
 def test_a_reshape_may_not_split_channels():
-    with pytest.raises(ReadError, match="splits the channel axis of size 6"):
+    with pytest.raises(UnsupportedModuleError, match="splits the channel axis of size 6"):
         lay.regroup(lay.standard((7, 6), channel=1), (7, 2, 3))
 
 
 def test_a_reshape_may_not_split_the_batch():
-    with pytest.raises(ReadError, match="splits the batch axis"):
+    with pytest.raises(UnsupportedModuleError, match="splits the batch axis"):
         lay.regroup(lay.standard((6, 5), channel=1), (2, 15))
 
 

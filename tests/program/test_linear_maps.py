@@ -184,12 +184,12 @@ def test_convolutions_by_a_function(name):
 
 def test_padding_with_another_number_is_refused():
     for function in (lambda h: F.pad(h, (1, 1), "constant", 2.0), nn.ConstantPad2d(1, 2.0)):
-        with pytest.raises(gnomon.ReadError, match="a constant other than zero"):
+        with pytest.raises(gnomon.UnsupportedModuleError, match="a constant other than zero"):
             gnomon.limit(Then(nn.Conv2d(2, 3, 3), function)).ntk(torch.zeros(2, *IMAGE))
 
 
 def test_one_channel_of_several_is_not_a_limit_and_the_only_one_is():
-    with pytest.raises(gnomon.ReadError, match="selects a sample or a channel"):
+    with pytest.raises(gnomon.UnsupportedModuleError, match="selects a sample or a channel"):
         gnomon.limit(Then(nn.Conv1d(2, 3, 3), lambda h: h[:, 0])).ntk(torch.zeros(2, *LINE))
     check(Then(nn.Conv1d(2, 1, 3), lambda h: h[:, 0]), LINE)
 

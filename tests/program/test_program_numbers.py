@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon import NoLimitError, ReadError
+from gnomon import NoLimitError, UnsupportedModuleError
 from gnomon.program import read
 from gnomon.program.laws import laws_by_path
 from gnomon.program.steps import Activation, Dropout, Normalize, TrainableActivationParameter
@@ -198,7 +198,7 @@ def test_sizes_that_do_not_fit_are_refused():
         b=nn.Linear(4, 1),
         p=nn.Parameter(torch.randn(1, 5, 1)),
     )
-    with pytest.raises(ReadError, match="positions of 4 channels"):
+    with pytest.raises(UnsupportedModuleError, match="positions of 4 channels"):
         read(wide, SEQUENCE)
     with pytest.raises(NoLimitError, match="many channels"):
         read(nn.Sequential(nn.Conv1d(5, 4, 1), nn.GroupNorm(4, 4), nn.Conv1d(4, 1, 1)), SEQUENCE)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from gnomon.core.errors import InputError, NoLimitError, ReadError
+from gnomon.core.errors import InputError, NoLimitError, UnsupportedModuleError
 from gnomon.program import read
 from gnomon.program.expression import evaluate
 from gnomon.program.steps import Activation, Concat, Conv, Dense, Dropout, FixedPositionMap, Normalize, Reorder, Sum
@@ -211,7 +211,7 @@ REFUSED = {
 def test_a_diagonal_of_channels_and_positions_is_refused():
     """Entry i of the output is channel i at position i: a move of positions alone would read another function."""
     net = Net(lambda s, x: s.b(s.a(x).flatten(2)[:, range(4), range(4)]), a=nn.Conv2d(3, 4, 5), b=nn.Linear(4, 1))
-    with pytest.raises(ReadError, match="mixes several dimensions"):
+    with pytest.raises(UnsupportedModuleError, match="mixes several dimensions"):
         read(net, torch.zeros(2, 3, 6, 6))
 
 
@@ -291,7 +291,9 @@ def test_classes_that_inherit_a_layer_are_that_layer():
 def test_forward_hooks_are_refused_and_not_called(kind, where):
     net, seen = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1)), []
     handle = getattr(net.get_submodule(where), kind)(lambda *_: seen.append(1))
-    with pytest.raises(ReadError, match=rf"'{where}' \(.*\) has a forward hook, which may change what it returns"):
+    with pytest.raises(
+        UnsupportedModuleError, match=rf"'{where}' \(.*\) has a forward hook, which may change what it returns"
+    ):
         read(net, X)
     assert not seen
     handle.remove()
@@ -303,7 +305,7 @@ def test_hooks_on_all_modules_are_refused(kind):
     net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1))
     handle = getattr(nn.modules.module, kind)(lambda *_: None)
     try:
-        with pytest.raises(ReadError, match="every module has a forward hook"):
+        with pytest.raises(UnsupportedModuleError, match="every module has a forward hook"):
             read(net, X)
     finally:
         handle.remove()
@@ -332,7 +334,7 @@ def test_a_constant_on_uncentered_channels_is_refused():
 
 
 def test_unused_parameters_fail_the_proof_of_completeness():
-    with pytest.raises(ReadError, match="'spare.weight', 'spare.bias'.*forward uses every parameter"):
+    with pytest.raises(UnsupportedModuleError, match="'spare.weight', 'spare.bias'.*forward uses every parameter"):
         read(Net(lambda s, x: s.a(x), a=nn.Linear(6, 1), spare=nn.Linear(3, 3)), X)
 
 
@@ -341,12 +343,12 @@ def test_a_forward_that_branches_on_values_cannot_be_traced():
         h = s.a(x)
         return h if h.sum() > 0 else -h
 
-    with pytest.raises(ReadError, match="cannot be traced.*fixed sequence of calls"):
+    with pytest.raises(UnsupportedModuleError, match="cannot be traced.*fixed sequence of calls"):
         read(Net(run, a=nn.Linear(6, 1)), X)
 
 
 def test_an_unknown_call_names_itself():
-    with pytest.raises(ReadError, match=r"'cumsum' \(cumsum\) is not supported.*every node"):
+    with pytest.raises(UnsupportedModuleError, match=r"'cumsum' \(cumsum\) is not supported.*every node"):
         read(Net(lambda s, x: s.b(torch.cumsum(s.a(x), 1)), a=nn.Linear(6, 8), b=nn.Linear(8, 1)), X)
 
 

@@ -6,7 +6,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.core import InputError, ReadError
+from gnomon.core import InputError, UnsupportedModuleError
 from gnomon.core.errors import BudgetError
 from gnomon.robustness import minimal_distance, robust_radius
 from gnomon.robustness.attacks import APGD, FGSM, PGD, DeepFool, MinimumNorm, SquareAttack, TargetedAPGD, attack
@@ -176,7 +176,7 @@ def test_a_vote_under_noise_has_the_radius_of_a_half_space():
 
 def test_a_network_that_cannot_be_read_is_named():
     net = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid(), nn.Linear(2, 2))
-    with pytest.raises(ReadError, match=r"'1' is a Sigmoid.*smoothed_radius"):
+    with pytest.raises(UnsupportedModuleError, match=r"'1' is a Sigmoid.*smoothed_radius"):
         output_bounds(net, torch.rand(1, 2), 0.1)
     radii = robust_radius(net, (torch.rand(3, 2), torch.tensor([0, 1, 0])))
     assert radii.proof == "none" and float(radii.below.max()) == 0

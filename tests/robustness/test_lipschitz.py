@@ -9,7 +9,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.core import InputError, NotFiniteError, ReadError
+from gnomon.core import InputError, NotFiniteError, UnsupportedModuleError
 from gnomon.robustness.lipschitz import lipschitz_bounds, operator_norm
 from gnomon.robustness.lipschitz.chain import pair_norm, seqlip_bound
 from gnomon.robustness.lipschitz.network import pair_bounds
@@ -132,7 +132,7 @@ def test_bounds_of_pairs_have_double_precision():
 
 
 def test_what_cannot_be_bounded_is_refused_by_name():
-    with pytest.raises(ReadError, match=r"lipschitz_bounds\(module, data\): '1' is a Softmax"):
+    with pytest.raises(UnsupportedModuleError, match=r"lipschitz_bounds\(module, data\): '1' is a Softmax"):
         lipschitz_bounds(nn.Sequential(nn.Linear(2, 2), nn.Softmax(1)), torch.randn(3, 2))
     with pytest.raises(InputError, match="on an input of shape"):
         operator_norm(nn.Linear(2, 2), (3,))

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law, NoLimitError, ReadError
+from gnomon import Law, NoLimitError, UnsupportedModuleError
 from gnomon.symmetry import (
     GroupBatchNorm2d,
     GroupConv2d,
@@ -112,5 +112,5 @@ def test_what_has_no_limit_here_is_said():
     with pytest.raises(NoLimitError, match="8 rotations interpolate the kernel"):
         gnomon.limit(interpolated).ntk(images())
     regular = nn.Sequential(GroupConv2d(2, 8, 3, group=cyclic(2)), nn.Flatten(), nn.Linear(64, 1))
-    with pytest.raises(ReadError, match="start with a lifting layer"):
+    with pytest.raises(UnsupportedModuleError, match="start with a lifting layer"):
         gnomon.limit(regular).ntk(torch.randn(2, 4, 4, 4))

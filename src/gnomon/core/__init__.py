@@ -14,8 +14,8 @@ from gnomon.core.errors import (
     NoLimitError,
     NotConvergedError,
     NotFiniteError,
-    ReadError,
     TimeLimitError,
+    UnsupportedModuleError,
     WorkersLostError,
     WriteError,
 )
@@ -28,7 +28,7 @@ __all__ = [
     "NoLimitError",
     "NotConvergedError",
     "NotFiniteError",
-    "ReadError",
+    "UnsupportedModuleError",
     "TimeLimitError",
     "WorkersLostError",
     "WriteError",

@@ -24,7 +24,7 @@ __all__ = [
     "NoLimitError",
     "NotConvergedError",
     "NotFiniteError",
-    "ReadError",
+    "UnsupportedModuleError",
     "TimeLimitError",
     "WorkersLostError",
     "WriteError",
@@ -84,13 +84,13 @@ class InputError(GnomonError, ValueError):
     """Raised if data or options that the user passed cannot be used."""
 
 
-class ReadError(GnomonError, ValueError):
+class UnsupportedModuleError(GnomonError, ValueError):
     """Raised if one of a module's operations or parameters is not supported, so that it cannot be converted to a
     `gnomon.program`.
     """
 
 
-class NoLimitError(ReadError):
+class NoLimitError(UnsupportedModuleError):
     """Raised for a module whose infinite-width limit has no closed form, according to theory."""
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn.utils.parametrize import is_parametrized
 
-from gnomon.core.errors import NoLimitError, ReadError
+from gnomon.core.errors import NoLimitError, UnsupportedModuleError
 from gnomon.program import layout as lay
 from gnomon.program.expression import Variable, words
 from gnomon.program.linear import slope_and_intercept
@@ -121,9 +121,9 @@ class Builder:
         fix."""
         return NoLimitError(f"'{call.where}' ({call.name}) {found}", reason=hypothesis, fix=f"{fix}, {MONTE_CARLO}")
 
-    def unread(self, call: Call, found: str) -> ReadError:
+    def unread(self, call: Call, found: str) -> UnsupportedModuleError:
         """Returns the error for a construction that is not supported."""
-        return ReadError(
+        return UnsupportedModuleError(
             f"'{call.where}' ({call.name}) {found}",
             reason="every node of the module is understood",
             fix=f"Rewrite it with the layers of docs/limits.md, {MONTE_CARLO}",

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import prod
 
-from gnomon.core.errors import ReadError
+from gnomon.core.errors import UnsupportedModuleError
 
 
 class Role(Enum):
@@ -103,7 +103,7 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
         taken: list[LayoutAxis] = []
         while size > 1:
             if not runs:
-                raise ReadError("the new shape has more elements than the tensor")
+                raise UnsupportedModuleError("the new shape has more elements than the tensor")
             head = runs.pop(0)
             if head.size <= size and size % head.size == 0:
                 taken.append(head)
@@ -113,7 +113,7 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
                 runs.insert(0, LayoutAxis(head.size // size, Role.POSITION))
                 size = 1
             else:
-                raise ReadError(f"the reshape splits the {head.role.value} axis of size {head.size}")
+                raise UnsupportedModuleError(f"the reshape splits the {head.role.value} axis of size {head.size}")
         while runs and runs[0].size == 1 and not taken:  # a channel or batch axis of size one keeps its own dimension
             taken.append(runs.pop(0))
         result.append(tuple(taken))

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import ReadError
+from gnomon.core.errors import UnsupportedModuleError
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder
 from gnomon.program.layout import LayoutAxis, Role
@@ -24,7 +24,7 @@ def reshape(b: Builder, call: Call) -> Random:
     value: Random = call.args[0]
     try:
         layout = lay.regroup(value.layout, call.shape)
-    except ReadError as reason:
+    except UnsupportedModuleError as reason:
         raise b.refuse(
             call,
             f"reshapes {lay.shape_of(value.layout)} to {call.shape}: {reason}",

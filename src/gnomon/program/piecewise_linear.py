@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional as F
 
-from gnomon.core.errors import GnomonError, InputError, ReadError
+from gnomon.core.errors import GnomonError, InputError, UnsupportedModuleError
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
 from gnomon.core.results.record import Record
@@ -97,7 +97,7 @@ def read_piecewise_linear(module: nn.Module, example: Tensor, *, decisions: bool
 
     >>> read_piecewise_linear(nn.Sigmoid(), torch.zeros(1, 2))
     Traceback (most recent call last):
-    gnomon.core.errors.ReadError: 'the module' is a Sigmoid; required: a piecewise linear network...
+    gnomon.core.errors.UnsupportedModuleError: 'the module' is a Sigmoid; required: a piecewise linear network...
     """
     check_weights(module)
     if not example.is_floating_point():
@@ -107,7 +107,7 @@ def read_piecewise_linear(module: nn.Module, example: Tensor, *, decisions: bool
         graph = trace(module, example)
     except GnomonError as error:
         found = f"forward cannot be traced ({str(error.__cause__ or error)[:120]})"
-        raise ReadError(found, reason="a forward without branches on data", fix=FIX) from error
+        raise UnsupportedModuleError(found, reason="a forward without branches on data", fix=FIX) from error
     steps: list[PiecewiseLinearStep] = []
     places: dict[fx.Node, int] = {}
     reader = _Reader(module, places)
@@ -115,7 +115,9 @@ def read_piecewise_linear(module: nn.Module, example: Tensor, *, decisions: bool
         if node.op == "output":
             last = node.args[0]
             if not isinstance(last, fx.Node) or places.get(last) != len(steps) - 1:
-                raise ReadError("the output is not a single tensor", reason="one tensor of scores", fix=FIX)
+                raise UnsupportedModuleError(
+                    "the output is not a single tensor", reason="one tensor of scores", fix=FIX
+                )
             break
         if node.op == "get_attr" or not isinstance(node.meta.get("result"), Tensor):
             continue  # constants and sizes need no step, because reshapes know the sizes
@@ -125,7 +127,7 @@ def read_piecewise_linear(module: nn.Module, example: Tensor, *, decisions: bool
         steps.append(reader.step(node))
         places[node] = len(steps) - 1
     if sum(step.kind == "input" for step in steps) != 1:
-        raise ReadError("forward takes several inputs", reason="one tensor of inputs", fix=FIX)
+        raise UnsupportedModuleError("forward takes several inputs", reason="one tensor of inputs", fix=FIX)
     return PiecewiseLinearGraph(tuple(steps))
 
 
@@ -191,7 +193,7 @@ class _Reader:
                 function = self._bind(node, kind)
                 return PiecewiseLinearStep("affine", inputs, function, lambda r: function(r).abs(), 0.0, where)
         name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
-        raise ReadError(f"'{where}' calls {name}", reason="a piecewise linear network", fix=FIX)
+        raise UnsupportedModuleError(f"'{where}' calls {name}", reason="a piecewise linear network", fix=FIX)
 
     def _bind(self, node: fx.Node, target: Any) -> Callable[..., Tensor]:
         """Returns a function of a node's tensor inputs, with its constants filled in."""
@@ -255,7 +257,7 @@ def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str) -> PiecewiseLi
     if isinstance(layer, WEIGHTED) and zeros:
         return PiecewiseLinearStep("affine", inputs, layer, _absolute(layer), 0.0, where, layer)
     what = f"'{where}' is a {type(layer).__name__}"
-    raise ReadError(what, reason="a piecewise linear network", fix=FIX)
+    raise UnsupportedModuleError(what, reason="a piecewise linear network", fix=FIX)
 
 
 def _absolute(layer: nn.Module) -> Callable[..., Tensor]:

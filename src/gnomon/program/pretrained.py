@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import fx, nn
 
-from gnomon.core.errors import ReadError
+from gnomon.core.errors import UnsupportedModuleError
 
 
 def is_bert(module: Any) -> bool:
@@ -23,7 +23,7 @@ def refuse_transformers(module: nn.Module) -> None:
     ]
     if others := [(path, m) for path, m in own if not is_bert(m)]:
         path, m = others[0]
-        raise ReadError(
+        raise UnsupportedModuleError(
             f"{path or 'the module'} ({type(m).__name__}) is a model of transformers, which makes masks and "
             "chooses attention while it runs",
             reason="forward is a fixed sequence of calls; only BertModel and BertForSequenceClassification are read",
@@ -46,5 +46,5 @@ def of_bert(node: fx.Node, root: nn.Module) -> bool:
     end = "logits" if classes(module) else "pooler_output" if module.pooler is not None else "last_hidden_state"
     if node.args[1] != end:
         found, fix = f"forward takes '{node.args[1]}' of a {type(module).__name__}", f"Take its {end}"
-        raise ReadError(found, reason="only the final output of the model can be read", fix=fix)
+        raise UnsupportedModuleError(found, reason="only the final output of the model can be read", fix=fix)
     return True

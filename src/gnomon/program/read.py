@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor, fx, nn
 
-from gnomon.core.errors import InputError, ReadError, names_call
+from gnomon.core.errors import InputError, UnsupportedModuleError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_readable
 from gnomon.program.builder import MONTE_CARLO, Builder
 from gnomon.program.steps import Program, ProgramStep
@@ -95,7 +95,7 @@ def _check_arguments(module: nn.Module) -> None:
         graph = any(word in needed[1] for word in ("edge", "adj", "graph", "matrix"))
         fix = "Fix the graph: gnomon.models.OnGraph(net, graph)" if graph else "Wrap it so that it takes one tensor"
         found = f"forward takes a second argument '{needed[1]}'"
-        raise ReadError(found, reason="forward takes one tensor", fix=f"{fix}, {MONTE_CARLO}")
+        raise UnsupportedModuleError(found, reason="forward takes one tensor", fix=f"{fix}, {MONTE_CARLO}")
 
 
 def _attribute(b: Builder, node: fx.Node) -> Any:
@@ -112,10 +112,12 @@ def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
     result = fx.node.map_arg(node.args[0], values.__getitem__)
     if isinstance(result, Fixed):
         found = "the output does not depend on any parameter"
-        raise ReadError(found, reason="a random network", fix="Pass a module with Linear or Conv layers")
+        raise UnsupportedModuleError(found, reason="a random network", fix="Pass a module with Linear or Conv layers")
     if not isinstance(result, Random):
         found = f"forward returns a {type(result).__name__}"
-        raise ReadError(found, reason="forward returns one tensor", fix="Wrap the module so that it returns one tensor")
+        raise UnsupportedModuleError(
+            found, reason="forward returns one tensor", fix="Wrap the module so that it returns one tensor"
+        )
     last = b.flush(result, Call(node, "output", "output", (result,), {}, None, None))
     del b.steps[last.source + 1 :]
 
@@ -134,7 +136,7 @@ def _prove_complete(b: Builder) -> None:
     """Raises an error unless every parameter of the module has been used by a step."""
     missing = [name for name, _ in b.root.named_parameters() if name not in b.read]
     if missing:
-        raise ReadError(
+        raise UnsupportedModuleError(
             f"forward does not use the parameters {', '.join(repr(m) for m in missing[:5])}",
             reason="forward uses every parameter",
             fix="Delete unused layers, or pass the submodule that is used",

@@ -14,7 +14,7 @@ from torch.func import functional_call
 from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
 
-from gnomon.core.errors import GnomonError, InputError, ReadError
+from gnomon.core.errors import GnomonError, InputError, UnsupportedModuleError
 from gnomon.core.modules.attention import SelfAttentionModule
 from gnomon.core.modules.tied import TiedAffineModule
 from gnomon.program.pretrained import classes, is_bert, of_bert, refuse_transformers
@@ -22,7 +22,8 @@ from gnomon.program.shapes import output_like
 
 __all__ = ["REPARAMETRIZATION_HOOKS", "attribute_at", "global_hooks", "has_hooks", "trace"]
 
-CALL, GETATTR = nn.Module.__call__, nn.Module.__getattr__
+MODULE_CALL = nn.Module.__call__
+MODULE_GETATTR = nn.Module.__getattr__
 REPARAMETRIZATION_HOOKS = (SpectralNorm, WeightNorm)
 """Hooks that compute a weight from other parameters; the reader handles them itself."""
 TRACE_BATCH_SIZE = 11
@@ -140,7 +141,7 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
         raise
     # forward is the user's code, so any of its errors becomes the reason of the refusal
     except (Exception, SystemExit) as reason:
-        raise ReadError(
+        raise UnsupportedModuleError(
             f"forward cannot be traced: {type(reason).__name__}: {_first_line(reason)}",
             reason="forward is a fixed sequence of calls on tensors",
             fix="Remove branches on tensor values from forward, or estimate: gnomon.sampled_limit(net, draws=64)",
@@ -151,7 +152,7 @@ def _refuse_replaced(module: nn.Module) -> None:
     """Raises an error if forward was replaced on an object, because the tracer follows the class."""
     for path, part in module.named_modules():
         if "forward" in vars(part):
-            raise ReadError(
+            raise UnsupportedModuleError(
                 f"{path or 'the module'} ({type(part).__name__}) has a forward that was set on the object",
                 reason="forward is defined in the class",
                 fix="Subclass the module and define forward there, or estimate: gnomon.sampled_limit(net, draws=64)",
@@ -184,7 +185,7 @@ def _refuse_hooks(module: nn.Module) -> None:
     """Raises an error if a module has forward hooks, because the reader would ignore them."""
     parts = [f"{path!r} ({type(part).__name__})" for path, part in module.named_modules() if has_hooks(part)]
     if parts or global_hooks():
-        raise ReadError(
+        raise UnsupportedModuleError(
             f"{parts[0] if parts else 'every module'} has a forward hook, which may change what it returns",
             reason="the module has no forward hooks",
             fix="Remove the hook, write what it does into forward, or estimate: gnomon.sampled_limit(net, draws=64)",
@@ -265,7 +266,7 @@ def attribute_at(root: nn.Module, path: str) -> Any:
 
 def _plain() -> Any:
     """Restores the methods of nn.Module that torch.fx replaces while it traces."""
-    return patch.multiple(nn.Module, __call__=CALL, __getattr__=GETATTR)
+    return patch.multiple(nn.Module, __call__=MODULE_CALL, __getattr__=MODULE_GETATTR)
 
 
 def _run(node: fx.Node, root: nn.Module) -> Any:
@@ -277,7 +278,7 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
         if "pack_padded_sequence" in str(node.target):
             found = "forward packs sequences (pack_padded_sequence), and packed sequences are not tensors"
             fix = "Run the layer on padded sequences and take each last state: h[torch.arange(len(x)), lengths - 1]"
-            raise ReadError(found, reason="calls take tensors", fix=fix) from reason
+            raise UnsupportedModuleError(found, reason="calls take tensors", fix=fix) from reason
         sources = [n.meta["result"] for n in node.all_input_nodes]
         sizes = [f"(n, {', '.join(map(str, s.shape[1:]))})" for s in sources if isinstance(s, Tensor)]
         raise InputError(

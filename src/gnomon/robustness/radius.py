@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import ReadError, names_call
+from gnomon.core.errors import UnsupportedModuleError, names_call
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.modules.preserve import preserve
 from gnomon.robustness.attacks.base import AbstractAttack
@@ -71,7 +71,7 @@ def robust_radius(
                 ends = (float(bounds[0]), float(bounds[1]))
                 below = torch.maximum(below, proof.radii(module, x, y, norm, ends, broken.above))
                 names.append(proof.name)
-            except ReadError:
+            except UnsupportedModuleError:
                 continue
     below = torch.where(broken.clean, below.detach(), 0.0)
     return RobustRadii(below, broken.above, broken.clean, norm, ", ".join(names) or "none", broken.attack)

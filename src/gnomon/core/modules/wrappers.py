@@ -12,8 +12,10 @@ from torch import nn
 
 __all__ = ["inner_module"]
 
-COMPILED_CLASS, COMPILED_PART = "OptimizedModule", "_orig_mod"
-"""Class of the result of ``torch.compile`` and its part; named, because importing the class takes seconds."""
+COMPILED_CLASS = "OptimizedModule"
+"""Class of the result of ``torch.compile``; a name, because importing the class takes seconds."""
+INNER_MODULE_KEY = "_orig_mod"
+"""Attribute of a compiled module that holds the original module."""
 
 
 def inner_module(module: nn.Module) -> nn.Module:
@@ -25,8 +27,8 @@ def inner_module(module: nn.Module) -> nn.Module:
     while isinstance(module, nn.Module):
         if isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
             module = module.module
-        elif type(module).__name__ == COMPILED_CLASS and isinstance(module._modules.get(COMPILED_PART), nn.Module):
-            module = module._modules[COMPILED_PART]  # type: ignore[assignment]
+        elif type(module).__name__ == COMPILED_CLASS and isinstance(module._modules.get(INNER_MODULE_KEY), nn.Module):
+            module = module._modules[INNER_MODULE_KEY]  # type: ignore[assignment]
         else:
             break
     return module
