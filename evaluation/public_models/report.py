@@ -49,6 +49,17 @@ def close(result: dict[str, Any]) -> bool:
     return both and result["points"] >= result["plain_points"] - CLOSE
 
 
+def speed(result: dict[str, Any]) -> float | None:
+    """Training steps in a second of processor time, divided by those of the plain loop; None if not measured."""
+    plain, seconds = result.get("plain_steps_per_second"), result.get("training_seconds")
+    return result["training_steps"] / seconds / plain if plain and seconds else None
+
+
+def seconds(result: dict[str, Any]) -> float:
+    """What the examination took, counted as its budget: in processor time or in wall time."""
+    return result["processor_seconds" if result.get("cpu_time") else "seconds"]
+
+
 def counts(results: Results) -> dict[str, int]:
     """The figures of the acceptance criteria."""
     run = [result for result in results if "missing" not in result]
@@ -60,7 +71,8 @@ def counts(results: Results) -> dict[str, int]:
         "with false problems": sum(bool(result["false_problems"]) for result in accepted),
         "with a failed section": sum(bool(result["failed_sections"]) for result in accepted),
         "within 3 points of a plain loop": sum(map(close, accepted)),
-        "over the budget by a tenth": sum(result["seconds"] > 1.1 * result["budget"] + 2 for result in accepted),
+        "over the budget by a tenth": sum(seconds(result) > 1.1 * result["budget"] + 2 for result in accepted),
+        "training at 80 % of the plain loop's speed": sum((speed(result) or 0) >= 0.8 for result in accepted),
     }
 
 

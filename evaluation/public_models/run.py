@@ -54,7 +54,12 @@ def run_case(
     seconds = result.get("training_seconds") or budget * REFERENCE_SHARE
     if compare:
         curve = train_plainly(case, data, [seconds]) if curve is None else curve
-        result |= {"plain_points": points_at(curve, seconds), "plain_best": max(point.points for point in curve)}
+        last = curve[-1]
+        result |= {
+            "plain_points": points_at(curve, seconds),
+            "plain_best": max(point.points for point in curve),
+            "plain_steps_per_second": last.steps / last.seconds,
+        }
     return result
 
 

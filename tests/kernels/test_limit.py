@@ -438,3 +438,10 @@ def test_the_random_state_is_not_moved():
     net, before = mlp(), torch.get_rng_state()
     gnomon.limit(net).ntk(torch.eye(10).double()[:3])
     assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("x", [{"ids": torch.zeros(3, 2)}, (torch.zeros(3, 2), torch.zeros(3, 2))])
+def test_several_inputs_are_refused_with_an_estimate_that_takes_them(x):
+    with pytest.raises(InputError, match=r"formulas are for networks with one input.*sampled_limit"):
+        gnomon.limit(nn.Linear(2, 1)).ntk(x)
+    assert gnomon.limit(nn.Linear(2, 1)).ntk([[1.0, 2.0], [3.0, 4.0]]).shape == (2, 2)

@@ -72,11 +72,11 @@ def e3nn():
     return SimpleNetwork("3x0e", "0e", max_radius=6.0, num_neighbors=6.0, num_nodes=7.0, mul=8, layers=2, lmax=1)
 
 
-def kan():
+def kan(seed: int = 0):
     """A Kolmogorov-Arnold network of pykan."""
     from kan import KAN
 
-    return KAN(width=[2, 5, 1], grid=5, k=3, seed=0, auto_save=False)
+    return KAN(width=[2, 5, 1], grid=5, k=3, seed=seed, auto_save=False)
 
 
 def fno():

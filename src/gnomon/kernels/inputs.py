@@ -1,5 +1,6 @@
 """Checks the inputs of kernels: they must be finite floating-point batches of one shape."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -19,6 +20,10 @@ def points(x: Any, name: str, *, tokens: bool = False) -> Tensor:
     >>> points([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "x1").shape
     torch.Size([2, 3])
     """
+    if _is_several(x):
+        given = f"the inputs {name} are a {type(x).__name__}"
+        fix = "Estimate the kernel with gnomon.sampled_limit(build), which takes whatever the module takes"
+        raise _bad(given, "one tensor: formulas are for networks with one input", fix)
     x = as_numbers(x, name)
     if not x.is_floating_point() and not tokens:
         raise _bad(f"{name} has dtype {x.dtype}", "inputs are real numbers", f"Convert: {name}.double()")
@@ -40,6 +45,12 @@ def points(x: Any, name: str, *, tokens: bool = False) -> Tensor:
         return x.long().contiguous()
     x = x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # Apple's mps devices have no float64
     return x.contiguous()  # loops are compiled for contiguous arrays only
+
+
+def _is_several(x: Any) -> bool:
+    """Returns whether x is a dict, a batch of graphs, or several tensors, and not one tensor or table."""
+    parts = isinstance(x, tuple | list) and any(isinstance(part, Tensor) and part.dim() > 1 for part in x)
+    return isinstance(x, Mapping) or hasattr(x, "edge_index") or parts
 
 
 def takes_tokens(net: nn.Module) -> bool:
