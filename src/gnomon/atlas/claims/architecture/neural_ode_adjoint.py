@@ -20,7 +20,7 @@ def net(width, seed):
 
 
 def inputs(width, seed):
-    """Returns a random starting state."""
+    """Returns a random initial state of the neural ODE."""
     return torch.randn(1, width, generator=torch.Generator().manual_seed(seed)).double()
 
 

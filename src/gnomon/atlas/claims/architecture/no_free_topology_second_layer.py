@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns 0: the output does not change."""
+    """Returns 0, the change of the output if channels are permuted."""
     return 0.0
 
 

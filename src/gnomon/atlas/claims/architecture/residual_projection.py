@@ -19,7 +19,7 @@ def net(inputs, outputs, seed):
 
 
 def predicted(inputs, outputs, seed):
-    """Returns the matrix V."""
+    """Returns the random matrix V of the skip connection, which is the Jacobian if all weights are zero."""
     return net(inputs, outputs, seed).numpy()
 
 

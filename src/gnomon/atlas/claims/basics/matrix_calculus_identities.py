@@ -38,12 +38,12 @@ def derivatives(n, seed):
 
 
 def observed(n, seed):
-    """Returns the derivatives with row i for output i."""
+    """Returns the derivatives as matrices with one row for each output."""
     return torch.cat([d.flatten() for d in derivatives(n, seed)])
 
 
 def control(n, seed):
-    """Returns the derivatives with row i for input i."""
+    """Returns the derivatives as matrices with one row for each input."""
     first, *others = derivatives(n, seed)
     return torch.cat([first, *(d.T.flatten() for d in others)])
 

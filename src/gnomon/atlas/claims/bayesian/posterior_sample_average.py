@@ -11,7 +11,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(mean):
-    """Returns the mean of w^2 under the posterior N(mean, 1)."""
+    """Returns the mean square of the weight w under its posterior N(mean, 1)."""
     return mean**2 + 1.0
 
 

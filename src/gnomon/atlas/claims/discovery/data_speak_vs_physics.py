@@ -24,7 +24,7 @@ class MeasuredQuantity(nn.Module):
     """Computes the measured quantity y = 0.5 x^2 - 0.3 x."""
 
     def forward(self, x):
-        """Returns y = 0.5 x^2 - 0.3 x."""
+        """Returns the target of the law, y = 0.5 x^2 - 0.3 x."""
         return 0.5 * x**2 - 0.3 * x
 
 

@@ -24,7 +24,7 @@ def problem(sets, n, d, seed):
 
 
 def predicted(n, batch):
-    """Returns B / n, the ratio of the gradients."""
+    """Returns B / n, the number of gradients that SGD needs relative to full-batch descent."""
     return batch / n
 
 

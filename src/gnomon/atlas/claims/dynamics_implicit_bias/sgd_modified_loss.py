@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def problem(d, batches, seed):
-    """Returns H_k and a_k of each batch loss (1/2)(w - a_k)^T H_k (w - a_k), and a start."""
+    """Returns the Hessian H_k and minimum a_k of each batch's quadratic loss, and the initial weights."""
     rng = np.random.default_rng(seed)
     h = np.stack([b @ b.T / d for b in rng.normal(size=(batches, d, 2 * d)) / 2**0.5])
     return h, rng.normal(size=(batches, d)), 2 * rng.normal(size=d)

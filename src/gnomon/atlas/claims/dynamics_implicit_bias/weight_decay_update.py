@@ -20,7 +20,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, steps, rate, decay, seed):
-    """Returns the weights after each step."""
+    """Returns the weights after each step of descent with weight decay."""
     x, y, w = problem(n, d, seed)
     weights = []
     for _ in range(steps):

@@ -60,7 +60,7 @@ def predicted():
 
 
 def errors_of_networks(shuffled, width, fitted, repetitions, seed):
-    """Returns the three errors of several networks."""
+    """Returns the training error and both probe errors of several networks."""
     found = zip(*(errors(shuffled, width, fitted, seed + k) for k in range(repetitions)), strict=True)
     return dict(zip(predicted(), found, strict=True))
 

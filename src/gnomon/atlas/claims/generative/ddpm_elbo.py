@@ -16,7 +16,7 @@ DATA_VARIANCE = 0.25
 
 
 def predicted():
-    """Returns -1, the exponent of the number of steps T."""
+    """Returns -1, the exponent of the number of diffusion steps T in the gap of the bound."""
     return -1.0
 
 

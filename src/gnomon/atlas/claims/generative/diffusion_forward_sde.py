@@ -17,7 +17,7 @@ START = 2.0
 
 
 def predicted():
-    """Returns the mean and the second moment at the end."""
+    """Returns the mean and the mean square of the noised values at the last time."""
     total = torch.tensor((FIRST_BETA + LAST_BETA) / 2, dtype=torch.float64)
     mean = (-total / 2).exp() * START
     return torch.stack([mean, mean**2 + 1 - (-total).exp()])

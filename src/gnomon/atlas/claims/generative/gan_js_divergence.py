@@ -20,7 +20,7 @@ def problem(states, seed):
 
 
 def predicted(states, seed):
-    """Returns 2 JS - 2 log 2 for each pair of distributions."""
+    """Returns twice the Jensen-Shannon divergence minus 2 log 2, for each pair of distributions."""
     from scipy.spatial.distance import jensenshannon
 
     return [2 * np.nan_to_num(jensenshannon(p, q)) ** 2 - 2 * np.log(2) for p, q in problem(states, seed)]

@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(q):
-    """Returns the gradient ratio (1 - q) / q."""
+    """Returns the ratio (1 - q) / q of both losses' gradients, for q the probability of "real"."""
     return (1 - q) / q
 
 

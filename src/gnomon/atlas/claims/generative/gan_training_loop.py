@@ -27,7 +27,7 @@ class Quadratic(nn.Module):
         self.layer, self.fixed = nn.Linear(2, 1), fixed
 
     def forward(self, x):
-        """Returns the logit of real."""
+        """Returns the logit of the class "real"."""
         weight, bias = self.layer.weight, self.layer.bias
         if self.fixed:  # the discriminator gets no gradient, but passes one to the generator
             weight, bias = weight.detach() + 0 * weight, bias.detach() + 0 * bias

@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(lr, steps):
-    """Returns the distance from the solution after each step."""
+    """Returns the distance of both players from the solution after each step."""
     return (1 + lr**2) ** (torch.arange(steps + 1, dtype=torch.float64) / 2)
 
 

@@ -34,7 +34,7 @@ def apply_to_set(place, x, seed):
 
 
 def predicted(members, seed):
-    """Returns P f(X), the outputs in permuted order."""
+    """Returns the outputs of the original set, in permuted order."""
     phi, rho = net(seed)
     x, order = inputs(members, seed)
     with torch.no_grad():
@@ -44,7 +44,7 @@ def predicted(members, seed):
 
 
 def observed(members, seed):
-    """Returns f(P X), the outputs for the permuted set."""
+    """Returns the outputs of the permuted set."""
     x, order = inputs(members, seed)
     return apply_to_set(0.0, x[order], seed)
 

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """Returns the names of the two layers, the one with the smaller ratio first."""
+    """Returns the names of the two layers, the layer with more compact classes first."""
     return ("last", "input")
 
 

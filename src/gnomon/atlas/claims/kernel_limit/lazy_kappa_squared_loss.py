@@ -31,7 +31,7 @@ class Product(nn.Module):
 
 
 def inputs(seed):
-    """Returns random a, b and the label."""
+    """Returns two random parameters a and b of the model, and the label."""
     return torch.randn(3, generator=torch.Generator().manual_seed(seed)).double() + torch.tensor([1.0, 1.0, 4.0])
 
 

@@ -18,7 +18,7 @@ from gnomon.tangent import linearize
 
 
 def predicted():
-    """Returns 2, the exponent of the distance in the error."""
+    """Returns 2, the exponent of the distance of the weights in the error of the linearized model."""
     return 2.0
 
 

@@ -28,7 +28,7 @@ def predicted(n, d, std, seed):
 
 
 def products(equal, n, d, std, draws, seed):
-    """Returns y y^T for each draw of the weights."""
+    """Returns the products y y^T of the outputs y for each draw of the weights."""
     w = np.random.default_rng([seed, 1]).normal(size=(draws, 1 if equal else d)).repeat(d if equal else 1, 1)
     y = std / d**0.5 * w @ inputs(n, d, seed).T
     return y[:, :, None] * y[:, None, :]

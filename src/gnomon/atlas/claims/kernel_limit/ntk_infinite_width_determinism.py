@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1/2, the exponent of the width."""
+    """Returns -1/2, the exponent of the width in the kernel's spread over initializations."""
     return -0.5
 
 

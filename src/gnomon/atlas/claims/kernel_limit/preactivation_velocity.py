@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1/2, the exponent of the width at alpha = 1."""
+    """Returns -1/2, the exponent of the width in the speed of preactivations, at output scale 1."""
     return -0.5
 
 

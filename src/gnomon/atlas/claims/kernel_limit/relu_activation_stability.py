@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1, the exponent of alpha."""
+    """Returns -1, the exponent of the output scale alpha in the share of ReLU units that switch."""
     return -1.0
 
 

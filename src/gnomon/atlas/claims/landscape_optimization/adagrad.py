@@ -23,7 +23,7 @@ def problem(steps, seed):
 
 
 def predicted(lr, steps, seed):
-    """Returns the positions."""
+    """Returns the positions after each Adagrad step."""
     g = problem(steps, seed)
     places = -np.cumsum(lr * g / (np.sqrt(np.cumsum(g**2, 0)) + DELTA), 0)
     places[:, :2] = -np.cumsum(lr / np.sqrt(np.arange(1, steps + 1)))[:, None]

@@ -25,7 +25,7 @@ def problem(steps, seed):
 
 
 def predicted(lr, steps, seed):
-    """Returns the steps, then the ratio of the first steps without and with correction."""
+    """Returns Adam's steps, then the first step without bias correction divided by the one with correction."""
     g, rows = problem(steps, seed), []
     for t in range(1, steps + 1):
         w, v = ((1 - c) * c ** np.arange(t - 1, -1, -1) / (1 - c**t) for c in (MEAN_DECAY, SQUARE_DECAY))
@@ -54,7 +54,7 @@ def observed(lr, steps, seed):
 
 
 def control(lr, steps, seed):
-    """Returns the steps without bias correction."""
+    """Returns Adam's steps without bias correction, then the ratio 1."""
     return np.r_[np.ravel(uncorrected_steps(lr, steps, seed)), 1.0]
 
 

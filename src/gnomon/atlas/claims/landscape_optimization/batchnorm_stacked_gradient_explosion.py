@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """Returns the logarithm of the growth factor."""
+    """Returns the logarithm of the factor by which squared gradients grow per layer."""
     return math.log(math.pi / (math.pi - 1))
 
 

@@ -28,7 +28,7 @@ def problem(n, d, places, seed):
 
 
 def predicted(n, d, places, seed):
-    """Returns the constant mu of both losses."""
+    """Returns the Polyak-Lojasiewicz constant mu of both losses."""
     a = problem(n, d, places, seed)[0]
     return np.r_[np.full(places, np.linalg.svd(a)[1][-1] ** 2), np.full(2 * places, 0.1755)]
 

@@ -50,7 +50,7 @@ def predicted():
 
 
 def changes_over_seeds(copies, n, d, repetitions, seed):
-    """Returns the changes for several seeds."""
+    """Returns the relative changes of the outputs under shifts, for several seeds."""
     rows = [changes(copies, n, d, s) for s in range(seed, seed + repetitions)]
     return {name: [row[name] for row in rows] for name in predicted()}
 

@@ -35,7 +35,7 @@ def predicted():
 
 
 def zero_errors(seed, action):
-    """Returns the same from measured errors under an action."""
+    """Returns which properties hold, from measured errors under an action."""
     x = torch.randn(8, 1, 8, 8, generator=torch.Generator().manual_seed(seed)).double()
     found = []
     for module in maps(seed):

@@ -35,7 +35,7 @@ def predicted():
 
 
 def observed(n):
-    """Returns the transform by the integral."""
+    """Returns the Fourier transform by numerical integration."""
     z = transform(POINTS, n)
     return np.concatenate([z.real, z.imag])
 

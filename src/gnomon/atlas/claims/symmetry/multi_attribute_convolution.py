@@ -35,7 +35,7 @@ def change(total, n, seed):
 
 
 def predicted():
-    """Returns 0 for each shift: no change."""
+    """Returns 0 for each shift, the change of the output."""
     return [0.0, 0.0]
 
 

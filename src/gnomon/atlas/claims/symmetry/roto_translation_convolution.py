@@ -25,7 +25,7 @@ def rotate_features(x):
 
 
 def predicted():
-    """Returns 0: no difference."""
+    """Returns 0, the difference between convolving before and after a motion of the input."""
     return 0.0
 
 

@@ -20,7 +20,7 @@ def product(g, h, turns):
 
 
 def inverse(g):
-    """Returns the inverse of g."""
+    """Returns the inverse of a rotation and translation g."""
     u, a = g
     r = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
     return -r @ u, -a
