@@ -26,6 +26,8 @@ from gnomon.attribution.layers import images
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_readable
 from gnomon.core.inputs.source import source
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Image, Plot, Result
@@ -97,10 +99,22 @@ class FourierMask(Result):
 
 
 @names_call
-def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1.0, epochs: int = 20) -> FourierMask:
+@limit_time
+def fourier_mask(
+    module: nn.Module,
+    data: Any,
+    *,
+    lam: float = 1.0,
+    p: float = 1.0,
+    epochs: int = 20,
+    budget: float | None = None,
+) -> FourierMask:
     """Finds the smallest set of frequencies (a mask) that keeps a network's predictions unchanged.
 
     See equation (1) of the module docstring.
+
+    ``budget`` is the number of seconds after which the call ends with an error that says how long it would take.
+
     Hypotheses: see the module; ``data`` are images with their classes.
     Reference: [karantzas2022understanding].
     Cost: ``epochs`` passes forward and backward.
@@ -117,7 +131,7 @@ def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1
     theta = torch.full(first.shape[2:], MASK_INITIAL_LOGIT, dtype=first.dtype, device=first.device, requires_grad=True)
     optimizer = torch.optim.Adam([theta], MASK_LEARNING_RATE)
     with preserve(module):
-        for _ in range(check_integer("epochs", epochs)):
+        for _ in with_progress_bar(range(check_integer("epochs", epochs)), "epochs"):
             for batch in given.batches():
                 x, y = images(batch.x, module), _classes(batch.y)
                 mask = symmetric(theta.sigmoid())

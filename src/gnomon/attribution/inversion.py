@@ -22,6 +22,8 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_integer, check_number
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.capture import capture
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
@@ -59,12 +61,17 @@ class LayerInversion(Result):
 
 
 @names_call
+@limit_time
 def invert_layer(
-    module: nn.Module, layer: str, data: Any, *, iterations: int = 300, tv: float = 0.0, rate: float = 0.05
-) -> LayerInversion:
+    module: nn.Module, layer: str, data: Any, *, iterations: int = 300, tv: float = 0.0, rate: float = 0.05,
+    budget: float | None = None,
+) -> LayerInversion:  # fmt: skip
     """Reconstructs inputs from the output of a layer, starting from a gray image.
 
     See equation (1) of the module docstring.
+
+    ``budget`` is the number of seconds after which the call ends with an error that says how long it would take.
+
     Hypotheses: see the module.
     Reference: [mahendran2015understanding].
     Cost: ``iterations`` forward and backward passes.
@@ -83,7 +90,7 @@ def invert_layer(
             run(module, inputs)
             goal = kept[layer].detach().clone()
         size = goal.square().sum().clamp(min=1e-30)
-        for _ in range(total):
+        for _ in with_progress_bar(range(total), "iterations"):
             run(module, z)
             apart = (kept[layer] - goal).square().sum() / size
             rough = sum(z.diff(dim=a).square().mean() for a in range(2, z.dim())) if z.dim() == 4 else 0.0

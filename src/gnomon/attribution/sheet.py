@@ -24,11 +24,15 @@ from gnomon.attribution.shortcut import Shortcuts, shortcuts
 from gnomon.attribution.tiles import tile_maps
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.source import source
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import Progress
 from gnomon.core.results import Axis, Finding, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["ContactSheet", "contact_sheet"]
 
+PARTS = 5
+"""Number of methods that the sheet runs."""
 SHOWN_EXAMPLES = 6
 """Number of examples on a sheet."""
 
@@ -74,12 +78,20 @@ class ContactSheet(Result):
 
 
 @names_call
+@limit_time
 def contact_sheet(
-    module: nn.Module, data: Any, *, epochs: int = 5, columns: Sequence[str] = (), seed: int = 0
+    module: nn.Module,
+    data: Any,
+    *,
+    epochs: int = 5,
+    columns: Sequence[str] = (),
+    seed: int = 0,
+    budget: float | None = None,
 ) -> ContactSheet:
     """Runs all attribution methods on one model and its data, and collects the results in one overview.
 
-    ``columns`` names the columns of a table.
+    ``columns`` names the columns of a table. ``budget`` is the number of seconds after which the call ends with an
+    error that says how long it would take.
 
     Cost: about 50 forward and backward passes of some examples, 24 forward passes of 512, ``epochs`` passes over the
     data for the frequencies (images only), and a probe of each layer.
@@ -92,10 +104,15 @@ def contact_sheet(
     given = source(data, module=module)
     few = given.probe(SHOWN_EXAMPLES, seed=seed)
     x = one_tensor(few.x, module)
-    attribution = integrated_gradients(module, x)
-    sane = sanity_check(integrated_gradients, module, x, draws=1, seed=seed)
-    image = isinstance(x, Tensor) and x.dim() == 4
-    mask = fourier_mask(module, given, epochs=epochs) if image else None
-    found = shortcuts(module, given, columns=columns, seed=seed)
-    probed = layer_probe(module, given, seed=seed)
+    with Progress(PARTS, "parts of the sheet") as progress:
+        attribution = integrated_gradients(module, x)
+        progress.step()
+        sane = sanity_check(integrated_gradients, module, x, draws=1, seed=seed)
+        progress.step()
+        image = isinstance(x, Tensor) and x.dim() == 4
+        mask = fourier_mask(module, given, epochs=epochs) if image else None
+        progress.step()
+        found = shortcuts(module, given, columns=columns, seed=seed)
+        progress.step()
+        probed = layer_probe(module, given, seed=seed)
     return ContactSheet(attribution, sane, found, probed, mask, x.detach())

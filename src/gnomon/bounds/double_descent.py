@@ -31,6 +31,8 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.inputs.source import source
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Band, Line, Plot, Reference, Result
 from gnomon.core.results.plot import Mark
 
@@ -173,6 +175,7 @@ Fit = Callable[..., Callable[[Any], Tensor]]
 
 
 @names_call
+@limit_time
 def double_descent(
     fit: Fit,
     sizes: Sequence[int],
@@ -182,6 +185,7 @@ def double_descent(
     along: str = "size of the model",
     draws: int = 3,
     loss: Callable[[Tensor, Tensor], Tensor] = nn.functional.mse_loss,
+    budget: float | None = None,
 ) -> DoubleDescent:
     """Fits models of increasing size and looks for a peak of the test error at the interpolation threshold.
 
@@ -197,6 +201,7 @@ def double_descent(
         along: what the size is, for the text of the result.
         draws: number of seeds at each size.
         loss: function of outputs and targets that returns a mean loss.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: none.
     Reference: [belkin2019reconciling], [nakkiran2020deep].
@@ -216,14 +221,12 @@ def double_descent(
         raise InputError(f"sizes is {list(sizes)}"[:80], accepted="three growing sizes", fix="Pass sizes in order")
     draws = check_integer("draws", draws)
     (x, y), (z, t) = (source(part).pair() for part in (data, test))
-    rows = []
-    for size in sizes:
-        pairs = []
-        for seed in range(draws):
-            model = fit(size, x, y, seed)
-            with torch.no_grad():
-                pairs.append([float(loss(model(inputs), targets)) for inputs, targets in ((x, y), (z, t))])
-        rows.append(torch.tensor(pairs, dtype=torch.float64))
+    pairs = []
+    for size, seed in with_progress_bar([(size, seed) for size in sizes for seed in range(draws)], "fits"):
+        model = fit(size, x, y, seed)
+        with torch.no_grad():
+            pairs.append([float(loss(model(inputs), targets)) for inputs, targets in ((x, y), (z, t))])
+    rows = torch.tensor(pairs, dtype=torch.float64).split(draws)
     return summarize_errors(list(sizes), rows, along)
 
 

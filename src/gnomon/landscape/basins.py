@@ -18,6 +18,8 @@ from torch import Tensor
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_integer, check_number
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Image, Plot, Result, Scatter
 
 __all__ = ["BasinMap", "basin_map"]
@@ -54,6 +56,7 @@ class BasinMap(Result):
 
 
 @names_call
+@limit_time
 def basin_map(
     loss: Callable[[Float[Tensor, "n 2"]], Float[Tensor, " n"]],
     *,
@@ -62,6 +65,7 @@ def basin_map(
     points: int = 60,
     lr: float = 0.01,
     steps: int = 2000,
+    budget: float | None = None,
 ) -> BasinMap:
     """Runs gradient descent on a loss of two parameters from each point of a grid and groups the end points.
 
@@ -72,6 +76,7 @@ def basin_map(
         points: number of grid points along each axis.
         lr: learning rate of descent from all starts.
         steps: number of steps of descent.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     End points closer than a hundredth of the grid count as one minimum. Starts that diverge get the index -1.
     Hypotheses: a step below 2 / curvature. Reference: [hairer2006geometric].
@@ -84,7 +89,7 @@ def basin_map(
     n, rate = check_integer("points", points, least=2), check_number("lr", lr, above=0)
     xs, ys = (torch.linspace(a, b, n, dtype=torch.float64) for a, b in zip(low, high, strict=True))
     w = torch.cartesian_prod(xs, ys)
-    for _ in range(check_integer("steps", steps)):
+    for _ in with_progress_bar(range(check_integer("steps", steps)), "steps of descent"):
         leaf = w.clone().requires_grad_()
         (g,) = torch.autograd.grad(loss(leaf).sum(), leaf)
         w = w - rate * g.nan_to_num(0.0, 0.0, 0.0)

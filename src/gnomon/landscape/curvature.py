@@ -20,6 +20,7 @@ from gnomon.adapter.adapt import adapt_examples
 from gnomon.core.errors import NotFiniteError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_integer, check_readable
+from gnomon.core.machine.budget import limit_time
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.modules.pure import PureFunction
@@ -130,18 +131,32 @@ class AbstractCurvature(AbstractOperator):
         for layer in layers:
             yield layer, self.block([name for name in self.names if name.rpartition(".")[0] == layer])
 
-    def top(self, k: int = 1, *, iterations: int | None = None, seed: int = 0) -> Eigenpairs:
-        """Returns the k largest eigenvalues and their eigenvectors; see `gnomon.linalg.lanczos.top_eigenpairs`."""
+    @names_call
+    @limit_time
+    def top(
+        self, k: int = 1, *, iterations: int | None = None, seed: int = 0, budget: float | None = None
+    ) -> Eigenpairs:
+        """Returns the k largest eigenvalues and their eigenvectors; see `gnomon.linalg.lanczos.top_eigenpairs`.
+
+        ``budget``, here and in the other methods, is the number of seconds after which the call ends with an error that
+        says how long it would take.
+        """
         return top_eigenpairs(self, k, steps=iterations, seed=seed)
 
-    def density(self, *, steps: int = 40, starts: int = 4, seed: int = 0) -> SpectralDensity:
+    @names_call
+    @limit_time
+    def density(
+        self, *, steps: int = 40, starts: int = 4, seed: int = 0, budget: float | None = None
+    ) -> SpectralDensity:
         """Estimates the distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
         return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
 
     @names_call
+    @limit_time
     def trace(
-        self, *, products: int = 60, confidence: float = 0.95, method: str = "auto", seed: int = 0
-    ) -> TraceEstimate:
+        self, *, products: int = 60, confidence: float = 0.95, method: str = "auto", seed: int = 0,
+        budget: float | None = None,
+    ) -> TraceEstimate:  # fmt: skip
         """Estimates the trace with a confidence interval; ``method`` is "hutch++", "hutchinson", or "auto" for the
         better one.
 
@@ -156,14 +171,20 @@ class AbstractCurvature(AbstractOperator):
             return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
         return hutchinson(self, samples=products, confidence=confidence, seed=seed)
 
-    def diagonal(self, *, samples: int = 100, confidence: float = 0.95, seed: int = 0) -> DiagonalEstimate:
+    @names_call
+    @limit_time
+    def diagonal(
+        self, *, samples: int = 100, confidence: float = 0.95, seed: int = 0, budget: float | None = None
+    ) -> DiagonalEstimate:
         """Estimates every diagonal entry with its confidence interval; see `gnomon.linalg.diagonal.diagonal`."""
         return diagonal(self, samples=samples, confidence=confidence, seed=seed)
 
     @names_call
+    @limit_time
     def inverse_product(
-        self, b: Float[Tensor, " p"], *, damping: float = 0.0, tolerance: float = 1e-5, products: int = 1000
-    ) -> LinearSolve:
+        self, b: Float[Tensor, " p"], *, damping: float = 0.0, tolerance: float = 1e-5, products: int = 1000,
+        budget: float | None = None,
+    ) -> LinearSolve:  # fmt: skip
         """Solves (A + damping I) x = b for x, with A this matrix; see `gnomon.linalg.conjugate.solve_operator`."""
         return solve_operator(self, b, damping=damping, tolerance=tolerance, products=products)
 

@@ -20,6 +20,8 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -108,6 +110,7 @@ class InitializationScaleRange(Result):
 
 
 @names_call
+@limit_time
 def lr_range(
     module: nn.Module,
     data: Any,
@@ -119,6 +122,7 @@ def lr_range(
     optimizer: OptimizerChoice | None = None,
     loss: Loss | None = None,
     seed: int = 0,
+    budget: float | None = None,
 ) -> LrRange:
     """Finds the usable learning rates from one run whose learning rate grows until it diverges.
 
@@ -134,6 +138,7 @@ def lr_range(
         optimizer: as in `gnomon.train`, whose own learning rate is not used; by default plain descent.
         loss: as in `gnomon.train`.
         seed: random seed for the batches.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: see the module. Reference: [smith2017cyclical].
     Cost: a gradient for each step.
@@ -159,7 +164,7 @@ def lr_range(
         moved = trainable_parameters(model)
         memory = rule.memory(moved)
         with set_mode(model, "train"):
-            for step, rate in enumerate(rates, 1):
+            for step, rate in enumerate(with_progress_bar(rates, "steps"), 1):
                 index = torch.randperm(len(objective))[:size]
                 value = objective.value(model, *objective.at(index))
                 now = float(value.detach())

@@ -2,19 +2,23 @@
 
 import inspect
 import threading
+from functools import partial
 
 import pytest
 import torch
 from torch import nn
 
-from gnomon.bounds import certify, learning_curve, memorization
+from gnomon.attribution import contact_sheet, fourier_mask, invert_layer
+from gnomon.bounds import certify, double_descent, learning_curve, memorization
 from gnomon.bounds.memorization import network_rademacher
 from gnomon.core.errors import InputError, TimeLimitError
 from gnomon.core.machine import budget as limits
 from gnomon.core.machine.budget import check_time, limit_time, time_limit
 from gnomon.core.machine.progress import Progress, with_progress_bar, without_bars
 from gnomon.core.machine.threads import run_in_threads
-from gnomon.landscape import loss_plane, sharpness
+from gnomon.landscape import hessian, loss_plane, lr_range, sharpness
+from gnomon.landscape.basins import basin_map
+from gnomon.landscape.hessian import HessianOperator
 from gnomon.robustness import (
     attack,
     minimal_distance,
@@ -24,10 +28,12 @@ from gnomon.robustness import (
     robust_radius,
     universal_perturbation,
 )
+from gnomon.tangent.sweeps.spread import kernel_spread
 
 DRAW = torch.Generator().manual_seed(0)
 X = torch.rand(200, 4, generator=DRAW)
 DATA = X, (X[:, 0] > 0.5).long()
+IMAGES = X.reshape(200, 1, 2, 2), DATA[1]
 
 
 def network(seed=0):
@@ -38,6 +44,15 @@ def network(seed=0):
 def plain(seed=0):
     torch.manual_seed(seed)
     return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+
+
+METHODS = {"top": {"iterations": 2}, "density": {"steps": 2}, "trace": {"products": 6}, "diagonal": {"samples": 2},
+           "inverse_product": {"b": torch.ones(74), "damping": 1e3}}  # fmt: skip
+"""Methods of the Hessian that take long, with arguments for a short call."""
+
+
+def operate(name, net, **more):
+    return getattr(hessian(net, DATA), name)(**METHODS[name], **more)
 
 
 CALLS = {
@@ -54,7 +69,17 @@ CALLS = {
     learning_curve: lambda net, **more: learning_curve(X.double() @ X.double().T, DATA[1], **more),
     regions_on_line: lambda net, **more: regions_on_line(plain(), X[0], X[1], **more),
     regions_in_plane: lambda net, **more: regions_in_plane(plain(), X[0], X[1:3], **more),
-}
+    contact_sheet: lambda net, **more: contact_sheet(net, DATA, **more),
+    fourier_mask: lambda net, **more: fourier_mask(nn.Sequential(nn.Flatten(), net), IMAGES, epochs=2, **more),
+    invert_layer: lambda net, **more: invert_layer(net, "0", X[:3], iterations=3, **more),
+    double_descent: lambda net, **more: double_descent(lambda *_: lambda x: x[:, :1], (1, 2, 3), (X, X[:, :1]),
+                                                       (X, X[:, :1]), **more),
+    kernel_spread: lambda net, **more: kernel_spread(lambda width, seed: nn.Linear(4, width), X[:5], widths=(1, 2, 3),
+                                                     **more),
+    lr_range: lambda net, **more: lr_range(net, DATA, steps=3, **more),
+    basin_map: lambda net, **more: basin_map(lambda w: w.square().sum(1), steps=3, points=3, **more),
+    **{getattr(HessianOperator, name): partial(operate, name) for name in METHODS},
+}  # fmt: skip
 
 
 def state(net):

@@ -20,6 +20,8 @@ from torch import Tensor, nn
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.inputs.source import all_inputs, source
+from gnomon.core.machine.budget import limit_time
+from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 from gnomon.tangent.empirical import ntk
@@ -63,7 +65,15 @@ class WidthSpread(Result):
 
 
 @names_call
-def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128, 256), seeds: int = 6) -> WidthSpread:
+@limit_time
+def kernel_spread(
+    build: Build,
+    x: Any,
+    *,
+    widths: Sequence[int] = (32, 64, 128, 256),
+    seeds: int = 6,
+    budget: float | None = None,
+) -> WidthSpread:
     """Measures how much the tangent kernel differs between initializations, at several widths.
 
     See equation (1) of the module docstring.
@@ -73,6 +83,7 @@ def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128,
         x: inputs.
         widths: at least three, rising.
         seeds: networks of each width.
+        budget: seconds after which the call ends with an error that says how long it would take.
 
     Hypotheses: see the module. Reference: [jacot2018neural].
     Cost: an empirical kernel for each network.
@@ -83,9 +94,9 @@ def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128,
     """
     chosen, m = checked_widths(widths), check_integer("seeds", seeds, least=2)
     inputs = all_inputs(x, build_network(build, chosen[0], 0))
-    found = []
-    for width in chosen:
-        found.append(_spread([ntk(build_network(build, width, s), inputs) for s in range(m)]))
+    networks = with_progress_bar([(width, seed) for width in chosen for seed in range(m)], "kernels")
+    kernels = [ntk(build_network(build, width, seed), inputs) for width, seed in networks]
+    found = [_spread(kernels[m * i : m * (i + 1)]) for i in range(len(chosen))]
     return WidthSpread(chosen, tuple(found), m, "kernels")
 
 
