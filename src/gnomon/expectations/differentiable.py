@@ -32,7 +32,7 @@ from gnomon.expectations.polar import norm_and_angle, sqrt_with_zero_gradient
 
 MAX_DEVIATIONS = 8.0
 """Standard deviations up to which conditional expectations are integrated."""
-AT_ONCE = 2**12  # number of conditional expectations computed at once
+EXPECTATIONS_PER_BLOCK = 2**12  # number of conditional expectations computed at once
 
 
 @names_call
@@ -187,7 +187,7 @@ def _conditional(g: Elementwise, k: float, a: Tensor, b: Tensor, c: Tensor) -> T
     cuts = _with_remembered_cuts(g).pieces(reach / MAX_DEVIATIONS, reach).cuts.to(a) if reach > 0 else a.new_zeros(0)
     grid = torch.arange(-MAX_DEVIATIONS, MAX_DEVIATIONS + 1, 2, dtype=a.dtype, device=a.device)
     parts = []
-    for m, s in zip(middle.split(AT_ONCE), spread.split(AT_ONCE), strict=True):
+    for m, s in zip(middle.split(EXPECTATIONS_PER_BLOCK), spread.split(EXPECTATIONS_PER_BLOCK), strict=True):
         moving = ((cuts - m) / s.clamp(min=1e-30)).clamp(-MAX_DEVIATIONS, MAX_DEVIATIONS)
         z, weight = panels(torch.cat([grid.expand(len(m), -1), moving], 1).sort(1).values)
         parts.append((g(m + s * z) * torch.exp(z * z * -0.5) * weight).sum(1) / (2 * pi) ** 0.5)

@@ -8,7 +8,7 @@ so that E[f(u) g(v)] is a sum of moments of single variables, and of moments fro
 What corners add is small if they are far, so that nothing cancels there. If it does (a variance so large that pieces
 are short: f is then small compared with its terms), the pair is left to others:
 
-    error <= SLIPS m(u) m(v) sqrt(E[f(u)^2] E[g(v)^2]),    m = the sum of all terms / sqrt(E[f^2])              (2)
+    error <= ROUNDING_ERRORS m(u) m(v) sqrt(E[f(u)^2] E[g(v)^2]),  m = sum of all terms / sqrt(E[f^2])  (2)
 
 Hypotheses: at most MOST corners, on each side of zero. Reference: as in wedges.py.
 Cost: see wedges.py.
@@ -33,13 +33,13 @@ INTERIOR_SHARE = 2.0**-20
 """Position inside a piece, as a share of its length, at which the piece is evaluated near its ends."""
 EQUAL_SLOPE_TOLERANCE = 2.0**-36
 """Relative difference of slopes that counts as zero."""
-ONE_PLACE = 2.0**-46  # largest relative difference of corners that count as symmetric about zero
+SYMMETRY_TOLERANCE = 2.0**-46  # largest relative difference of corners that count as symmetric about zero
 MIN_CORNER_DISTANCE = 1e-100
 """Distance in standard deviations that represents a corner at zero, where the angle matters."""
 MIN_CORNER_EFFECT = 1e-13
 """Effect relative to sqrt(E[f^2]) below which a corner is ignored."""
-SLIPS = (2e-15, 1e-13)  # rounding errors relative to probabilities and to their square roots
-LINES = (0, 2)  # key of the cache under which the lines of a piecewise linear function are stored
+ROUNDING_ERRORS = (2e-15, 1e-13)  # rounding errors relative to probabilities and to their square roots
+LINES_KEY = (0, 2)  # key of the cache under which the lines of a piecewise linear function are stored
 
 Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 """Computes pairs given by two indices and covariances; writes NaN if it has no value, and counts those."""
@@ -69,10 +69,10 @@ def lines(f: Sampler, root: Float[Tensor, " n"]) -> Lines | None:
     if not len(positive):
         return None
     pieces = f.pieces(float(positive.min()), RADII[0] * float(positive.max()))
-    if LINES not in pieces.memory:
+    if LINES_KEY not in pieces.memory:
         straight = not np.any(polynomials(f, pieces)[1][:, 2:])
-        pieces.memory[LINES] = _lines(f, pieces) if straight else None
-    found: Lines | None = pieces.memory[LINES]
+        pieces.memory[LINES_KEY] = _lines(f, pieces) if straight else None
+    found: Lines | None = pieces.memory[LINES_KEY]
     return found
 
 
@@ -128,7 +128,7 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
     found: dict[float, np.ndarray] = {}
     for k, j, s in zip(cuts.tolist(), jump.tolist(), bend.tolist(), strict=True):
         if j or s:
-            near = next((d for d in found if abs(abs(k) - d) <= ONE_PLACE * d), abs(k))
+            near = next((d for d in found if abs(abs(k) - d) <= SYMMETRY_TOLERANCE * d), abs(k))
             added = found.setdefault(near, np.zeros((2, 2)))
             added[:, 0 if k >= 0 else 1] += (j, s) if k >= 0 else (-j, s)
     if len(found) > MAX_CORNERS:
@@ -158,7 +158,7 @@ def _side(
     felt = (np.abs(jump) + s * np.abs(bend)).sum(0) * np.sqrt(q) > MIN_CORNER_EFFECT * size
     line = np.abs(level) + np.abs(made.slope) * s
     sums = np.stack([line + moving * terms.sum(0), line + moving * (terms * np.sqrt(q)).sum(0)])
-    share = np.sqrt(np.array(SLIPS) / certified)[:, None] * sums
+    share = np.sqrt(np.array(ROUNDING_ERRORS) / certified)[:, None] * sums
     relative = np.divide(share, size, out=np.where(share > 0, np.inf, 0.0), where=size > 0)
     numbers = np.stack([s, level, made.slope * s, moving * mean, moving * first, *relative])
     corners = np.stack([h, q, density, np.where(felt, moving, 0.0)], 1)

@@ -24,7 +24,7 @@ __all__ = ["ALIGNED_FROM", "PairBlock", "CovariancePairs", "inverse_or_zero"]
 
 ALIGNED_FROM = 1 - ALIGNED_TOLERANCE_IN_EPS * float(np.finfo(np.float64).eps)
 """Correlations of this size or more count as one."""
-AT_ONCE = 2**15  # pairs per block
+PAIRS_PER_BLOCK = 2**15  # pairs per block
 COLUMNS_PER_BLOCK = 64
 """Number of columns in a block of a matrix."""
 
@@ -103,9 +103,9 @@ class CovariancePairs:
         """Returns blocks that cover all pairs; only one triangle if the matrix is symmetric."""
         shape = self.covariance.shape
         if len(shape) != 2:
-            many = max(1, AT_ONCE * shape[0] // self.covariance.size)
+            many = max(1, PAIRS_PER_BLOCK * shape[0] // self.covariance.size)
             return [PairBlock((slice(start, start + many),), False) for start in range(0, shape[0], many)]
-        half, rows = symmetric and self._is_mirrored(), AT_ONCE // COLUMNS_PER_BLOCK
+        half, rows = symmetric and self._is_mirrored(), PAIRS_PER_BLOCK // COLUMNS_PER_BLOCK
         return [
             PairBlock((slice(top, top + rows), slice(left, left + COLUMNS_PER_BLOCK)), half)
             for left in range(0, shape[1], COLUMNS_PER_BLOCK)

@@ -46,9 +46,9 @@ VARIANCE_TERMS = 12
 NODES_PER_INTERVAL = 8
 """Number of nodes of the Gauss rule between two edges, as in loops.py."""
 # sqrt(P(|z| > k)) relative to k = 2: how much values k standard deviations away matter
-REACHED = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]
-OWN = (0, 0)  # key of the cache under which the function itself, without smoothing, is stored
-PARITY = (0, 1)  # key under which the parity (1 even, -1 odd, 0 neither) is cached
+WEIGHTS_BY_DISTANCE = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]
+UNSMOOTHED_KEY = (0, 0)  # key of the cache under which the function itself, without smoothing, is stored
+PARITY_KEY = (0, 1)  # key under which the parity (1 even, -1 odd, 0 neither) is cached
 SYMMETRY_TOLERANCE = 2.0**-50
 """Allowed difference between f(-x) and f(x) or -f(x), relative to the largest |f|."""
 
@@ -109,10 +109,10 @@ def polynomials(g: Elementwise, pieces: Pieces) -> tuple[np.ndarray, np.ndarray]
     >>> polynomials(torch.abs, find(torch.abs, 1.0, 16.0))[1].shape[1]
     16
     """
-    if OWN not in pieces.memory:
+    if UNSMOOTHED_KEY not in pieces.memory:
         edges, coefficients = pieces.polynomials(g)
-        pieces.memory[OWN] = edges.numpy(), np.ascontiguousarray(coefficients.numpy())
-    own: tuple[np.ndarray, np.ndarray] = pieces.memory[OWN]
+        pieces.memory[UNSMOOTHED_KEY] = edges.numpy(), np.ascontiguousarray(coefficients.numpy())
+    own: tuple[np.ndarray, np.ndarray] = pieces.memory[UNSMOOTHED_KEY]
     return own
 
 
@@ -123,13 +123,13 @@ def parity(g: Elementwise, pieces: Pieces) -> int:
     >>> [parity(g, find(g, 1.0, 16.0)) for g in (torch.abs, torch.tanh, torch.relu)]
     [1, -1, 0]
     """
-    if PARITY not in pieces.memory:
+    if PARITY_KEY not in pieces.memory:
         edges = torch.from_numpy(polynomials(g, pieces)[0])
         points = samples(edges[:-1], edges[1:])
         here, there, size = g(points), g(-points), pieces.size.at(edges[:-1], edges[1:])[:, None]
         even, odd = (bool(((here - s * there).abs() <= SYMMETRY_TOLERANCE * size).all()) for s in (1, -1))
-        pieces.memory[PARITY] = 1 if even else -1 if odd else 0
-    found: int = pieces.memory[PARITY]
+        pieces.memory[PARITY_KEY] = 1 if even else -1 if odd else 0
+    found: int = pieces.memory[PARITY_KEY]
     return found
 
 
@@ -183,7 +183,7 @@ def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
     """
     from gnomon.expectations.loops import smooth_expectations
 
-    edges, coefficients = pieces.memory[OWN]
+    edges, coefficients = pieces.memory[UNSMOOTHED_KEY]
     place, one = m.numpy().reshape(-1), np.eye(1, coefficients.shape[1])
     start, width, density = _density(radius)
     out = np.empty(place.shape)
@@ -216,7 +216,7 @@ def _size(pieces: Pieces, left: Tensor, right: Tensor, deviation: float) -> Tens
     v varies by ``deviation`` at least, so that sqrt(E[g(v)^2]) feels what g is k deviations away by the square root of
     the probability of going there. Without it, where g is zero, so would be the errors that are allowed.
     """
-    sizes = [share * pieces.size.at(left, right, k * deviation) for k, share in REACHED]
+    sizes = [share * pieces.size.at(left, right, k * deviation) for k, share in WEIGHTS_BY_DISTANCE]
     return torch.stack(sizes).amax(0).clamp(min=_least(pieces))
 
 

@@ -43,7 +43,7 @@ Loss = AbstractLoss | Callable[[Tensor, Tensor], Tensor]
 
 MIN_EXAMPLES_PER_PASS = 256
 """Minimum number of examples per forward pass."""
-AT_ONCE = 32
+MAX_EXAMPLES_PER_PASS = 32
 """Maximum number of examples per pass if the outputs have positions."""
 MAX_OUTPUTS = 2**26
 """Maximum number of output values that a measurement keeps."""
@@ -161,7 +161,7 @@ class Objective(Record):
         total, weights, right, decisions, numbers = 0.0, 0, 0, 0, 0
         kept: list[Tensor] = []
         with set_mode(module, "eval"), torch.no_grad():
-            for x, y in self.batches(AT_ONCE if size is None else min(size, AT_ONCE)):
+            for x, y in self.batches(MAX_EXAMPLES_PER_PASS if size is None else min(size, MAX_EXAMPLES_PER_PASS)):
                 f, weight = output_rows(run(module, x), len(y)), loss.decisions(y)
                 total, weights, numbers = (
                     total + weight * float(loss.value(f, y)),

@@ -47,7 +47,7 @@ def angles(m):
 
     See equations (1) and (2) of the module docstring.
     """
-    raise NotImplementedError  # compiled code calls the overload below instead
+    raise NotImplementedError  # never runs: numba compiles the overload below instead
 
 
 @overload(angles, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})
@@ -84,12 +84,12 @@ def _angles(m):
 
 def quarter_angles(m):
     """Computes ``angles`` for m <= 1/4, in float32, with a shorter polynomial."""
-    raise NotImplementedError  # compiled code calls the overload below instead
+    raise NotImplementedError  # never runs: numba compiles the overload below instead
 
 
 def eighth_angles(m):
     """Computes ``angles`` for m <= 1/8, in float32, with the shortest polynomial."""
-    raise NotImplementedError  # compiled code calls the overload below instead
+    raise NotImplementedError  # never runs: numba compiles the overload below instead
 
 
 @overload(quarter_angles, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})

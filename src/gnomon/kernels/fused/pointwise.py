@@ -24,7 +24,7 @@ from gnomon.kernels.fused.formulas import angle_terms, error_function, kink
 
 def at(values, q):
     """Returns entry q if ``values`` is a vector, or ``values`` itself if it is a number."""
-    raise NotImplementedError  # compiled code calls the overload below instead
+    raise NotImplementedError  # never runs: numba compiles the overload below instead
 
 
 @overload(at, jit_options={"forceinline": True})

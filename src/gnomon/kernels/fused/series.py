@@ -30,7 +30,7 @@ MAX_DEVIATIONS = 13.5
 """Standard deviations that equidistant nodes cover, for powers that Gauss weights do not support."""
 SERIES_TOLERANCE = 1e-12
 """Relative error at which a series is truncated."""
-AT_ONCE = 512  # number of points whose function values are in memory together
+POINTS_PER_BLOCK = 512  # number of points whose function values are in memory together
 
 
 def coefficients(
@@ -77,7 +77,7 @@ def _expand(
     places, weighted = _rule(nodes, most)
     power = torch.arange(most, dtype=variance.dtype)
     found, needed = [], 0
-    for some in variance.split(AT_ONCE):
+    for some in variance.split(POINTS_PER_BLOCK):
         values = function(some.sqrt()[:, None] * places)
         h = values @ weighted if values.shape == (len(some), nodes) else None
         if h is None or not bool(torch.isfinite(h).all()):

@@ -22,7 +22,7 @@ MAX_SOLVE_SECONDS = 60.0
 """Seconds that a solve may take if a cheaper method is available."""
 OPERATIONS_PER_SECOND = 5e10
 """float64 operations per second: one core with wide vectors, or several without."""
-CUBE = int(
+MAX_POINTS_FOR_CUBIC_SOLVE = int(
     (3 * MAX_SOLVE_SECONDS * OPERATIONS_PER_SECOND) ** (1 / 3)
 )  # points for which n^3 / 3 operations take at most a minute: 20,800
 
@@ -68,7 +68,7 @@ def choose_solver(
     n = check_integer("n", n)
     room, size = memory_budget(memory), BYTES_PER_FLOAT64 * n * n
     fits = f"their kernel takes {format_bytes(size)} (limit {format_bytes(room)})"
-    if size <= room and n <= CUBE:
+    if size <= room and n <= MAX_POINTS_FOR_CUBIC_SOLVE:
         return SolverChoice(
             Direct(memory=room), f"Direct for {n} points: {fits}, and n^3 / 3 operations take less than a minute."
         )
