@@ -26,12 +26,21 @@ STEP_MISSING = _kind("step-missing", Level.PROBLEM,
 LEAF_LOSS = _kind("detached-loss", Level.PROBLEM,
     "{count} of {backwards} times backward() was called on a tensor that is not computed from the weights "
     "(first at step {step}): no gradient reaches the model.",
-    "Call backward() on the loss itself, not on torch.tensor(loss.item(), requires_grad=True) or a detached copy.",
+    "Call backward() on the loss itself, not on torch.tensor(loss.item(), requires_grad=True), on a detached copy, or "
+    "on numbers that argmax chose.",
     causes=NOTHING_TRAINED)
 LOSS_WITHOUT_GRAPH = _kind("detached-loss", Level.PROBLEM,
     "At step {step} backward() was called on a loss that does not depend on any weight.",
     "Remove torch.no_grad(), .detach(), .data, .numpy() and argmax between the model and the loss.",
     causes=NOTHING_TRAINED)
+NEGATED_LOSS = _kind("loss-sign", Level.PROBLEM,
+    "The script calls backward() on the negative value of {loss}: training makes the predictions worse.",
+    "Remove the minus sign: optimizers minimize the loss.",
+    causes=("training-diverged", "loss-not-falling", *OUTCOMES))
+APPLIED_TWICE = _kind("softmax-before-loss", Level.PROBLEM,
+    "The network ends in {function}, and the loss applies {function} again: its gradients become small.",
+    "Return the logits: remove {function} from the end of forward.",
+    causes=("loss-not-falling", *OUTCOMES))
 GRADIENTS_NOT_CLEARED = _kind("gradients-not-cleared", Level.PROBLEM,
     "{optimizer} used gradients of earlier steps again: in {stale} of {steps} observed steps they were not cleared "
     "before backward() added new ones.",

@@ -3,6 +3,7 @@
 from math import inf, nan
 
 import pytest
+import torch
 
 from gnomon.checks.run.loop.batches import judge_batches
 from gnomon.checks.run.loop.facts import (
@@ -48,15 +49,17 @@ def test_most_neighboring_batches_are_equal(compared, equal, length, found):
 
 @pytest.mark.parametrize(
     ("size", "kinds_in_batch", "classes", "found"),
-    # of 4 classes a batch of 2 should hold 4 (1 - (3/4)^2) = 1.75, of 10 one of 8 should hold 10 (1 - 0.9^8) = 5.695
+    # A batch of 64 of 10 classes should hold 10 (1 - 0.9^64) = 9.988, with an error of 0.05: 1 + 4.49 is half of the
+    # extra classes. A batch of 8 should hold 5.695, with an error of 0.700: 3.35 is half, 3.59 three errors below. A
+    # batch of 2 of 4 classes should hold 1.75 and has an error of 0.444: one class in each of 5 batches may be chance.
     [
-        (8, 2, 10, True),
-        (8, 3, 10, False),
+        (64, 5, 10, True),
+        (64, 6, 10, False),
+        (8, 3, 10, True),
+        (8, 4, 10, False),
         (2, 1, 4, False),
         (1, 1, 10, False),
-        (2, 0, 4, True),
-        (2, 0, 2, True),
-        (1, 0, 2, False),
+        (64, 1, 2, True),
     ],
 )
 def test_sorted_data_show_half_of_the_expected_classes(size, kinds_in_batch, classes, found):
@@ -64,6 +67,41 @@ def test_sorted_data_show_half_of_the_expected_classes(size, kinds_in_batch, cla
     assert (kinds.SORTED_DATA in rows(judge_batches, loaders=(loader,))) is found
     few = LoaderFacts(9, 9, backwards=9, labels=((size, kinds_in_batch),) * 4, classes=classes)
     assert kinds.SORTED_DATA not in rows(judge_batches, loaders=(few,))
+
+
+@pytest.mark.parametrize(("batches", "found"), [(14, False), (17, True)])
+def test_sorted_data_are_three_standard_errors_below(batches, found):
+    """A batch of 2 of 4 classes should hold 1.75, and one batch has the variance 4 q (1 - q) = 0.984 for q = 0.4375:
+    three errors of B batches are 2.976 / B^(1/2), which is below 0.75 from B = 15.7 on."""
+    loader = LoaderFacts(99, 99, backwards=99, labels=((2, 1),) * batches, classes=4)
+    assert (kinds.SORTED_DATA in rows(judge_batches, loaders=(loader,))) is found
+
+
+@pytest.mark.parametrize(("counts", "found"), [((100, 100), True), ((180, 20), True), ((197, 3), False)])
+def test_a_rare_class_is_not_expected_in_each_batch(counts, found):
+    """In batches of 16 the rarer class is expected with probability 1, 1 - 0.9^16 = 0.81 and 1 - 0.985^16 = 0.21."""
+    loader = LoaderFacts(20, 20, backwards=20, labels=((16, 1),) * 20, classes=2, counts=counts)
+    assert (kinds.SORTED_DATA in rows(judge_batches, loaders=(loader,))) is found
+
+
+@pytest.mark.parametrize(("p", "n", "batches"), [((0.5, 0.5), 4, 10), ((0.9, 0.1), 16, 5), ((0.1,) * 10, 8, 5)])
+def test_mixed_data_are_rarely_called_sorted(p, n, batches):
+    """Of 400 orders at random at most 1 % are called sorted."""
+    g = torch.Generator().manual_seed(0)
+    wrong = 0
+    for _ in range(400):
+        y = torch.multinomial(torch.tensor(p), n * batches, replacement=True, generator=g)
+        labels = tuple((n, len(part.unique())) for part in y.split(n))
+        counts = tuple(y.bincount(minlength=len(p)).tolist())
+        loader = LoaderFacts(batches, batches, backwards=batches, labels=labels, classes=len(p), counts=counts)
+        wrong += kinds.SORTED_DATA in rows(judge_batches, loaders=(loader,))
+    assert wrong <= 4
+
+
+@pytest.mark.parametrize("optimizers", [1, 2])
+def test_one_negated_loss_is_a_mistake_of_a_single_optimizer(optimizers):
+    facts = LoopFacts(negated="NllLoss", optimizers=(OptimizerFacts("SGD", steps=9),) * optimizers)
+    assert [f.kind for f in judge_gradients(facts)] == (["loss-sign"] if optimizers == 1 else [])
 
 
 def test_the_expected_number_of_classes_is_a_mean_over_batches():

@@ -114,7 +114,42 @@ def without_optimizer():
             p.data.add_(p.grad, alpha=-0.1)
 
 
-HEALTHY = (healthy, accumulating, full_batch, adversarial, without_optimizer)
+def minimax():
+    """A generator that maximizes the loss of a discriminator, as in the first paper on GANs: one loss is negated."""
+    torch.manual_seed(0)
+    makers, judges = nn.Linear(3, 2), nn.Linear(2, 1)
+    first, second = torch.optim.SGD(makers.parameters(), 1e-2), torch.optim.SGD(judges.parameters(), 1e-2)
+    for _ in range(20):
+        fakes = makers(torch.randn(8, 3))
+        first.zero_grad()
+        (-F.binary_cross_entropy_with_logits(judges(fakes), torch.zeros(8, 1))).backward()
+        first.step()
+        second.zero_grad()
+        F.binary_cross_entropy_with_logits(judges(fakes.detach()), torch.zeros(8, 1)).backward()
+        second.step()
+
+
+def rare_class():
+    """Shuffled batches of data with one example in thirty of the second class: most batches hold one class."""
+    net, g = network(), torch.Generator().manual_seed(0)
+    x, y = torch.randn(480, 6, generator=g), (torch.arange(480) % 30 == 0).long()
+    optimizer = torch.optim.Adam(net.parameters())
+    for a, b in DataLoader(TensorDataset(x, y), 16, shuffle=True, generator=g):
+        step(net, optimizer, a, b)
+
+
+def loader_in_each_epoch():
+    """A new loader of the same data in each epoch, whose first batches are equal."""
+    net, same = network(), data()
+    optimizer = torch.optim.Adam(net.parameters())
+    for _ in range(8):
+        for x, y in DataLoader(same, 96):
+            step(net, optimizer, x, y)
+
+
+HEALTHY = (
+    healthy, accumulating, full_batch, adversarial, without_optimizer, minimax, rare_class, loader_in_each_epoch,
+)  # fmt: skip
 
 
 def loop(body, *, epochs=2, ordered=False, shuffle=False, cut=False, parameters=None, lr=1e-2, after=None):
@@ -196,6 +231,40 @@ def overflow(net, optimizer, x, y):
     optimizer.zero_grad()
     F.cross_entropy(net.last(net.norm(net.first(x)) * float("inf")), y).backward()
     optimizer.step()
+
+
+def negated(net, optimizer, x, y):
+    optimizer.zero_grad()
+    (-F.cross_entropy(net(x), y)).backward()
+    optimizer.step()
+
+
+def softmax_twice(net, optimizer, x, y):
+    optimizer.zero_grad()
+    F.cross_entropy(net(x).softmax(1), y).backward()
+    optimizer.step()
+
+
+def through_argmax(net, optimizer, x, y):
+    optimizer.zero_grad()
+    (net(x).argmax(1).float().requires_grad_() - y).square().mean().backward()
+    optimizer.step()
+
+
+def two_classes_in_order():
+    net, same = network(), data()
+    x = same.tensors[0][same.tensors[0][:, 0].argsort()]
+    optimizer = torch.optim.Adam(net.parameters())
+    for a, b in DataLoader(TensorDataset(x, (x[:, 0] > 0).long()), 16):
+        step(net, optimizer, a, b)
+
+
+def loader_in_each_step():
+    net, same = network(), data()
+    optimizer = torch.optim.Adam(net.parameters())
+    for _ in range(20):
+        x, y = next(iter(DataLoader(same, 16)))
+        step(net, optimizer, x, y)
 
 
 def same_batch():
@@ -304,7 +373,12 @@ MISTAKES = {
     "optimizer in each step": (lambda: loop(rebuild_optimizer), "optimizer-rebuilt"),
     "overflow": (lambda: loop(overflow), "loss-not-finite"),
     "labels in order": (lambda: loop(step, ordered=True), "sorted-data"),
+    "two classes in order": (two_classes_in_order, "sorted-data"),
     "same batch": (same_batch, "same-batch"),
+    "loader in each step": (loader_in_each_step, "same-batch"),
+    "loss negated": (lambda: loop(negated), "loss-sign"),
+    "softmax twice": (lambda: loop(softmax_twice), "softmax-before-loss"),
+    "loss of the argmax": (lambda: loop(through_argmax), "detached-loss"),
     "parameters missing": (lambda: loop(step, parameters=lambda net: [*net.last.parameters()]), "not-in-optimizer"),
     "model rebuilt": (model_rebuilt, "optimizer-of-another-model"),
     "layer replaced": (layer_replaced, "optimizer-of-another-model"),

@@ -49,15 +49,26 @@ class BatchRecorder:
 
     def pass_begins(self, loader: Any, iterator: Any) -> None:
         """Records that the script begins a new epoch over a loader."""
-        known = self.loaders.get(loader)
+        known = self.loaders.get(loader) or self._replaced(loader)
         if known is None:
             known = LoaderRecord(_length(loader))
-            self.loaders[loader] = known
             self.seen.append(known)
+        self.loaders[loader], known.loader, known.data = known, weakref.ref(loader), _reference(loader.dataset)
         known.single += known.passes > 0 and known.in_pass == 1 and (known.length or 2) > 1
         known.passes += 1
         known.in_pass = 0
         self.iterators[iterator] = known
+
+    def _replaced(self, loader: Any) -> LoaderRecord | None:
+        """Returns the record of a deleted loader of the same data, as scripts have that build one in each step."""
+        return next(
+            (
+                one
+                for one in self.seen
+                if one.loader() is None and one.data is not None and one.data() is loader.dataset
+            ),
+            None,
+        )
 
     def batch_drawn(self, iterator: Any, batch: Any) -> None:
         """Records that a loader returned a batch; reads a few of its numbers and its labels."""
@@ -75,9 +86,8 @@ class BatchRecorder:
             known.equal += numbers == known.last
         known.last = numbers
         if known.passes == 1 and (labels := _labels(batch)) is not None:
-            different = set(labels)
-            known.classes |= different
-            known.labels.append((len(labels), len(different)))
+            known.classes.update(labels)
+            known.labels.append((len(labels), len(set(labels))))
 
     def note_forward(self, inputs: Any, step: int) -> None:
         """Records a forward pass in training mode with gradients."""
@@ -133,6 +143,14 @@ def _labels(batch: Any) -> list[int] | None:
         return None
     labels = [int(v) for v in found[-1][:MAX_LABELS_READ].tolist()]
     return labels if max(labels) - min(labels) < MAX_CLASSES else None
+
+
+def _reference(data: Any) -> Any:
+    """Returns a weak reference to a data set; None if it cannot have one, such as a list."""
+    try:
+        return weakref.ref(data)
+    except TypeError:
+        return None
 
 
 def _length(loader: DataLoader[Any]) -> int | None:

@@ -42,6 +42,8 @@ def loop_facts_of_recorder(recorder: LoopRecorder, *, finished: bool) -> LoopFac
         leaf_losses=recorder.leaf_losses,
         first_leaf=recorder.first_leaf,
         graphless=recorder.graphless,
+        negated=_same(recorder.negated),
+        applied_twice=_same(recorder.applied_twice),
         discarded=recorder.discarded,
         losses=recorder.losses.pairs,
         norms=recorder.norms.pairs,
@@ -58,6 +60,11 @@ def loop_facts_of_recorder(recorder: LoopRecorder, *, finished: bool) -> LoopFac
         not_finite=None if recorder.not_finite is None else FirstNotFinite(*recorder.not_finite),
         finished=finished,
     )
+
+
+def _same(names: list[str]) -> str:
+    """Returns the name that all of these names equal; "" if they differ, or if there are none."""
+    return names[0] if names and len(set(names)) == 1 else ""
 
 
 def _parameter_names(recorder: LoopRecorder) -> dict[int, str]:
@@ -100,5 +107,5 @@ def _model(seen: ModelRecord, recorder: LoopRecorder) -> ModelFacts:
 def _loader(seen: LoaderRecord) -> LoaderFacts:
     return LoaderFacts(
         seen.batches, seen.length, seen.passes, seen.single, seen.backwards, seen.forwards, seen.compared, seen.equal,
-        tuple(seen.labels), len(seen.classes),
+        tuple(seen.labels), len(seen.classes), tuple(seen.classes.values()),
     )  # fmt: skip

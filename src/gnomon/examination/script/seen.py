@@ -6,6 +6,7 @@
 """
 
 import weakref
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -167,7 +168,9 @@ class LoaderRecord:
     equal: int = 0
     last: tuple[float, ...] | None = None
     labels: list[tuple[int, int]] = field(default_factory=list)
-    classes: set[int] = field(default_factory=set)
+    classes: Counter[int] = field(default_factory=Counter)
+    loader: Any = None
+    data: Any = None
     first_inputs: list[tuple[float, ...]] = field(default_factory=list)
 
 

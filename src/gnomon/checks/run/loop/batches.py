@@ -1,10 +1,11 @@
 """Finds problems of batches in the user's loop: repeated, sorted by label, or not used.
 
-Batches of n mixed examples of K equally frequent classes hold on average
+A batch of n mixed examples holds a class c with frequency p_c with probability q_c, and on average E classes:
 
-    K (1 - (1 - 1/K)^n)                                                                                  (1)
+    q_c = 1 - (1 - p_c)^n,   E = sum_c q_c                                                               (1)
+    standard error of the mean over B batches at most (sum_c q_c (1 - q_c) / B)^(1/2)                    (2)
 
-classes. Sorted data have far fewer.
+(2) is an upper limit, because a batch that holds one class has less room for others. Sorted data hold far fewer.
 
 >>> from gnomon.checks.run.loop.facts import LoaderFacts
 >>> sorted_by_label = LoaderFacts(50, 50, backwards=50, labels=((64, 1),) * 50, classes=10)
@@ -13,6 +14,7 @@ classes. Sorted data have far fewer.
 """
 
 from collections.abc import Sequence
+from math import sqrt
 from statistics import mean
 
 from gnomon.checks.run.loop.facts import LoaderFacts, LoopFacts
@@ -25,8 +27,12 @@ MIN_BATCHES = 5
 """Batches for a judgment."""
 MIN_EQUAL_SHARE = 0.5
 """Share of equal neighboring batches that counts as a mistake."""
-MAX_CLASS_SHARE = 0.5
-"""Share of the expected classes in a batch below which data are sorted."""
+MAX_EXTRA_SHARE = 0.5
+"""Share of the expected classes beyond one in a batch below which data are sorted."""
+STANDARD_ERRORS = 3.0
+"""Fewer classes than expected by this many standard errors are no accident."""
+MIN_EXPECTED = 1.5
+"""Expected number of classes in a batch below which nothing can be said, as with one very frequent class."""
 BATCHES_PER_BACKWARD = 8
 """Batches for each backward pass from which most of them are not used."""
 MIN_SEEDS = 5
@@ -63,9 +69,13 @@ def _find_repeated(one: LoaderFacts) -> list[Finding]:
 def _find_sorted(one: LoaderFacts) -> list[Finding]:
     if len(one.labels) < MIN_BATCHES or one.classes < 2:
         return []
-    expected = mean(one.classes * (1 - (1 - 1 / one.classes) ** n) for n, _ in one.labels)  # (1)
+    counts = one.counts or (1,) * one.classes
+    held = [[1 - (1 - count / sum(counts)) ** n for count in counts] for n, _ in one.labels]  # (1)
+    expected = mean(sum(batch) for batch in held)
+    error = sqrt(mean(sum(q * (1 - q) for q in batch) for batch in held) / len(held))  # (2)
     each = mean(kinds_in_batch for _, kinds_in_batch in one.labels)
-    if each >= MAX_CLASS_SHARE * expected or expected < 1.5:
+    few = each - 1 < MAX_EXTRA_SHARE * (expected - 1) and each < expected - STANDARD_ERRORS * error
+    if not few or expected < MIN_EXPECTED:
         return []
     return [Finding(kinds.SORTED_DATA, values={"each": each, "classes": one.classes, "expected": expected})]
 

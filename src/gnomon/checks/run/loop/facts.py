@@ -100,7 +100,8 @@ class LoaderFacts(Record):
 
     ``single`` counts passes that were left after one batch. ``forwards`` counts forward passes with gradients in
     training mode. ``compared`` pairs of neighboring batches were compared, ``equal`` of them are equal. ``labels`` has
-    (examples, classes) of each observed batch, ``classes`` is the number of classes in all of them.
+    (examples, classes) of each observed batch, ``classes`` is the number of classes in all of them, and
+    ``counts`` says how many examples each class has, if that is known.
     """
 
     batches: int
@@ -113,6 +114,7 @@ class LoaderFacts(Record):
     equal: int = 0
     labels: tuple[tuple[int, int], ...] = ()
     classes: int = 0
+    counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +145,11 @@ class LoopFacts(Record):
     """Everything that was recorded during one run of the user's training script.
 
     ``leaf_losses`` counts backward passes that began at a tensor without a graph, from ``first_leaf`` on; ``graphless``
-    is the step at which backward failed because the loss needs no gradient. ``discarded`` backward passes had their
-    gradients cleared before a step. ``repeated_inputs`` of ``compared_inputs`` inputs, without a loader, were equal to
-    the ones before and a part of larger data. ``seeds`` counts calls of ``torch.manual_seed`` while training.
+    is the step at which backward failed because the loss needs no gradient. ``negated`` names the loss function whose
+    negative value was passed to backward, ``applied_twice`` the last function of the network if the loss applies it
+    again. ``discarded`` backward passes had their gradients cleared before a step. ``repeated_inputs`` of
+    ``compared_inputs`` inputs, without a loader, were equal to the ones before and a part of larger data. ``seeds``
+    counts calls of ``torch.manual_seed`` while training.
     ``norms`` are gradient norms, ``largest`` the parameter with the largest gradient at the largest norm. ``finished``:
     the script came to its end.
     """
@@ -156,6 +160,8 @@ class LoopFacts(Record):
     leaf_losses: int = 0
     first_leaf: int = 0
     graphless: int | None = None
+    negated: str = ""
+    applied_twice: str = ""
     discarded: int = 0
     losses: Series = ()
     norms: Series = ()

@@ -24,6 +24,13 @@ MAX_SHARE_LEFT = 1e-3
 """Share of the gradient norm that clipping leaves; Adam and AdamW hardly notice less, but nobody clips so much."""
 CLIPS_TO_JUDGE = 3
 """Observed calls of clipping for a judgment."""
+NAMES = {
+    "NllLoss": "cross-entropy", "NllLoss2D": "cross-entropy", "NllLossNd": "cross-entropy",
+    "MseLoss": "the squared error", "L1Loss": "the absolute error", "SmoothL1Loss": "the smooth absolute error",
+    "HuberLoss": "the Huber loss", "BinaryCrossEntropy": "binary cross-entropy",
+    "BinaryCrossEntropyWithLogits": "binary cross-entropy",
+}  # fmt: skip
+"""Names of losses by the names of their operations in torch."""
 
 
 def judge_gradients(facts: LoopFacts) -> list[Finding]:
@@ -42,6 +49,15 @@ def judge_gradients(facts: LoopFacts) -> list[Finding]:
 
 
 def _loss(facts: LoopFacts) -> list[Finding]:
+    found = []
+    if facts.negated and len([one for one in facts.optimizers if one.steps]) == 1:  # a GAN may negate one of its losses
+        found.append(Finding(kinds.NEGATED_LOSS, values={"loss": NAMES.get(facts.negated, facts.negated)}))
+    if facts.applied_twice:
+        found.append(Finding(kinds.APPLIED_TWICE, values={"function": facts.applied_twice}))
+    return [*found, *_cut_off(facts)]
+
+
+def _cut_off(facts: LoopFacts) -> list[Finding]:
     if facts.graphless is not None:
         return [Finding(kinds.LOSS_WITHOUT_GRAPH, values={"step": facts.graphless})]
     if facts.leaf_losses < max(MIN_BACKWARDS, MIN_SHARE * facts.observed_backwards):

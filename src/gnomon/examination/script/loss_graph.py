@@ -1,0 +1,117 @@
+"""Reads mistakes from the autograd graph of a loss: a wrong sign, softmax applied twice, weights out of its reach.
+
+>>> import torch
+>>> w = torch.ones(1, requires_grad=True)
+>>> reaches(w * 2, {id(w)}), reaches(w * 2, set())
+(True, False)
+"""
+
+from collections.abc import Callable, Set
+from typing import Any
+
+from torch import Tensor
+
+__all__ = ["applies_twice", "is_negated", "reaches"]
+
+LOSSES = (
+    "NllLoss", "NllLoss2D", "NllLossNd", "MseLoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "BinaryCrossEntropy",
+    "BinaryCrossEntropyWithLogits",
+)  # fmt: skip
+"""Operations of torch that are losses to minimize."""
+SHAPES = ("View", "Reshape", "UnsafeView", "Squeeze", "Unsqueeze", "Alias", "ToCopy", "Transpose", "Permute", "T")
+"""Operations that only move or copy numbers."""
+SCALES = ("Mean", "Sum", "Mul", "Div")
+"""Operations that keep the sign of a loss, if they multiply by a positive number."""
+FIRST_FUNCTION = {"LogSoftmax": "Softmax", "BinaryCrossEntropyWithLogits": "Sigmoid"}
+"""What a loss applies to its inputs, and the operation that applies the same function before it."""
+MAX_NODES = 20_000
+"""Operations of a graph that are visited at most."""
+
+
+def reaches(loss: Tensor, parameters: Set[int]) -> bool:
+    """Returns whether the graph of a loss reaches any of these parameters, which are given by ``id``.
+
+    A graph of more than `MAX_NODES` operations counts as reaching them.
+    Cost: a walk over the graph.
+
+    >>> import torch
+    >>> reaches(torch.ones(1, requires_grad=True) * 2, {0})
+    False
+    """
+    found = False
+
+    def visit(node: Any) -> bool:
+        nonlocal found
+        found = found or id(getattr(node, "variable", None)) in parameters
+        return found
+
+    return not _walk(loss.grad_fn, visit) or found
+
+
+def is_negated(loss: Tensor) -> str:
+    """Returns the name of the loss function whose negative value this is, such as "NllLoss"; "" if there is none.
+
+    >>> import torch
+    >>> is_negated(-torch.nn.functional.mse_loss(torch.ones(1, requires_grad=True), torch.zeros(1)))
+    'MseLoss'
+    """
+    node, sign = loss.grad_fn, 1
+    while node is not None:
+        name = _name(node)
+        if name in LOSSES:
+            return name if sign < 0 else ""
+        parents = [parent for parent, _ in node.next_functions if parent is not None]
+        if name not in (*SHAPES, *SCALES, "Neg") or len(parents) != 1:
+            return ""
+        factor = getattr(node, "_saved_other", None)
+        negative = isinstance(factor, Tensor) and factor.numel() == 1 and bool(factor < 0)
+        sign *= -1 if name == "Neg" or negative else 1
+        node = parents[0]
+    return ""
+
+
+def applies_twice(loss: Tensor) -> str:
+    """Returns "softmax" or "sigmoid" if the network ends in this function and the loss applies it again; otherwise "".
+
+    Cost: a walk over the graph.
+
+    >>> import torch
+    >>> logits = torch.zeros(2, 3, requires_grad=True)
+    >>> applies_twice(torch.nn.functional.cross_entropy(logits.softmax(1), torch.tensor([0, 1])))
+    'softmax'
+    """
+    found = ""
+
+    def visit(node: Any) -> bool:
+        nonlocal found
+        first = FIRST_FUNCTION.get(_name(node))
+        if first is not None and node.next_functions and _name(_behind_shapes(node.next_functions[0][0])) == first:
+            found = first.lower()
+        return bool(found)
+
+    _walk(loss.grad_fn, visit)
+    return found
+
+
+def _walk(root: Any, visit: Callable[[Any], bool]) -> bool:
+    """Visits the operations of a graph until ``visit`` returns True; returns False if the graph is too large."""
+    todo, known = [root], {root}
+    while todo and len(known) <= MAX_NODES:
+        node = todo.pop()
+        if node is None or visit(node):
+            continue
+        new = {parent for parent, _ in node.next_functions} - known
+        known |= new
+        todo.extend(new)
+    return len(known) <= MAX_NODES
+
+
+def _behind_shapes(node: Any) -> Any:
+    while node is not None and _name(node) in SHAPES and node.next_functions:
+        node = node.next_functions[0][0]
+    return node
+
+
+def _name(node: Any) -> str:
+    """Returns the name of an operation without its ending, such as "NllLoss" of "NllLossBackward0"."""
+    return type(node).__name__.split("Backward")[0]
