@@ -26,6 +26,8 @@ Row = tuple[str, str, Value, Value]
 Names = tuple[str, str]
 STYLES = ("solid", "dashed", "dotted")
 """Line styles of the curves of one page: training, test, others."""
+MAX_POINT_SETS = 2
+"""Maximum number of sets of points of one page, such as training and test: both pages then have four colors."""
 
 
 def side_by_side_html(
@@ -95,7 +97,7 @@ def differing_values(left: Page, right: Page) -> list[Row]:
 def overlay_plots(one: Plot, two: Plot, names: Names) -> Plot | None:
     """Draws the curves of two plots on the same axes, labeled by page; None if the plots have no curves.
 
-    Points are joined, predictions are left out, and what is the same on both is drawn once.
+    Measured points stay points, predictions are left out, and what is the same on both is drawn once.
 
     >>> line = Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),))
     >>> [mark.name for mark in overlay_plots(line, Plot("Loss", (Line("train", (1, 2), (1.0, 0.7)),)), ("A",
@@ -103,18 +105,30 @@ def overlay_plots(one: Plot, two: Plot, names: Names) -> Plot | None:
     ['A, train', 'B, train']
     """
     kinds = Line | Scatter
-    if not all(isinstance(m, kinds) for plot in (one, two) for m in plot.marks) or (one.x, one.y) != (two.x, two.y):
+    if not all(isinstance(m, kinds) for plot in (one, two) for m in plot.marks):
+        return None
+    if _scales(one) != _scales(two):
         return None
     alike = [mark for mark in one.marks if mark in two.marks]
-    marks: list[Line] = []
-    for color, (name, plot) in enumerate(zip(names, (one, two), strict=True)):
+    marks: list[Line | Scatter] = []
+    for page, (name, plot) in enumerate(zip(names, (one, two), strict=True)):
         own = [m for m in plot.marks if m not in alike and isinstance(m, kinds) and not _predict(m)]
-        for mark, style in zip(own, STYLES, strict=False):
-            words = f"{name}, {mark.name.removeprefix('measured, ')}"
-            marks.append(Line(words, mark.x, mark.y, style, color))  # type: ignore[arg-type]
+        lines, dots = ([m for m in own if isinstance(m, kind)] for kind in (Line, Scatter))
+        for i, points in enumerate(dots[:MAX_POINT_SETS]):
+            words = f"{name}, {points.name.removeprefix('measured, ')}"
+            marks.append(Scatter(words, points.x, points.y, page + 2 * i))
+        for mark, style in zip(lines, STYLES, strict=False):
+            marks.append(Line(f"{name}, {mark.name}", mark.x, mark.y, style, page))  # type: ignore[arg-type]
     gray = [Line(m.name, m.x, m.y, "dotted", 4) for m in alike if isinstance(m, kinds)]
-    caption = "" if any(map(_predict, one.marks)) else one.caption
+    captions = [f"{name}: {plot.caption}" for name, plot in zip(names, (one, two), strict=True)]
+    caption = one.caption if one.caption == two.caption else " ".join(captions)
+    caption = "" if any(map(_predict, (*one.marks, *two.marks))) else caption
     return Plot(one.title, (*marks, *gray), one.x, one.y, caption, one.id)
+
+
+def _scales(plot: Plot) -> tuple[tuple[str, bool, tuple[float, float] | None], ...]:
+    """Returns what must be equal for two plots on the same axes; the factor to seconds may differ."""
+    return tuple((axis.label, axis.log, axis.limits) for axis in (plot.x, plot.y))
 
 
 def _predict(mark: object) -> bool:
