@@ -31,7 +31,7 @@ from gnomon.core.results.plain import HIDDEN
 
 __all__ = ["ContactSheet", "contact_sheet"]
 
-PARTS = 5
+METHOD_COUNT = 5
 """Number of methods that the sheet runs."""
 SHOWN_EXAMPLES = 6
 """Number of examples on a sheet."""
@@ -104,7 +104,7 @@ def contact_sheet(
     given = source(data, module=module)
     few = given.probe(SHOWN_EXAMPLES, seed=seed)
     x = one_tensor(few.x, module)
-    with Progress(PARTS, "parts of the sheet") as progress:
+    with Progress(METHOD_COUNT, "parts of the sheet") as progress:
         attribution = integrated_gradients(module, x)
         progress.step()
         sane = sanity_check(integrated_gradients, module, x, draws=1, seed=seed)

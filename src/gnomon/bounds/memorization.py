@@ -47,7 +47,7 @@ __all__ = [
     "network_rademacher",
 ]
 
-EVALUATIONS = 40
+EVALUATIONS_PER_RUN = 40
 """Number of evaluations during a run."""
 
 
@@ -139,7 +139,7 @@ def memorization(
     if kinds < 2:
         raise InputError("all labels are one class", accepted="two classes", fix="Pass examples of several classes")
     drawn = torch.randint(kinds, y.shape, generator=torch.Generator().manual_seed(seed))
-    looks = sorted({round(steps * k / EVALUATIONS) for k in range(EVALUATIONS + 1)})
+    looks = sorted({round(steps * k / EVALUATIONS_PER_RUN) for k in range(EVALUATIONS_PER_RUN + 1)})
     runs = []
     for labels in (y, drawn):
         net = factory(seed)
@@ -205,7 +205,7 @@ def forgetting_events(
     check_module(module)
     x, y = _classes(data)
     steps = check_integer("steps", steps)
-    looks = sorted({round(steps * k / EVALUATIONS) for k in range(EVALUATIONS + 1)})
+    looks = sorted({round(steps * k / EVALUATIONS_PER_RUN) for k in range(EVALUATIONS_PER_RUN + 1)})
     seen: list[Tensor] = []
 
     def look(_step: int, model: nn.Module, _loss: float) -> float:

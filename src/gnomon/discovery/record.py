@@ -18,7 +18,7 @@ __all__ = ["Discovery"]
 MIN_INCLUSION = 0.8
 """Inclusion frequency below which a term is uncertain: stability selection uses 0.6 to 0.9."""
 MAX_MISFIT = 0.3
-"""Unexplained share of the target above which there is no equation; noise of 20 % leaves about 0.2."""
+"""Unexplained share of the target above which no equation is reported; noise of 20 % leaves about 0.2."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,7 +38,7 @@ def test_sizes_explain_by_the_best_polynomial_of_the_other_rows():
         scores.append(explained(torch.tensor(fits, dtype=torch.float64), y))
     assert category_codes._explained_by_size(x, y[:, None]) == pytest.approx(max(scores), rel=1e-6)
     lines = [np.polynomial.Polynomial.fit(x[:2], y[:2], 1)] * 2
-    assert lines[0](0.0) == lines[1](0.0) and category_codes._explained(y, torch.ones(20)) == 0.0
+    assert lines[0](0.0) == lines[1](0.0) and category_codes._explained_share(y, torch.ones(20)) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from gnomon.examination.steps import match, optimizer
 from gnomon.examination.steps import training as step
 from gnomon.examination.steps.attribution import overlay
 from gnomon.examination.steps.data import DataSummary
-from gnomon.examination.steps.importance import SHUFFLES, column_importance
+from gnomon.examination.steps.importance import SHUFFLES_PER_COLUMN, column_importance
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.steps.margins import _regression
 from gnomon.examination.subject import subject
@@ -119,8 +119,8 @@ def test_theory_is_compared_at_a_stable_rate(lr, momentum, own):
 
 def test_losses_of_theory_are_measured_more_often_at_the_beginning():
     count = match.RECORDED_STEPS
-    assert match._recorded(count) == list(range(count + 1))
-    found = match._recorded(1000)
+    assert match._steps_to_record(count) == list(range(count + 1))
+    found = match._steps_to_record(1000)
     assert found == sorted({0, 1, 2, 3, *(round(1000 * (i / (count - 1)) ** 2) for i in range(count))})
 
 
@@ -194,7 +194,7 @@ def test_importance_is_the_mean_growth_of_the_error(classes):
     draw, expected = torch.Generator().manual_seed(5), []
     for j in range(3):
         grown = []
-        for _ in range(SHUFFLES):
+        for _ in range(SHUFFLES_PER_COLUMN):
             shuffled = x.clone()
             shuffled[:, j] = x[torch.randperm(40, generator=draw), j]
             grown.append(float(error(shuffled) - error(x)))

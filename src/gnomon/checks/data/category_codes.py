@@ -98,7 +98,7 @@ def _explained_by_code(place: Tensor, targets: Float[Tensor, "n k"]) -> float:
     others = (counts[place] - 1)[:, None]
     mean = (targets.sum(0) - targets) / (len(targets) - 1)
     predicted = torch.where(others > 0, (sums[place] - targets) / others.clamp_min(1), mean)
-    return _explained(predicted, targets)
+    return _explained_share(predicted, targets)
 
 
 def _explained_by_size(column: Float[Tensor, " n"], targets: Float[Tensor, "n k"]) -> float:
@@ -114,10 +114,10 @@ def _explained_by_size(column: Float[Tensor, " n"], targets: Float[Tensor, "n k"
         part = basis[:, : degree + 1]
         leverage = part.square().sum(1, keepdim=True)
         residual = (targets - part @ (part.mT @ targets)) / (1 - leverage).clamp_min(1e-9)
-        best = max(best, _explained(targets - residual, targets))
+        best = max(best, _explained_share(targets - residual, targets))
     return best
 
 
-def _explained(predicted: Tensor, targets: Tensor) -> float:
+def _explained_share(predicted: Tensor, targets: Tensor) -> float:
     total = float((targets - targets.mean(0)).square().sum())
     return 1 - float((predicted - targets).square().sum()) / total if total > 0 else 0.0

@@ -67,7 +67,7 @@ MIN_DIFFERENCE = 0.05
 MIN_CLASS_DIFFERENCE = 0.1
 """Difference within one class that matters."""
 GUESSING_Z = 3.0
-"""z-score up to which a score is no better than guessing."""
+"""z-score up to which a score counts as guessing."""
 CLEARLY_BETTER_Z = 5.0
 """z-score above which a score is clearly better than guessing."""
 MIN_EXPLAINED_SHARE = 0.1

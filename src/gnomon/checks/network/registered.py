@@ -4,7 +4,7 @@
 gradients, but no optimizer holds them, ``state_dict`` does not save them, and neither ``eval()`` nor ``to()`` reaches
 them. Layers that are hidden on purpose, such as a teacher that is only asked, receive no gradient of the loss:
 
-    hidden = {p : p is in a list, tuple or dict of a part, p is no parameter of the module, dL/dp exists}        (1)
+    hidden = {p : p is in a list, tuple or dict of a part, p is not a parameter of the module, dL/dp exists}        (1)
 
 Hypotheses: none; no chance is involved.
 

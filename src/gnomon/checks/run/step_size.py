@@ -10,13 +10,12 @@ by a factor of more than a hundred. With g(c) the fall of the loss on fixed exam
     too small    g(1) < `TOO_SMALL_RATIO` max over c > 1 of g(c)                                                     (2)
 
 While steps are small g grows like c, so that (2) means a rate far below one that works. If a whole run is known, it
-must also have brought less than half of what the larger rate brings in k steps: a small rate with patience is no fault.
-If no rate brings the loss down by `MIN_LOSS_DECREASE` in k steps, the whole run must have done so to be patient:
-its examples are
-others than those of the short runs, and the losses of two samples differ by more than such a fall.
-Nor is a large one whose whole run came as far as the smaller rate did in k steps: momentum may overshoot at first.
-Without a run, `TOO_SMALL_RATIO_ALONE` takes the place of `TOO_SMALL_RATIO`. If the network has batch norm, the loss is
-computed with batch statistics: with running statistics it falls while they settle, at any learning rate.
+must also have brought less than half of what the larger rate brings in k steps: a small rate with patience is not a
+fault. If no rate brings the loss down by `MIN_LOSS_DECREASE` in k steps, the whole run must have done so to be patient:
+its examples are others than those of the short runs, and the losses of two samples differ by more than such a fall. Nor
+is a large one whose whole run came as far as the smaller rate did in k steps: momentum may overshoot at first. Without
+a run, `TOO_SMALL_RATIO_ALONE` takes the place of `TOO_SMALL_RATIO`. If the network has batch norm, the loss is computed
+with batch statistics: with running statistics it falls while they settle, at any learning rate.
 
 Hypotheses: the first steps are representative; schedules with a warmup begin small on purpose and are not judged.
 Reference: [smith2017cyclical], on learning rates found by short runs.

@@ -35,7 +35,7 @@ from gnomon.training import Run
 
 AFFORDABLE_EXAMPLE_COUNTS = (32, 64, 128, 256, 512, 1024)
 """Numbers of examples, chosen by time."""
-SHUFFLES = 3
+SHUFFLES_PER_COLUMN = 3
 """Number of shuffles of each column, whose mean is reported."""
 MAX_COLUMNS = 200
 """Maximum number of columns that are shuffled one by one."""
@@ -76,7 +76,7 @@ class ImportanceStep(AbstractStep):
             raise StepSkipped("Skipped: your loss does not compare outputs with targets directly.")
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         assert isinstance(subject.probe.x, Tensor)
-        passes, each = 1 + SHUFFLES * subject.probe.x.shape[1], max(products[Profile].cost.each, 1e-9) / 3
+        passes, each = 1 + SHUFFLES_PER_COLUMN * subject.probe.x.shape[1], max(products[Profile].cost.each, 1e-9) / 3
         n = largest_size_up_to(AFFORDABLE_EXAMPLE_COUNTS, 0.5 * context.seconds / (passes * each))
         if passes * n * each > 2 * context.seconds:
             raise out_of_time_error(f"{passes} passes over {n} examples", passes * n * each, context)
@@ -98,7 +98,7 @@ def _is_table(subject: Subject) -> bool:
 
 
 def column_importance(subject: Subject, model: nn.Module, examples: Examples, *, seed: int) -> ColumnImportance:
-    """Measures the importance of every column, averaged over `SHUFFLES` shuffles.
+    """Measures the importance of every column, averaged over `SHUFFLES_PER_COLUMN` shuffles.
 
     See equation (1) of the module docstring.
     Cost: a forward pass for each column and shuffle.
@@ -110,11 +110,11 @@ def column_importance(subject: Subject, model: nn.Module, examples: Examples, *,
     found = {}
     for j, name in enumerate(names):
         grown = 0.0
-        for _ in range(SHUFFLES):
+        for _ in range(SHUFFLES_PER_COLUMN):
             shuffled = x.clone()
             shuffled[:, j] = x[torch.randperm(len(x), generator=draw).to(x.device), j]
             grown += _error(subject, model, shuffled, examples.y) - error  # (1)
-        found[name] = grown / SHUFFLES
+        found[name] = grown / SHUFFLES_PER_COLUMN
     return ColumnImportance(dict(sorted(found.items(), key=lambda item: -item[1])), error)
 
 

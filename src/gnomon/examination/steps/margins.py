@@ -104,7 +104,7 @@ class MarginsStep(AbstractStep):
         else:
             result = _classification(probabilities(f), y, which, index, trained=run is not None, short=bool(short))
         result = replace(result, content=_with_plots(result.content, subject, f, y, which))
-        result = _compared(result, products.get(DataChecks))
+        result = _add_comparison_with_simple_model(result, products.get(DataChecks))
         return replace(_mark_as_unfinished(result, short), facts=_facts(result.product, products))
 
 
@@ -119,8 +119,8 @@ def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which:
     return replace(content, plots=shown, tables=class_table(counts, names))
 
 
-def _compared(result: StepResult, checks: DataChecks | None) -> StepResult:
-    """Adds to the answer that a simple model is clearly better, if it is; then the section is no good news."""
+def _add_comparison_with_simple_model(result: StepResult, checks: DataChecks | None) -> StepResult:
+    """Adds to the answer that a simple model is clearly better, if it is; the section then does not count as good news."""
     margin, content = result.product.margins, result.content
     simple = None if checks is None or not checks.related else checks.simple
     if margin is None or simple is None or simple <= margin.accuracy_interval.high or content.findings:
