@@ -119,8 +119,8 @@ def test_theory_is_compared_at_a_stable_rate(lr, momentum, own):
 
 def test_losses_of_theory_are_measured_more_often_at_the_beginning():
     count = match.RECORDED_STEPS
-    assert match._steps_to_record(count) == list(range(count + 1))
-    found = match._steps_to_record(1000)
+    assert match._record_steps(count) == list(range(count + 1))
+    found = match._record_steps(1000)
     assert found == sorted({0, 1, 2, 3, *(round(1000 * (i / (count - 1)) ** 2) for i in range(count))})
 
 

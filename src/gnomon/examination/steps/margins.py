@@ -120,7 +120,7 @@ def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which:
 
 
 def _add_comparison_with_simple_model(result: StepResult, checks: DataChecks | None) -> StepResult:
-    """Adds to the answer that a simple model is clearly better, if it is; the section then does not count as good news."""
+    """Adds to the answer that a simple model is clearly better, if so; the section is then not counted as good news."""
     margin, content = result.product.margins, result.content
     simple = None if checks is None or not checks.related else checks.simple
     if margin is None or simple is None or simple <= margin.accuracy_interval.high or content.findings:

@@ -79,12 +79,12 @@ class MatchStep(AbstractStep):
             raise out_of_time_error(f"{MIN_STEPS} steps on {len(examples)} examples", 2 * MIN_STEPS * cost, context)
         test = _test_examples(subject, products[ProbeKernel], context)
         try:
-            predicted = _predict(subject, products[ProbeKernel], test, rule, _steps_to_record(steps), context)
+            predicted = _predict(subject, products[ProbeKernel], test, rule, _record_steps(steps), context)
         except NotFiniteError as error:
             raise StepSkipped(error_sentence(error)) from error
         measured = train(
             subject.module, _source(subject, examples), test=None if test is None else _source(subject, test),
-            loss=subject.loss, optimizer=rule, steps=steps, record=_steps_to_record(steps), mode="eval", seed=context.seed,
+            loss=subject.loss, optimizer=rule, steps=steps, record=_record_steps(steps), mode="eval", seed=context.seed,
             budget=max(context.seconds, 2 * MIN_STEPS * cost), clock=context.clock,
         )  # fmt: skip
         if measured.stopped == "interrupted":
@@ -119,10 +119,10 @@ def _test_examples(subject: Subject, product: ProbeKernel, context: StepContext)
     return subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=context.seed))
 
 
-def _steps_to_record(steps: int) -> list[int]:
+def _record_steps(steps: int) -> list[int]:
     """Returns the steps at which the loss is measured, denser at the beginning, when it falls fastest.
 
-    >>> _steps_to_record(8)
+    >>> _record_steps(8)
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
     places = torch.linspace(0, 1, RECORDED_STEPS, dtype=torch.float64).square() * steps
