@@ -29,3 +29,8 @@ def test_a_falling_loss_is_doubled_until_the_last_doubling_brings_a_tenth():
     assert factor([0, 100, 200], [8.0, 4.0, 1.0]) == 16.0
     assert factor([0, 100, 200], [8.0, 4.0, 1.0], shortage="") == 1.0
     assert factor([], []) == factor([7], [1.0]) == 100.0
+
+
+def test_no_doubling_brings_more_than_three_quarters_of_the_one_before():
+    # 1 and 3, as if each doubling brought three times the one before: then 9/4, 27/16, 81/64, 243/256 of 10.15
+    assert factor([0, 100, 200], [8.0, 7.0, 4.0]) == 16.0
