@@ -105,6 +105,14 @@ def test_the_lipschitz_bound_is_the_product_of_norms_and_the_ratio_is_the_larges
     assert told(judged) == pytest.approx([3.0, 6.0], rel=1e-4)  # 2 along the first axis, 3 along the second
 
 
+def test_a_normalization_with_a_large_epsilon_is_not_scale_invariant():
+    """The gradient with respect to a single weight is parallel to it: the cosine is 1."""
+    net = nn.Sequential(nn.Linear(1, 1, bias=False), nn.BatchNorm1d(1, eps=1.0)).double()
+    x = torch.tensor([[1.0], [2.0], [6.0]]).double()
+    judged = layers.check_scale_invariance(train_trial(net, (x, torch.tensor([1.0, 0.0, 3.0]).double()), steps=1))
+    assert judged.verdict.name == "REFUTED" and told(judged) == pytest.approx([1.0])
+
+
 def test_exchanged_units_change_nothing_and_are_counted():
     net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
     change, pairs = told(layers.check_permutation_symmetry(train_trial(net, (EYE, torch.ones(2)), steps=1)))

@@ -1,12 +1,16 @@
 """Stored results: enough sliders, small files, numbers that a new run repeats."""
 
 import json
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 import pytest
 
 from gnomon.atlas import catalog
+from gnomon.atlas.catalog import __file__ as catalog_file
+from gnomon.atlas.catalog import _stems
+from gnomon.atlas.grids import compute
 from gnomon.atlas.grids.chart import chart_of_outcome
 from gnomon.atlas.grids.choose import parameters_by_interest, slider_values, values_that_violate_premise
 from gnomon.atlas.grids.compute import compute_record, point_of_outcome, settings_of_record
@@ -141,6 +145,36 @@ def test_values_lie_around_the_default():
     assert all(0 < value < 1 for value in slider_values("keep", 0.9))
     assert parameters_by_interest(claim()) == ["x", "repeats"]
     assert values_that_violate_premise(claim(), "x", {"x": 4.0, "repeats": 3}) == [0.0]
+
+
+def test_five_values_are_the_ends_the_default_and_its_neighbors():
+    assert compute._five(list(range(9)), 4) == [0, 3, 4, 5, 8]
+    assert compute._five(list(range(9)), 1) == [0, 1, 2, 3, 8]
+    assert compute._five(list(range(9)), 0) == [0, 1, 2, 3, 8]
+    assert compute._five(list(range(9)), 8) == [0, 5, 6, 7, 8]
+    assert compute._five([1, 2, 3, 4, 5], 2) == [1, 2, 3, 4, 5]
+
+
+def test_the_run_keeps_sixty_points_however_thin_the_curves_of_the_grid_become(monkeypatch):
+    monkeypatch.setattr(compute, "MAX_RECORD_BYTES", 1)
+    record = compute_record(claim(parameters={"x": 4.0, "repeats": 100}, grid={"x": (4.0, 5.0)}))
+    assert len(record["run"]["chart"]["o"]) == 60
+    assert [len(point["o"]) for point in record["grid"]["points"]] == [5, 5]
+
+
+def test_outcomes_as_stated_are_counted_where_the_premises_hold():
+    wrong = claim(observed=lambda x, repeats: [2 * x + (x == 5.0)] * repeats)
+    found = {(x,): run(wrong, {"x": x}) for x in (0.0, 4.0, 5.0, 6.0)}
+    assert compute._share_as_stated(wrong, found) == 2 / 3 and compute._share_as_stated(wrong, {}) == 0.0
+    assert sorted(compute._along(wrong, "x", run(wrong), lambda: 0.0)) == [
+        (0.0,), *((x,) for x in slider_values("x", 4.0)),
+    ]  # fmt: skip
+
+
+def test_the_files_of_a_kind_are_found_in_its_folder():
+    folder = Path(catalog_file).parent / "claims" / "dynamics_implicit_bias"
+    stems = sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+    assert list(_stems.__wrapped__("dynamics-implicit-bias")) == stems and len(stems) > 5
 
 
 def test_charts_of_orders_have_bars():

@@ -30,6 +30,7 @@ from gnomon.attribution.sanity import rank_correlation, shuffle_parameters
 from gnomon.attribution.shortcut import separation, shortcuts
 from gnomon.attribution.token_sheet import _line
 from gnomon.attribution.trees import surrogate_tree
+from gnomon.attribution.units import _vector
 from gnomon.core import InputError
 
 
@@ -106,6 +107,11 @@ def test_a_map_is_excited_by_its_mean_over_places():
     found = visualize_unit(net, "1", 1, shape=(2, 3, 4), iterations=1, seed=3)
     start = (0.01 * torch.randn(1, 2, 3, 4, generator=torch.Generator().manual_seed(3))).double()
     assert_allclose(found.start, float(net(start).detach()[0, 1].mean()), rtol=1e-6)
+
+
+def test_a_direction_has_length_one_and_zero_stays_zero():
+    assert _vector(torch.tensor([3.0, 4.0]), 2).tolist() == pytest.approx([0.6, 0.8])
+    assert _vector(torch.zeros(2), 2).tolist() == [0.0, 0.0] and _vector(1, 2).tolist() == [0.0, 1.0]
 
 
 def test_purities_of_units_and_of_drawn_directions_are_counted():
