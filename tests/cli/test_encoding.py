@@ -36,6 +36,7 @@ def test_dates_are_days_since_the_first():
     assert found.since == "2024-02-28"
     zones = feature("when", ["2024-01-01T00:00+00:00", "2024-01-01T06:00+03:00"])
     assert zones.x.flatten().tolist() == [0.0, 0.125]
+    assert feature("when", ["2024-01-02T00:00", "2024-01-01T06:00"]).since == "2024-01-01"  # without the hour
     assert feature("when", ["2024-13-01", "2024-01-01"]).words == 2  # not a date: a word
 
 

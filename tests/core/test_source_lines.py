@@ -42,6 +42,24 @@ def build():
     return net
 
 
+def one_of_two():
+    class Same(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(2, 2)  # the line of the first Same
+
+    return Same()
+
+
+def two_of_two():
+    class Same(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(2, 2)  # the line of the second Same
+
+    return Same()
+
+
 def line_with(text):
     lines = Path(__file__).read_text(encoding="utf-8").splitlines()
     return next(i for i, line in enumerate(lines, 1) if text in line)
@@ -97,3 +115,8 @@ def test_a_finding_about_a_layer_begins_with_its_line():
     assert located.message.startswith(f"{located.source}: All weights of 'body.1'")
     assert located.source.endswith(f"test_source_lines.py:{line_with('# the line of body.1')}")
     assert located.to_dict()["source"] == located.source
+
+
+@pytest.mark.parametrize(("make", "which"), [(one_of_two, "first"), (two_of_two, "second")])
+def test_classes_with_one_name_in_a_file_are_told_apart(make, which):
+    assert find_source_line(make(), "fc").line == line_with(f"# the line of the {which} Same")

@@ -56,7 +56,7 @@ def train_only_feature_findings(
     if x.shape[1:] != test.shape[1:] or min(len(x), len(test)) < MIN_EXAMPLES:
         return ()
     rows, others = x.reshape(len(x), -1).double(), test.reshape(len(test), -1).double()
-    only = (rows.std(0) > 0) & (others.std(0) <= MAX_SPREAD_SHARE * rows.std(0))
+    only = (rows != rows[0]).any(0) & (others.std(0) <= MAX_SPREAD_SHARE * rows.std(0))
     places = only.nonzero().flatten()[:MAX_FEATURES]
     if not len(places):
         return ()
