@@ -87,7 +87,8 @@ MISTAKES = (
     Mistake(
         "the same batch in every step",
         "mnist",
-        (("\n        data, target = data.to(device)", "\n        data, target = next(iter(train_loader))\n        data, target = data.to(device)"),),
+        (("    for batch_idx, (data, target) in enumerate(train_loader):\n",
+          "    first = next(iter(train_loader))\n    for batch_idx in range(len(train_loader)):\n        data, target = first\n"),),
         ("same-batch",),
     ),
     Mistake(

@@ -9,6 +9,7 @@ import gnomon
 from gnomon.adapter.adapt import adapt
 from gnomon.adapter.example_axis import ExampleAxis, find_example_axis
 from gnomon.core.errors import InputError
+from gnomon.examination.run import _lacks_derivative
 from gnomon.examination.subject import subject
 
 N, T, K = 6, 5, 4
@@ -134,3 +135,11 @@ def test_a_detector_computes_its_loss_from_the_dicts_of_each_image():
 def test_images_of_different_sizes_are_refused():
     with pytest.raises(InputError, match="Resize or pad"):
         adapt(Detector(), batches(sizes=(4, 5)))
+
+
+def test_a_loss_without_second_derivative_is_recognized():
+    logits = torch.randn(T, 2, K, requires_grad=True)
+    (first,) = torch.autograd.grad(spelled(logits, torch.ones(2, 2).long()), logits, create_graph=True)
+    with pytest.raises(RuntimeError) as raised:
+        first.sum().backward()
+    assert _lacks_derivative(raised.value) and not _lacks_derivative(RuntimeError("shapes do not match"))

@@ -13,6 +13,7 @@ from gnomon.adapter.graph_view import adapt_graphs
 from gnomon.adapter.graphs import attribute_roles, join_graphs, pad_graphs
 from gnomon.adapter.view import original
 from gnomon.bayes import laplace
+from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.checks.network.signal import signal
 from gnomon.core.modules.outputs import outputs
 from gnomon.examination.steps.architecture import ArchitectureStep
@@ -187,3 +188,42 @@ def test_instruments_take_graphs_as_they_come():
     posterior = laplace(net, graphs, parameters="second.*", prior_precision=1.0)
     assert len(posterior.center) == 27 and float(posterior.eigenvalues.sum()) > 0
     assert {layer.name for layer in signal(net, graphs).layers} == {"first", "norm", "second"}
+
+
+class NamesItsInputs(nn.Module):
+    """As SchNet: takes some attributes of the graphs by name; ``batch`` says which graph a node belongs to."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 1)
+
+    def forward(self, pos, batch):
+        return torch.zeros(int(batch.max()) + 1, 1).index_add(0, batch, self.fc(pos))
+
+
+def test_attributes_that_forward_does_not_take_are_no_inputs():
+    graphs = [Graph(x=torch.ones(3, 4), pos=torch.randn(3, 2), y=torch.ones(1)) for _ in range(4)]
+    net, (x, _) = adapt_graphs(NamesItsInputs(), graphs)
+    assert sorted(x) == ["node_count", "pos"]
+    assert net(**x).shape == (4, 1)
+
+
+class SumsAlongEdges(nn.Module):
+    """Refuses edges to nodes that the batch does not have."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 1)
+
+    def forward(self, x, edge_index, batch):
+        h = torch.zeros(len(x), 1).index_add(0, edge_index[1], self.fc(x)[edge_index[0]])
+        return torch.zeros(int(batch.max()) + 1, 1).index_add(0, batch, h)
+
+
+def test_edges_that_a_network_refuses_are_not_called_ignored():
+    def graph(nodes):
+        edges = torch.stack((torch.arange(nodes), torch.arange(nodes).flip(0)))
+        return Graph(x=torch.randn(nodes, 2), edge_index=edges, y=torch.ones(1))
+
+    net, (x, _) = adapt_graphs(SumsAlongEdges(), [graph(n) for n in (2, 3, 4, 5)])
+    assert ignored_input_findings(net, x) == ()

@@ -168,12 +168,12 @@ CASES = (
     Case(
         "word-lstm", "language", "pytorch/examples word_language_model RNNModel", "BSD-3-Clause",
         lambda: WordLstm(VOCABULARY), steps_first(), (Reading.CLASS_PER_POSITION,), _word_lstm_loss, _word_lstm_answers,
-        accuracy, lambda parameters: SGD(parameters, lr=5.0), rewritten=True, classes=VOCABULARY,
+        accuracy, lambda parameters: SGD(parameters, lr=5.0), rewritten=True, classes=VOCABULARY, batch=20,
     ),
     Case(
         "word-transformer", "language", "pytorch/examples word_language_model TransformerModel", "BSD-3-Clause",
         lambda: WordTransformer(VOCABULARY), steps_first(), (Reading.CLASS_PER_POSITION,),
         compare(lambda out, y: torch.nn.functional.nll_loss(out.flatten(0, 1), y)),
-        predict(lambda out: out.flatten(0, 1)), accuracy, lambda parameters: Adam(parameters, lr=1e-3), rewritten=True, classes=VOCABULARY,
+        predict(lambda out: out.flatten(0, 1)), accuracy, lambda parameters: Adam(parameters, lr=1e-3), rewritten=True, classes=VOCABULARY, batch=20,
     ),
 )  # fmt: skip

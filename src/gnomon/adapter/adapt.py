@@ -24,7 +24,7 @@ from gnomon.adapter.graph_view import adapt_graphs
 from gnomon.adapter.model_loss import adapt_model_loss, computes_binary_loss, model_loss, takes_targets
 from gnomon.adapter.objects import adapt_objects
 from gnomon.adapter.read import read_output_meaning
-from gnomon.adapter.states import adapt_columns, with_state
+from gnomon.adapter.states import adapt_columns, texts_per_batch, with_state
 from gnomon.adapter.view import Output, select_output
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.source import source
@@ -40,7 +40,7 @@ __all__ = ["Adapted", "adapt", "adapt_examples", "adapt_inputs"]
 class Adapted:
     """A module with its training and test data, converted to the common form that all analyses of gnomon accept.
 
-    ``loss`` is the loss if the module computes its own. ``batch`` is the batch size of a loader whose batches were
+    ``loss`` is the loss if the module computes its own. ``batch`` is the size of the user's batches if they were
     joined to tensors. ``axis`` says which axis of the outputs counted examples before it was moved to the front.
     """
 
@@ -75,9 +75,12 @@ def adapt(
     objects = None if own_loss else adapt_objects(module, train, test)
     if objects is not None:
         module, train, test = objects
-    found = adapt_graphs(module, train, test) or adapt_columns(module, train, test)
+    found = adapt_graphs(module, train, test)
     if found is not None:
         return Adapted(*found, batch=size)
+    columns = adapt_columns(module, train, test)
+    if columns is not None:
+        return Adapted(*columns, batch=size or texts_per_batch(columns[0], train))
     module = _with_state(module, train)
     axis = _example_axis(module, train)
     module = with_examples_first(module, axis)

@@ -30,6 +30,8 @@ __all__ = ["adapt_graphs"]
 
 NODE = "node"
 """Name of the input that holds the number of each node."""
+MADE_BY_JOINING = ("batch", "ptr", "num_nodes", "num_graphs")
+"""Attributes that a batch has and its graphs have not."""
 FEATURES = "x"
 """Attribute with the features of nodes, as in PyTorch Geometric."""
 
@@ -91,7 +93,7 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
         return None
     if len(first) == 1 and _has_masks(first[0]):
         return _nodes(module, first[0], data)
-    roles = attribute_roles(first)
+    roles = _used_roles(module, attribute_roles(first))
     parts = [None if part is None else graph_list(part) for part in data]
     # train and test are padded together, so that both get the same widths
     padded = pad_graphs([graph for part in parts for graph in part or ()], roles)
@@ -105,6 +107,14 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
         found.append(_with_targets(x, part, roles))
         start += len(part)
     return GraphView(module, roles), *found
+
+
+def _used_roles(module: nn.Module, roles: Roles) -> Roles:
+    """Returns the attributes that ``forward`` names; all of them if it takes the whole batch."""
+    parameters = inspect.signature(module.forward).parameters.values()
+    required = {p.name for p in parameters if p.default is p.empty}
+    named: Roles = {p.name: roles[p.name] for p in parameters if p.name in roles}
+    return named if named and required <= {*named, *MADE_BY_JOINING} else roles
 
 
 def _nodes(module: nn.Module, graph: Any, data: tuple[Any, ...]) -> tuple[nn.Module, *tuple[Any, ...]]:

@@ -25,7 +25,7 @@ from gnomon.adapter.view import ModuleView
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 
-__all__ = ["adapt_columns", "with_state"]
+__all__ = ["adapt_columns", "texts_per_batch", "with_state"]
 
 STATE_ARGUMENTS = ("hidden", "state", "states", "hx", "h0", "hidden_state")
 """Names of arguments of ``forward`` that take the state of a recurrent network."""
@@ -115,6 +115,16 @@ def adapt_columns(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any,
         return None
     found = [None if part is None else _rows(_flat_batches(part) or [], axis) for part in data]
     return ColumnsView(inner, axis), *found
+
+
+def texts_per_batch(view: nn.Module, data: Any) -> int | None:
+    """Returns the number of texts in the first batch of the data of a wrapper that `adapt_columns` returned.
+
+    >>> texts_per_batch(ColumnsView(nn.Identity(), 1), [(torch.zeros(7, 4), torch.zeros(28))])
+    4
+    """
+    batches = _flat_batches(data)
+    return batches[0][0].shape[view.axis] if batches and isinstance(view, ColumnsView) else None
 
 
 def _flat_batches(data: Any) -> list[tuple[Tensor, Tensor]] | None:

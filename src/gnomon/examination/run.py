@@ -220,16 +220,26 @@ def run_steps(
         except KeyboardInterrupt:
             partial = True
             sections.append(_section(step, "skipped", "Interrupted.", clock() - began))
-        except NotImplementedError as error:  # some torch operations have no second derivative
-            why = f"Skipped: PyTorch does not implement a derivative that this needs. {error_sentence(error)}"
-            sections.append(_section(step, "skipped", why, clock() - began))
         except Exception as error:  # if a step fails, the other steps still run
-            whole = "".join(traceback.format_exception(error))
-            sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
+            sections.append(_section_of_error(step, error, clock() - began))
     if report is not None and sections:
         report(sections[-1], len(steps), len(steps))
     decided = reconcile_sections(sections, ExaminationFacts(**known, training_wanted=fit))
     return _with_tried_fixes(decided, products.get(Fixes)), products, partial
+
+
+def _section_of_error(step: AbstractStep, error: Exception, seconds: float) -> Section:
+    if _lacks_derivative(error):
+        why = f"Skipped: PyTorch does not implement a derivative that this needs. {error_sentence(error)}"
+        return _section(step, "skipped", why, seconds)
+    whole = "".join(traceback.format_exception(error))
+    return _section(step, "failed", _sentence(error), seconds, whole)
+
+
+def _lacks_derivative(error: Exception) -> bool:
+    """Returns whether an error says that a torch operation, such as the CTC loss, has no second derivative."""
+    # for some operations torch raises a plain RuntimeError, which only its message distinguishes from other errors
+    return isinstance(error, NotImplementedError) or str(error).startswith("derivative for ")
 
 
 def _share(

@@ -162,6 +162,10 @@ NAN_IN_MODULE = _kind("loss-not-finite", Level.PROBLEM,
     "weights were finite.",
     "Look for log, exp, division or square root of an unsuitable number at '{where}', or lower lr={lr:.3g}.",
     causes=("training-diverged", "exploding-gradients", "loss-not-falling", *AFTER_DIVERGENCE))
+NAN_BEFORE_FAILURE = _kind("loss-not-finite", Level.PROBLEM,
+    "The script failed in step {step} on numbers that are not finite. The first module whose output is not finite is "
+    "'{where}' ({layer}); its weights were finite.",
+    NAN_IN_MODULE.fix, causes=NAN_IN_MODULE.causes)
 NAN_IN_WEIGHTS = _kind("loss-not-finite", Level.PROBLEM,
     "The loss is {value} at step {step} because weights of '{where}' are not finite: an earlier step was too large.",
     "Lower lr={lr:.3g}, or clip gradients: nn.utils.clip_grad_norm_(model.parameters(), 1.0).",

@@ -95,3 +95,30 @@ def test_an_expensive_recorder_pauses_and_counts_on():
         healthy()
     assert recorder.pauses and recorder.steps == 36 and recorder.backwards == 36
     assert recorder.observed_backwards < 36
+
+
+class Logarithm(torch.nn.Module):
+    """Takes the logarithm of numbers that may be negative."""
+
+    def forward(self, x):
+        return (x - self.threshold).log()
+
+    threshold = 5.0
+
+
+@pytest.mark.parametrize("threshold, found", [(5.0, True), (-50.0, False)])
+def test_a_script_that_fails_on_nan_names_the_module_and_one_that_fails_otherwise_does_not(threshold, found):
+    torch.manual_seed(0)
+    recorder, part = LoopRecorder(limit=1.0), Logarithm()
+    part.threshold = threshold
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), part, torch.nn.Sigmoid())
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with record_training_loop(recorder), pytest.raises(RuntimeError):
+        optimizer.zero_grad()
+        out = net(torch.randn(5, 3))
+        torch.nn.functional.binary_cross_entropy(out, torch.full((5, 4), 0.5 if found else 2.0)).backward()
+    recorder.script_failed()
+    findings = [f for judge in JUDGMENTS.values() for f in judge(loop_facts_of_recorder(recorder, finished=False))]
+    named = [f for f in findings if f.kind == "loss-not-finite"]
+    assert [f.where for f in named] == (["1"] if found else [])
+    assert all("failed in step 1" in f.message for f in named)

@@ -20,11 +20,13 @@ Hypotheses: eval mode; features outside of every window of a stride, such as the
 """
 
 from collections.abc import Mapping
+from math import inf
 
 import torch
 from torch import Tensor, nn
 
 from gnomon.checks.network.chance import relative_output_distance
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count, map_tensors, tensors
 from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES
 from gnomon.core.modules.copies import copy_module
@@ -118,7 +120,7 @@ def _part(
     share = float(unseen.sum() / varies.sum())
     if (
         share < MAX_IGNORED_SHARE
-        or relative_output_distance(first, _outputs(module, _permute(x, i, unseen))) > 1e3 * NO_EFFECT_TOLERANCE
+        or _effect(module, first, _permute(x, i, unseen)) > 1e3 * NO_EFFECT_TOLERANCE
         or _changes_own_loss(module, x, _permute(x, i, unseen))
     ):
         return []
@@ -169,12 +171,20 @@ def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: 
     for place in places.tolist():
         mask = torch.zeros_like(varies)
         mask[place] = True
-        unseen[place] = (
-            relative_output_distance(first, _outputs(module, _permute(x, i, mask))) <= 10 * NO_EFFECT_TOLERANCE
-        )
+        unseen[place] = _effect(module, first, _permute(x, i, mask)) <= 10 * NO_EFFECT_TOLERANCE
     if len(places) < int(varies.sum()) and bool(unseen[places].all()):
         unseen = varies.clone()
     return unseen
+
+
+def _effect(module: nn.Module, first: Tensor, moved: Inputs) -> float:
+    """Returns how much the moved inputs change the outputs; infinity if the network refuses them, because then it reads
+    them: an edge of one graph may name a node that another graph does not have.
+    """
+    try:
+        return relative_output_distance(first, _outputs(module, moved))
+    except InputError:
+        return inf
 
 
 def _permute(x: Inputs, i: int, mask: Tensor) -> Inputs:

@@ -53,6 +53,13 @@ class ModuleCallTrail:
             # keeps only the first model's inputs, because later inputs may be outputs of this model
             self.inputs = inputs
 
+    @property
+    def ends_with_nan(self) -> bool:
+        """Returns whether the last recorded output contains NaN; infinity alone may be a mask."""
+        output = self.entries[-1][1] if self.entries else None
+        value = output() if isinstance(output, weakref.ref) else output
+        return any(t.is_floating_point() and bool(t.detach().isnan().any()) for t in _tensors(value))
+
     def clear(self) -> None:
         """Forgets all recorded calls."""
         self.entries.clear()

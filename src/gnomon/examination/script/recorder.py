@@ -13,7 +13,7 @@ half of the limit again. Observations that belong to several steps start anew af
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import isfinite
+from math import isfinite, nan
 from time import perf_counter
 from typing import Any
 
@@ -292,6 +292,13 @@ class LoopRecorder:
         self.losses.add(self.steps + 1, value)
         if not isfinite(value) and self.not_finite is None:
             self.not_finite = (self.steps + 1, value, *locate_first_not_finite(self.trail, self.models.name_of))
+
+    def script_failed(self) -> None:
+        """Looks for NaN in the forward pass in which the script failed, because the error may be its consequence."""
+        if self.not_finite is not None or not self.trail.ends_with_nan:
+            return
+        cause, *place = locate_first_not_finite(self.trail, self.models.name_of)
+        self.not_finite = (self.steps + 1, nan, "failure" if cause == "module" else cause, *place)
 
     def read_deferred(self) -> None:
         """Reads stored loss tensors on other devices, all at once."""

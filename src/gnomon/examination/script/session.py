@@ -67,6 +67,8 @@ class WatchSession:
         from gnomon.examination.script.report import watch_report
 
         recorder = self.recorder
+        if isinstance(ending.exception, Exception):
+            recorder.safely("failure", recorder.script_failed)
         share = recorder.total_spent / max(recorder.running_time, 1e-9)
         facts = loop_facts_of_recorder(recorder, finished=ending.is_complete)
         name = self.script if self.module else Path(self.script).name

@@ -130,7 +130,7 @@ class ClipFacts(Record):
 @dataclass(frozen=True, slots=True)
 class FirstNotFinite(Record):
     """Record of the first loss that was NaN or infinite: its step, and the cause ("module", "weights", "inputs" or
-    "loss").
+    "loss"; "failure" is a module after whose output the script failed).
     """
 
     step: int

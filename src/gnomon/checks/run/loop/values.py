@@ -30,6 +30,7 @@ MIN_SHARE_BELOW = 0.8
 Of 10 and 10 losses without a trend, the share exceeds this in 1.1 % of the draws (the test of Mann and Whitney)."""
 PLACES = {
     "module": kinds.NAN_IN_MODULE,
+    "failure": kinds.NAN_BEFORE_FAILURE,
     "weights": kinds.NAN_IN_WEIGHTS,
     "inputs": kinds.NAN_IN_INPUTS,
     "loss": kinds.NAN_IN_LOSS,
