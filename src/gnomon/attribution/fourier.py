@@ -41,6 +41,8 @@ MASK_LEARNING_RATE = 0.1
 """Learning rate of Adam for the mask."""
 MASK_INITIAL_LOGIT = 2.0
 """Initial value of every entry of the mask, before the sigmoid."""
+MAX_NAMED_FREQUENCIES = 9
+"""Maximum number of frequencies that are named along a side of the plot."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,8 +96,10 @@ class FourierMask(Result):
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the mask, with frequency zero in the middle."""
-        shown = Image("kept", torch.fft.fftshift(self.mask.double()))
-        return (Plot("Frequencies the network needs", (shown,), Axis("horizontal"), Axis("vertical"), self.verdict),)
+        (h, w), unit = self.mask.shape, "frequency (cycles per image)"
+        shown = Image("kept", torch.fft.fftshift(self.mask.double()), _named(h), _named(w))
+        axes = Axis(f"horizontal {unit}"), Axis(f"vertical {unit}")
+        return (Plot("Frequencies the network needs", (shown,), *axes, self.verdict),)
 
 
 @names_call
@@ -158,6 +162,16 @@ def keep_frequencies(x: Any, mask: Float[Tensor, "h w"] | Tensor) -> Float[Tenso
     True
     """
     return torch.fft.ifft2(torch.fft.fft2(as_numbers(x, "x")) * mask).real
+
+
+def _named(size: int) -> list[str]:
+    """Returns the names of the frequencies along a side, zero in the middle; of many, some have no name.
+
+    >>> _named(4), _named(32)[::8]
+    (['-2', '-1', '0', '1'], ['-16', '-8', '0', '8'])
+    """
+    step = -(-size // MAX_NAMED_FREQUENCIES)
+    return ["" if i % step else str(i) for i in range(-(size // 2), size - size // 2)]
 
 
 def symmetric(mask: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+from gnomon.core.results.animation import animate
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import generative as kinds
 from gnomon.generative.game import AbstractGameUpdate, AlternatingUpdate, ExtragradientUpdate, GameField
@@ -76,6 +77,13 @@ class GanRun(Result):
             Line("discriminator", self.steps, self.discriminator_loss),
         )
         return (Plot("GAN training", lines, Axis("step"), Axis("loss"), self.verdict),)
+
+    def animate(self, ax: Any = None, *, frames: int = 60) -> Any:
+        """Returns a matplotlib animation of both losses; ``.save("run.gif")`` writes it.
+
+        Cost: one drawing of the curves for each frame when it is saved or shown.
+        """
+        return animate(self.plots()[0], ax, frames=frames)
 
 
 @names_call

@@ -70,7 +70,7 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
                 if decades < MAX_TICKED_DECADES
                 else LogLocator(numticks=TICK_COUNT)
             )
-            axis.set_major_locator(MaxNLocator(TICK_COUNT - 2) if decades < MIN_LOG_DECADES else fine)
+            axis.set_major_locator(MaxNLocator(TICK_COUNT) if decades < MIN_LOG_DECADES else fine)
             axis.set_minor_formatter(NullFormatter())
         axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
 
