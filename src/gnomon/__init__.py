@@ -62,7 +62,7 @@ if _typing.TYPE_CHECKING:
     from gnomon.tangent import linearize, ntk, ntk_by_layer
     from gnomon.training import train
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BudgetError",
