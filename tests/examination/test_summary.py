@@ -1,7 +1,8 @@
 """The short facts on top of a report."""
 
-from gnomon.core.results import Value
-from gnomon.examination.summary import summary_facts
+from gnomon.core.results import Finding, Value
+from gnomon.examination.summary import headline, summary_facts
+from gnomon.findings.training import UNTRAINED
 from gnomon.report import Content, Section
 
 
@@ -17,3 +18,9 @@ def test_the_score_is_of_test_examples_if_there_are_some_even_if_no_section_comp
     assert "160 training examples" in alone and any("of training examples right" in fact for fact in alone)
     assert "160 training and 80 test examples" in held_out
     assert any("of test examples right" in fact for fact in held_out)
+
+
+def test_a_finding_that_decides_the_verdict_is_told_once():
+    finding = Finding(UNTRAINED, "outputs", {"score": "10.0% of test examples are right"})
+    shown = Section("a", "A", "?", Content("Yes.", (finding,)))
+    assert headline((shown,), partial=False) == "Not trained yet, so it cannot be called healthy."

@@ -11,6 +11,7 @@ from typing import Any
 from gnomon.core.results import Level
 from gnomon.examination.policy import why_inconclusive
 from gnomon.report import Section
+from gnomon.report.page import first_sentence
 
 __all__ = [
     "count_with_noun",
@@ -42,7 +43,8 @@ def headline(sections: Sequence[Section], *, partial: bool) -> str:
             f"{count_with_noun(problems, 'problem')} found. Fix {them} before relying on the results of training.{rest}"
         )
     if (reason := why_inconclusive(sections)) is not None:
-        return f"{reason.text[:1].upper()}{reason.text[1:]}"
+        text = reason.text if reason.finding is None else first_sentence(reason.text)  # the finding is listed below it
+        return f"{text[:1].upper()}{text[1:]}"
     parts = [f"{count_with_noun(lesser, 'thing')} could be better"] if lesser else []
     parts += what_is_not_covered(sections)
     head = f"No problem found{' before it was stopped' if partial else ''}"
