@@ -201,9 +201,17 @@ class NamesItsInputs(nn.Module):
         return torch.zeros(int(batch.max()) + 1, 1).index_add(0, batch, self.fc(pos))
 
 
-def test_attributes_that_forward_does_not_take_are_no_inputs():
+class ReadsTheBatch(NamesItsInputs):
+    """As e3nn's networks: takes the whole batch, and reads some of its attributes."""
+
+    def forward(self, data):
+        return super().forward(data["pos"] if "pos" in data else data.x, data.batch)
+
+
+@pytest.mark.parametrize("network", [NamesItsInputs, ReadsTheBatch])
+def test_attributes_that_forward_does_not_read_are_no_inputs(network):
     graphs = [Graph(x=torch.ones(3, 4), pos=torch.randn(3, 2), y=torch.ones(1)) for _ in range(4)]
-    net, (x, _) = adapt_graphs(NamesItsInputs(), graphs)
+    net, (x, _) = adapt_graphs(network(), graphs)
     assert sorted(x) == ["node_count", "pos"]
     assert net(**x).shape == (4, 1)
 

@@ -3,7 +3,7 @@ graph.
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -25,15 +25,47 @@ from gnomon.adapter.losses import IGNORED_LABEL
 from gnomon.adapter.view import ModuleView
 from gnomon.core.errors import InputError
 from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve
 
 __all__ = ["adapt_graphs"]
 
 NODE = "node"
 """Name of the input that holds the number of each node."""
-MADE_BY_JOINING = ("batch", "ptr", "num_nodes", "num_graphs")
-"""Attributes that a batch has and its graphs have not."""
 FEATURES = "x"
 """Attribute with the features of nodes, as in PyTorch Geometric."""
+
+
+class ReadBatch(GraphBatch):
+    """A batch of graphs that records in ``read`` which attributes were read or asked for."""
+
+    def __init__(self, batch: GraphBatch) -> None:
+        super().__init__(batch)
+        object.__setattr__(self, "read", set())
+
+    def __getattr__(self, name: str) -> Any:
+        self.read.add(name)
+        return super().__getattr__(name)
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self.read.add(name)
+        return super().__contains__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Returns an attribute, or the default if there is none."""
+        return self[name] if name in self else default
+
+    def __iter__(self) -> Iterator[str]:
+        self.read.update(self.keys())
+        return super().__iter__()
+
+    def items(self) -> Any:
+        """Returns all attributes by name."""
+        self.read.update(self.keys())
+        return super().items()
 
 
 class GraphView(ModuleView):
@@ -93,7 +125,8 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
         return None
     if len(first) == 1 and _has_masks(first[0]):
         return _nodes(module, first[0], data)
-    roles = _used_roles(module, attribute_roles(first))
+    roles = attribute_roles(first)
+    roles = _used_roles(module, roles, pad_graphs(first[:2], roles))
     parts = [None if part is None else graph_list(part) for part in data]
     # train and test are padded together, so that both get the same widths
     padded = pad_graphs([graph for part in parts for graph in part or ()], roles)
@@ -109,12 +142,16 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
     return GraphView(module, roles), *found
 
 
-def _used_roles(module: nn.Module, roles: Roles) -> Roles:
-    """Returns the attributes that ``forward`` names; all of them if it takes the whole batch."""
-    parameters = inspect.signature(module.forward).parameters.values()
-    required = {p.name for p in parameters if p.default is p.empty}
-    named: Roles = {p.name: roles[p.name] for p in parameters if p.name in roles}
-    return named if named and required <= {*named, *MADE_BY_JOINING} else roles
+def _used_roles(module: nn.Module, roles: Roles, padded: Mapping[str, Tensor]) -> Roles:
+    """Returns the attributes that ``forward`` names, or reads from the batch that it takes as a whole."""
+    batch = ReadBatch(join_graphs(padded, roles))
+    try:
+        with preserve(module, grad=False, seed=0):
+            _call(module, batch)
+    except Exception:  # the function that uses the module reports the error
+        return roles
+    used: Roles = {name: role for name, role in roles.items() if name in batch.read}
+    return used or roles
 
 
 def _nodes(module: nn.Module, graph: Any, data: tuple[Any, ...]) -> tuple[nn.Module, *tuple[Any, ...]]:
@@ -164,7 +201,8 @@ def _most_nodes(padded: Mapping[str, Tensor], roles: Roles) -> int:
 def _call(module: nn.Module, batch: GraphBatch) -> Any:
     """Calls module(batch), or module(x=..., edge_index=..., ...) if ``forward`` names attributes of the batch."""
     parameters = inspect.signature(module.forward).parameters
-    named = {name: batch[name] for name in parameters if name in batch and name not in (EDGE_COUNT, NODE_COUNT)}
+    known = set(batch.keys()) - {EDGE_COUNT, NODE_COUNT}
+    named = {name: batch[name] for name in parameters if name in known}
     others = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     required = [p for p in parameters.values() if p.default is p.empty and p.kind not in others]
     if all(p.name in named for p in required) and named:
