@@ -1,16 +1,21 @@
 """Budgets hold for networks of any cost: a clock that moves only when the network computes."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
 
 from gnomon.core.machine.clock import Ticking
+from gnomon.core.results import Finding, Level
 from gnomon.data import digits
 from gnomon.examination import examine, rank
 from gnomon.examination.cost import choose_threads, with_one_thread
-from gnomon.examination.step import OutOfTime, StepContext, StepProducts
+from gnomon.examination.run import LARGEST_SHARE, _share
+from gnomon.examination.step import AbstractStep, OutOfTime, StepContext, StepProducts
 from gnomon.examination.steps.split import SplitStep
 from gnomon.examination.subject import subject
+from gnomon.findings import network, training
 from gnomon.training import SGD
 
 SPLIT = digits(400, 200)
@@ -116,3 +121,32 @@ def test_train_and_test_are_not_compared_where_the_machine_is_too_slow_for_it():
     with pytest.raises(OutOfTime, match="Comparing train with test would take about 70 s"):
         SplitStep().run(network, StepProducts(), StepContext(0, 3.0, False, Ticking(2.0)))
     assert SplitStep().run(network, StepProducts(), StepContext(0, 1e4, False, Ticking(2.0))).product.leaks.exact == 0
+
+
+class _Ended(AbstractStep):
+    """A step that comes first once there is a problem that has a fix."""
+
+    key, title, question, share = "ended", "Ended", "How much time?", 0.1
+    gives = float
+
+    def comes_first(self, findings):
+        return any(finding.level is Level.PROBLEM for finding in findings)
+
+    def run(self, subject, products, context):
+        raise NotImplementedError
+
+
+class _Later(_Ended):
+    key, gives, share = "later", bytes, 0.3
+
+    def comes_first(self, findings):
+        return False
+
+
+def test_a_step_that_comes_first_gets_most_of_the_time_only_after_a_problem():
+    problem, warning = Finding(network.DEAD_LAYER), Finding(training.OVERFIT)
+    share = partial(_share, _Ended(), [_Later()], None, StepProducts(), fit=True)
+    assert share([problem]) == LARGEST_SHARE
+    assert share([warning]) == pytest.approx(0.1 / 0.4) == share([])
+    # an earlier step leaves as much as before to one that may come first
+    assert _share(_Later(), [_Ended()], None, StepProducts(), [problem], fit=True) == pytest.approx(0.3 / 0.4)

@@ -155,7 +155,11 @@ def test_a_fact_makes_a_problem_a_warning(row, facts):
 @pytest.mark.parametrize("row", [row for row in TABLE if row.level is Level.PROBLEM], ids=lambda row: row.id)
 def test_good_results_leave_no_problem_that_contradicts_them(row):
     contradicts = row.id in groups.CONTRADICTED_BY_RESULTS
-    (found,) = reconcile([Finding(row)], ExaminationFacts(good_results=True, trained_enough=True))
+    left = reconcile([Finding(row)], ExaminationFacts(good_results=True, trained_enough=True))
+    if row.refuted_if == "good_results":  # a reason for poor results, of which there are none
+        assert left == ()
+        return
+    (found,) = left
     assert found.level is (Level.WARNING if contradicts else Level.PROBLEM)
     assert found.row.message.startswith(row.message) or found.row is row.milder
     (otherwise,) = reconcile([Finding(row)], ExaminationFacts(trained_enough=True))

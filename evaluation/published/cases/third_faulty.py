@@ -200,19 +200,19 @@ def positive_weight():
 
 
 @faulty(
-    "third-one-cycle-per-epoch",
-    "PyTorch documentation of OneCycleLR: step() is called after every batch; forum: called after every epoch",
-    fix="Call scheduler.step() after every batch, or give total_steps in epochs.",
+    "third-warmup-per-epoch",
+    "Hugging Face, get_linear_schedule_with_warmup: steps of the optimizer; forum: scheduler stepped once per epoch",
+    fix="Call scheduler.step() after every batch, or count the warmup in epochs.",
 )
-def one_cycle_per_epoch():
-    """OneCycleLR was built for the number of batches and is stepped per epoch, so the rate stays near its start."""
+def warmup_per_epoch():
+    """A warmup of 500 steps is stepped once per epoch, so the rate reaches a fiftieth of its value."""
     train, test = digits()
 
-    def recipe(steps):
-        return lambda o: optim.lr_scheduler.OneCycleLR(o, max_lr=0.05, total_steps=steps)
+    def warmup(length):
+        return lambda o: optim.lr_scheduler.LambdaLR(o, lambda k: min(1.0, (k + 1) / length))
 
-    given = Recipe(network=SmallCNN, train=train, test=test, optimizer=sgd(0.002), epochs=10, schedule=recipe(10 * 32))
-    return given, replace(given, schedule=recipe(10))
+    given = Recipe(network=SmallCNN, train=train, test=test, optimizer=sgd(0.05, 0.9), epochs=10, schedule=warmup(500))
+    return given, replace(given, schedule=warmup(2))
 
 
 @faulty(

@@ -65,6 +65,7 @@ WHY_REFUTED = {
     "labels_related": "The labels are related to the inputs: the trained network, or a simple model, predicts held-out "
     "labels.",
     "learning_rates_tried": "Short runs with larger learning rates do no better, so the learning rate can stay.",
+    "good_results": "The trained network has good results on held-out examples despite this.",
 }
 """What the answer of a section adds if a fact refutes its finding."""
 DESPITE = " The network performs well despite this."

@@ -55,6 +55,8 @@ from gnomon.training.torch_optimizers import OptimizerChoice
 
 MAX_UNCOUNTED_IMPORT_SECONDS = 2.0
 """Seconds of import time that do not count toward the budget, once per process."""
+LARGEST_SHARE = 0.8
+"""Share of the time left for a step that comes first; the others only measure what is known to need a fix."""
 Progress = Callable[[str, int, int], None]
 """Called with the title of the step that starts, its number, and the number of steps."""
 StepEnded = Callable[[Section, int, int], None]
@@ -252,6 +254,8 @@ def _share(
     fit: bool,
 ) -> float:
     """Returns the fraction of the remaining time that the next step may take."""
+    if step.comes_first(found):
+        return LARGEST_SHARE
     own = step.time_share(found)
     others = [other.time_share(found) for other in later if other.possible(network, products, fit=fit)]
     return own / (own + sum(others)) if own > 0 else 0.0

@@ -168,6 +168,10 @@ class AbstractStep(ABC):
         """
         return self.share
 
+    def comes_first(self, findings: Sequence[Finding]) -> bool:
+        """Returns whether the step may use nearly all of the time left, because of the findings so far."""
+        return False
+
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:
         """Returns whether the step can run, as far as known now; otherwise other steps get its time."""
         return True

@@ -78,4 +78,4 @@ def _schedule_findings(subject: Subject, run: Run) -> tuple[Finding, ...]:
     epochs = recipe.epochs or round(run.epochs)
     if recipe.schedule is None or epochs < 1:
         return ()
-    return schedule_findings(planned_rates(recipe.schedule, run.optimizer.lr, epochs))
+    return schedule_findings(planned_rates(recipe.schedule, run.optimizer.lr, epochs), base=run.optimizer.lr)

@@ -22,7 +22,7 @@ EMPTY_CLASSES = _kind("empty-classes", Level.WARNING,
 FEW_PER_CLASS = _kind("too-few-examples", Level.WARNING,
     "There are {examples} training examples for {classes} classes, {each:.2g} of each on average. This is not enough "
     "data to find out whether anything is wrong.",
-    "Collect more examples: at least {least} of each class.")
+    "Collect more examples: with {least} of each class this warning ends, and {better} are enough for most networks.")
 TOO_FEW_EXAMPLES = _kind("too-few-examples", Level.WARNING,
     "Number of training examples: {examples}. This is not enough data to find out whether anything is wrong.",
     "Pass at least {least} training examples; a few hundred are enough for most measurements.")
@@ -282,3 +282,35 @@ CLASS_CUE = _kind("shortcut-in-train", Level.PROBLEM,
     "Remove the difference from the inputs, for example by standardizing each example: "
     "(x - x.mean(dims, keepdim=True)) / x.std(dims, keepdim=True).",
     causes=("train-test-shift", "overfit", "chance-level", "shifts-change-decisions"))
+CLASSES_RENUMBERED = _kind("classes-renumbered", Level.PROBLEM,
+    "Train and test number the classes differently: a simple model fitted to the training labels gives {count} of "
+    "{classes} test classes another number ({pairs}), always the same one.",
+    "Use one mapping from names to numbers for both sets: for folders the class_to_idx of the training set.",
+    causes=("relabeled-class", "train-test-shift", "class-shift", "noisy-labels", "labels-unrelated",
+            "shortcut-in-train", "overfit", "chance-level", "overconfident"))
+AUGMENTATION_SCALE = _kind("augmentation-normalizes", Level.PROBLEM,
+    "The augmentation changes the scale of the inputs: mean {mean:.3g} and standard deviation {std:.3g} become "
+    "{other_mean:.3g} and {other_std:.3g}. Test inputs do not get it.",
+    "Take normalization out of the augmentation, and apply it to train and test alike.",
+    causes=(*OUTCOMES, "train-test-shift"))
+AUGMENTATION_DESTROYS = _kind("augmentation-destroys", Level.PROBLEM,
+    "The augmentation destroys what decides the targets: a simple model scores {given:.1%} on inputs as given, and "
+    "{after:.1%} on augmented ones.",
+    "Leave out or weaken the augmentation. If it mixes examples (mixup), mix their targets with the same weights.",
+    causes=OUTCOMES, refuted_if="good_results")
+WEAK_SEGMENT = _kind("weak-segment", Level.WARNING,
+    "Where column {column} is {side} {threshold:.3g} the network is much worse: its error is {within:.1%} on "
+    "{examples} examples there and {outside:.1%} elsewhere. The rule was found on half of the test examples, and these "
+    "numbers are from the other half.",
+    "Check how these examples were recorded and labeled, and collect more of them.")
+SORTED_BATCHES = _kind("row-order", Level.PROBLEM,
+    "The loader gives the {examples} training examples sorted by their target, so each batch holds one kind of them.",
+    "Shuffle: DataLoader(..., shuffle=True).",
+    causes=OUTCOMES)
+SORTED_ROWS = _kind("row-order", Level.NOTE,
+    "The {examples} training rows are sorted by their target. They were shuffled here.",
+    "Shuffle them in your own loop: DataLoader(..., shuffle=True). Shuffle before you split.")
+ROWS_DRIFT = _kind("row-order", Level.NOTE,
+    "The training rows are not in random order: {column} rises or falls with the row number (rank correlation {rho:.2f}"
+    "; {count} columns do). The rows may be ordered in time.",
+    "If they are, train on the past and test on the future instead of splitting at random.")

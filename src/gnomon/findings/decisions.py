@@ -15,9 +15,13 @@ OVERCONFIDENT = _kind("overconfident", Level.NOTE,
 OVERCONFIDENT_LOGITS = _kind("overconfident-logits", Level.NOTE,
     "The network is overconfident: the best temperature is {temperature:.3g} ({interval}).",
     "Divide the logits by {temperature:.3g} before the softmax.")
-SHIFTS_CHANGE_DECISIONS = _kind("shifts-change-decisions", Level.WARNING,
+SHIFTED = (
     "Shifting images by {pixel} changes {share} of the decisions (on {images} images).",
-    "Train on randomly shifted images, and average (blur or pool) before layers with a stride.")
+    "Train on randomly shifted images, and average (blur or pool) before layers with a stride.",
+)
+SHIFTS_BUT_GOOD = _kind("shifts-change-decisions", Level.NOTE, *SHIFTED)
+SHIFTS_CHANGE_DECISIONS = _kind("shifts-change-decisions", Level.WARNING, *SHIFTED,
+    milder_if="good_results", milder=SHIFTS_BUT_GOOD)
 
 REMOVE_SHORTCUT = (
     "Look for a label, a mark or a recording artifact in this feature. Remove it from the data and train again."

@@ -110,3 +110,30 @@ FROZEN_AND_POOR = _kind("frozen-at-random", Level.PROBLEM,
     "{names} do not require gradients ({size:,} parameters), and the network fits far worse than a simple model.",
     "Call model.{where}.requires_grad_(True), or load the weights that should be frozen.",
     causes=OUTCOMES)
+LOSS_IGNORES_CLASS = _kind("loss-ignores-examples", Level.PROBLEM,
+    "The loss ignores all examples of class{plural} {classes}: its gradient is zero for them, even if the outputs are "
+    "wrong ({ignored} of {examples} examples tried).",
+    "Check ignore_index and the class weights of the loss: no class of the data may have the number in ignore_index or "
+    "the weight 0.",
+    causes=OUTCOMES)
+LOSS_IGNORES_EXAMPLES = _kind("loss-ignores-examples", Level.PROBLEM,
+    "The loss ignores {ignored} of {examples} examples: its gradient is zero for them, even if the outputs are wrong.",
+    "Take the mean of the loss over all examples of the batch.",
+    causes=OUTCOMES)
+CLASS_DROWNED = _kind("class-weights", Level.PROBLEM,
+    "In the loss, class {most} counts {ratio:.3g} times as much as class {least}: an example of class {most} has "
+    "{weight:.3g} times the weight, and there are {by_number:.2g} times as many. The network gains most if it always "
+    "predicts class {most}.",
+    "Weight classes by the inverse of their frequency: CrossEntropyLoss(weight=n / (classes * counts)), or "
+    "BCEWithLogitsLoss(pos_weight=negatives / positives).",
+    causes=(*OUTCOMES, "imbalance", "target-scale"))
+PADDING_INDEX = _kind("padding-index", Level.PROBLEM,
+    "The vector of token {token} in '{where}' stays zero (padding_idx={token}), but the token is not padding: "
+    "{inside:.0%} of its {positions} positions are between other tokens.",
+    "Set padding_idx to the number of the padding token, or leave it out: nn.Embedding(tokens, width).",
+    causes=OUTCOMES)
+RATE_STAYS_LOW = _kind("rate-stays-low", Level.PROBLEM,
+    "The schedule keeps the learning rate far below lr={base:.2g}: in {epochs} epochs it reaches only {top:.2g}. "
+    "Such a warmup is counted in steps but moves once per epoch.",
+    "Call scheduler.step() after every batch, or count the warmup in epochs: at most {longest}.",
+    causes=(*OUTCOMES, *RATES))

@@ -3,7 +3,8 @@
 
 OUTCOMES = (
     "undertrained", "overfit", "underfit", "below-limit", "learning-rate-small", "learning-rate-too-small",
-    "not-learning", "overconfident", "shifts-change-decisions", "chance-level",
+    "not-learning", "overconfident", "shifts-change-decisions", "chance-level", "cannot-fit-one-batch", "initial-loss",
+    "update-ratio", "weak-segment",
 )
 """How training ended. One of each is reported, wherever it was measured."""
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from gnomon.core.results import Kind, Level
 from gnomon.findings.data import MATCH_TARGETS
-from gnomon.findings.groups import AFTER_DIVERGENCE, TOO_SLOW
+from gnomon.findings.groups import AFTER_DIVERGENCE, OUTCOMES, TOO_SLOW
 
 _kind = partial(Kind, page="topics/faults.md")
 
@@ -21,7 +21,8 @@ ABOVE_STABLE = _kind("learning-rate-too-large", Level.PROBLEM,
 LEARNING_RATE_TOO_SMALL = _kind("learning-rate-too-small", Level.PROBLEM,
     "The learning rate is too small: in {steps} steps the loss falls by {own:.2g} with lr={lr:.3g}, and by {best:.2g} "
     "with lr={other:.3g}.",
-    "Raise the learning rate: lr={other:.2g}{more}.")
+    "Raise the learning rate: lr={other:.2g}{more}.",
+    causes=("update-ratio", "cannot-fit-one-batch"))
 
 BELOW_STABLE = "Learning rate {lr:.3g} is {ratio:.1f}x below the stable limit {limit:.3g}."
 RAISE = "Try a larger learning rate, up to {half:.2g}."
@@ -126,9 +127,12 @@ TEST_LOSS_ROSE = _kind("overfit", Level.WARNING,
     "The network overfits: its test loss was {least:.3g} at step {step} and is {last:.3g} at the end.",
     "Stop near step {step}, or add weight decay.",
     causes=AFTER_OVERFIT)
-BELOW_LIMIT = _kind("below-limit", Level.WARNING,
+BELOW_WIDE = (
     "A very wide version of the network is right on {wide:.1%} of the test examples, the trained one on {reached:.1%}.",
-    "Widen the layers or train longer; `gnomon.estimators.NTKClassifier` reaches that score.")
+    "Widen the layers or train longer; `gnomon.estimators.NTKClassifier` reaches that score.",
+)
+BELOW_LIMIT_BUT_GOOD = _kind("below-limit", Level.NOTE, *BELOW_WIDE)
+BELOW_LIMIT = _kind("below-limit", Level.WARNING, *BELOW_WIDE, milder_if="good_results", milder=BELOW_LIMIT_BUT_GOOD)
 BELOW_LEAST_SQUARES = _kind("below-limit", Level.WARNING,
     "Least squares on the same inputs is right on {wide:.1%} of test examples, the trained network on {reached:.1%}.",
     "Train longer or with a larger learning rate.")
@@ -140,3 +144,54 @@ AFTER_CHANCE = "Fix the other findings first. Then check that each target belong
 CHANCE_SO_FAR = _kind("chance-level", Level.WARNING, STILL_CHANCE, AFTER_CHANCE)
 CHANCE_LEVEL = _kind("chance-level", Level.PROBLEM, STILL_CHANCE, AFTER_CHANCE,
     milder_if="short_training", milder=CHANCE_SO_FAR)
+
+CHECK_LOSS_INPUTS = (
+    "Check what the loss expects: kl_div and nll_loss need F.log_softmax(outputs, 1), cross_entropy needs the outputs "
+    "themselves, and reduction='mean' keeps the loss independent of the batch size."
+)
+INITIAL_LOSS_HIGH = _kind("initial-loss", Level.WARNING,
+    "Before training the loss is {start:.3g}; giving all {classes} classes the same probability would cost "
+    "{guess:.3g} (ln {classes}). The first outputs are large and wrong.",
+    "Make the weights of the last layer smaller at the start, for example by a factor of 10.",
+    refuted_if="good_results")
+INITIAL_LOSS_NEGATIVE = _kind("initial-loss", Level.PROBLEM,
+    "Before training the loss is {start:.3g}. The cross-entropy of the same outputs is {cross_entropy:.3g} "
+    "(ln {classes} = {guess:.3g}), and a loss for classes is not negative: this loss expects other outputs.",
+    CHECK_LOSS_INPUTS,
+    causes=OUTCOMES, refuted_if="good_results")
+INITIAL_LOSS_OTHER = _kind("initial-loss", Level.WARNING,
+    "Before training the loss is {start:.3g}, but the cross-entropy of the same outputs is {cross_entropy:.3g} "
+    "(ln {classes} = {guess:.3g}).",
+    CHECK_LOSS_INPUTS,
+    refuted_if="good_results")
+UPDATES_TOO_SMALL = _kind("update-ratio", Level.WARNING,
+    "A step changes the weights by {ratio:.1e} of their size (usual: about 1e-3), so they hardly move (lr={lr:.2g}).",
+    "Raise the learning rate: lr={other:.1g}.",
+    refuted_if="good_results")
+UPDATES_TOO_LARGE = _kind("update-ratio", Level.WARNING,
+    "A step changes the weights by {ratio:.0%} of their size (usual: about 0.1 %), so each step overwrites what was "
+    "learned.",
+    "Lower the learning rate: lr={other:.1g}.",
+    refuted_if="good_results", excludes=TOO_SLOW)
+LAYER_HARDLY_MOVES = _kind("update-ratio", Level.WARNING,
+    "A step changes the weights of '{where}' by {ratio:.1e} of their size, and the weights of most other layers by "
+    "{others:.1e}.",
+    "Check the initialization and the activations between '{where}' and the output, and its rate in the optimizer.",
+    refuted_if="good_results")
+FITTED_WITH = "fits {own:.0%} of them with your optimizer, and {adam:.0%} with Adam"
+BATCH_NEEDS_OTHER_OPTIMIZER = _kind("cannot-fit-one-batch", Level.WARNING,
+    f"Trained for {{steps}} steps on {{examples}} examples alone, the network {FITTED_WITH}. The optimizer or its "
+    "learning rate is the reason.",
+    "Use Adam with a learning rate of 1e-3 to 3e-2, or another learning rate.",
+    refuted_if="good_results")
+CANNOT_FIT_BATCH = _kind("cannot-fit-one-batch", Level.PROBLEM,
+    f"The network cannot learn {{examples}} examples by heart: in {{steps}} steps on them alone it {FITTED_WITH}. The "
+    "network or the loss is the reason, not the amount of data.",
+    "Check the loss, and what forward does to the inputs, layer by layer, before changing the data or training longer.",
+    refuted_if="good_results")
+REPEATS_INPUT = _kind("repeats-input", Level.PROBLEM,
+    "The network does not beat repeating the input at place {place}: this explains {copy:.1%} of the variance of "
+    "{examples} test targets, the network {explained:.1%}.",
+    "Predict the change, y - x, and compare with a forecast of no change. A high share of explained variance says "
+    "nothing here.",
+    causes=OUTCOMES)

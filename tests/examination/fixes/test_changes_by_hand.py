@@ -1,13 +1,16 @@
 """What the fixes change, against numbers worked out by hand."""
 
+from dataclasses import replace
+from math import log
+
 import pytest
 import torch
 from torch import nn
 
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Finding
-from gnomon.examination.fixes.descent import higher_rate, lower_rate, optimizer_code
-from gnomon.examination.fixes.ends import end_in_log_softmax
+from gnomon.examination.fixes.descent import constant_rate, higher_rate, lower_rate, no_augmentation, optimizer_code
+from gnomon.examination.fixes.ends import end_in_log_softmax, usual_loss
 from gnomon.examination.fixes.examples import ChosenExamples, _without
 from gnomon.examination.fixes.layers import initialize
 from gnomon.examination.fixes.scale import (
@@ -185,3 +188,26 @@ def test_layers_in_a_list_are_found_by_the_gradient_of_the_users_loss():
     network, _ = planned(_Hidden(), (X, torch.tensor([0, 1, 1, 0])), (X, torch.tensor([0, 1, 1, 0])))
     (finding,) = _find_unregistered(network, network.examples(network.train.first(4)))
     assert finding.kind == "layers-not-registered" and finding.values["size"] == 9
+
+
+def test_the_augmentation_is_left_out_and_nothing_else():
+    network, trial = planned(nn.Linear(2, 1), (X, X[:, :1]), (X, X[:, :1]))
+    assert no_augmentation(trial, FINDING, network) == ()
+    augmented = replace(trial, batches=BatchPlan(2, None, lambda x: 0 * x))
+    (change,) = no_augmentation(augmented, FINDING, network)
+    assert change.trial.batches == BatchPlan(2) and change.trial.loss is trial.loss
+
+
+def test_the_usual_loss_is_for_classes_only():
+    classes = X, torch.tensor([0, 1, 0, 1])
+    network, trial = planned(nn.Linear(2, 2), classes, classes)
+    (change,) = usual_loss(trial, FINDING, network)
+    outputs = torch.tensor([[0.0, 0.0]])
+    assert float(change.trial.loss(outputs, torch.tensor([1]))) == pytest.approx(log(2))
+    numbers, regression = planned(nn.Linear(2, 1), (X, X[:, :1]), (X, X[:, :1]))
+    assert usual_loss(regression, FINDING, numbers) == ()
+
+
+def test_a_schedule_is_left_out():
+    network, trial = planned(nn.Linear(2, 1), (X, X[:, :1]), (X, X[:, :1]))
+    assert constant_rate(trial, FINDING, network) == ()

@@ -5,7 +5,11 @@ to the test labels alone and predicts each test example from the others. For tes
 
     q_ab = share that the model of train calls b,    r_ab = share that the model of test calls b               (1)
 
-If the classes overlap, both are large. If training examples of class a are labeled b, only q_ab is large.
+If the classes overlap, both are large. If training examples of class a are labeled b, only q_ab is large. If
+
+    q_{a pi(a)} > `MIN_RENUMBERED_SHARE` for all classes a,    with pi a permutation that moves two or more      (2)
+
+the two sets number their classes differently.
 
 Hypotheses: test labels are right; train and test have the same distribution of inputs; independent examples.
 Reference: [northcutt2021confident].
@@ -41,6 +45,10 @@ MIN_DIFFERENCE = 0.3
 """Smallest difference of q_ab and r_ab in (1) that is reported."""
 MIN_Z = 5.0
 """z-score of the difference; with 100 pairs of classes, healthy data exceed it with probability 3e-5."""
+MIN_RENUMBERED_SHARE = 0.6
+"""Smallest share q in (2); of a class with wrong labels at random, no single other class gets so much."""
+MAX_NAMED_PAIRS = 3
+"""Classes named in a message, at most."""
 EXAMPLES_PER_FIT = 1000
 """Number of training examples fitted at once."""
 
@@ -66,6 +74,8 @@ def relabeled_class_findings(
     table = torch.nn.functional.one_hot(torch.cat([y, y_test]), classes).double()
     by_train = leave_one_out_kernel_predictions(rows, table, seed=seed, most=EXAMPLES_PER_FIT, fitted=n)[n:].argmax(1)
     by_test = leave_one_out_kernel_predictions(rows[n:], table[n:], seed=seed, most=EXAMPLES_PER_FIT).argmax(1)
+    if found := _renumbered_classes(by_train, y_test, often):
+        return found
     best: tuple[float, int, int, float, float, int] | None = None
     for a in often:
         of = y_test == a
@@ -81,3 +91,19 @@ def relabeled_class_findings(
     values = {"true": a, "given": b, "by_train": q, "by_test": r, "examples": examples}
     evidence = (Value("called the other class by train", q), Value("called the other class by test", r))
     return (Finding(kinds.RELABELED_CLASS, "labels", values, evidence, 3e-5),)
+
+
+def _renumbered_classes(by_train: Tensor, y_test: Tensor, often: list[int]) -> tuple[Finding, ...]:
+    """Returns a finding if each test class is called by one other number, all of them different; equation (2)."""
+    called = {}
+    for a in often:
+        of = by_train[y_test == a]
+        called[a] = int(of.mode().values)
+        if float((of == called[a]).double().mean()) < MIN_RENUMBERED_SHARE:  # (2)
+            return ()
+    moved = {a: b for a, b in called.items() if a != b}
+    if len(moved) < 2 or len(set(called.values())) < len(called):
+        return ()
+    pairs = ", ".join(f"{b} in train is {a} in test" for a, b in list(moved.items())[:MAX_NAMED_PAIRS])
+    values = {"count": len(moved), "classes": len(often), "pairs": pairs}
+    return (Finding(kinds.CLASSES_RENUMBERED, "labels", values, (), 1e-6),)

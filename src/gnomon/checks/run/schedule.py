@@ -1,6 +1,10 @@
-"""Finds schedules that lower the learning rate so fast that most epochs have no effect.
+"""Finds schedules that lower the learning rate so fast that most epochs have no effect, or that never raise it.
 
     effective epochs = sum over epochs e of lr_e / max lr                                                      (1)
+
+A warmup that is counted in steps and moves once per epoch stays far below the rate of the optimizer:
+
+    max over epochs e of lr_e < `MAX_LOW_SHARE` lr                                                            (2)
 
 Hypotheses: the rate is set once per epoch.
 
@@ -24,20 +28,25 @@ __all__ = ["planned_rates", "schedule_findings"]
 
 MIN_EFFECTIVE_SHARE = 0.2
 """Share of the epochs that must be effective (1). Cosine schedules have 0.5."""
+MAX_LOW_SHARE = 0.1
+"""Share of the rate of the optimizer that the largest planned rate must reach (2)."""
 MAX_LAST_SHARE = 1e-3
 """The last rate must be below this share of the first one."""
 
 
-def schedule_findings(rates: Sequence[float]) -> tuple[Finding, ...]:
-    """Returns a finding if learning rates fall so fast that only few epochs are effective.
+def schedule_findings(rates: Sequence[float], *, base: float | None = None) -> tuple[Finding, ...]:
+    """Returns a finding if learning rates fall so fast that only few epochs are effective (1), or stay low (2).
 
-    See equation (1) of the module docstring.
+    ``base`` is the learning rate of the optimizer without the schedule.
     To be used for runs that fit their training examples badly. No chance is involved.
 
-    >>> schedule_findings([0.1] * 10)
-    ()
+    >>> schedule_findings([0.1] * 10), schedule_findings([0.001, 0.002, 0.003, 0.004], base=0.1)[0].kind
+    ((), 'rate-stays-low')
     """
     top = max(rates, default=0.0)
+    if base is not None and rates and top < MAX_LOW_SHARE * base:  # (2)
+        values = {"base": base, "top": top, "epochs": len(rates), "longest": max(1, len(rates) // 4)}
+        return (Finding(kinds.RATE_STAYS_LOW, "optimizer", values, (Value("largest rate", top),), 0.0),)
     if len(rates) < 4 or top <= 0:
         return ()
     effective = sum(rates) / top

@@ -131,6 +131,14 @@ def constant_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
     return (Change(made, f"lr={made.optimizer.lr:.3g} in all epochs", diff("scheduler.step()", "")),)
 
 
+def no_augmentation(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Fix: trains on the inputs as given, without augmentation."""
+    if trial.batches.augment is None:
+        return ()
+    made = replace(trial, batches=replace(trial.batches, augment=None))
+    return (Change(made, "no augmentation", diff("x = augment(x)", "")),)
+
+
 def all_parameters(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
     """Fix: passes all parameters of the module to the optimizer."""
     made = for_all_parameters(_inner(trial))
@@ -204,6 +212,7 @@ FIXES = (
     Fix("use-adam", use_adam),
     Fix("usual-epsilon", usual_epsilon),
     Fix("constant-rate", constant_rate),
+    Fix("no-augmentation", no_augmentation),
     Fix("all-parameters", all_parameters),
     Fix("larger-batch", larger_batch),
     Fix("longer-training", longer_training),

@@ -87,6 +87,14 @@ def same_shape(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Cha
     return (Change(replace(trial, loss=_SameShape(trial.loss)), "outputs and targets of one shape", diff("", line)),)
 
 
+def usual_loss(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Fix: trains classes with the usual cross-entropy instead of the user's own loss."""
+    if not subject.task.classes or subject.task.outputs < 2:
+        return ()
+    changed = replace(trial, loss=nn.CrossEntropyLoss())
+    return (Change(changed, "cross-entropy", diff("loss = ...", "loss = nn.CrossEntropyLoss()")),)
+
+
 FIXES = (
     Fix("remove-softmax", _remover(SOFTMAX, "softmax")),
     Fix("remove-sigmoid", _remover(SIGMOID, "sigmoid")),
@@ -94,4 +102,5 @@ FIXES = (
     Fix("remove-relu", _remover(RELU, "relu")),
     Fix("end-in-log-softmax", end_in_log_softmax),
     Fix("same-shape", same_shape),
+    Fix("usual-loss", usual_loss),
 )

@@ -10,6 +10,7 @@ from gnomon.adapter.model_loss import takes_targets
 from gnomon.adapter.users_loss import call_user_loss
 from gnomon.adapter.view import original
 from gnomon.checks import column_statistics, label_conflicts, suspect_labels
+from gnomon.checks.data.augmented_inputs import augmented_input_findings
 from gnomon.checks.data.category_codes import category_code_findings
 from gnomon.checks.data.channels import channel_findings
 from gnomon.checks.data.class_numbers import class_number_findings
@@ -18,6 +19,7 @@ from gnomon.checks.data.leaked_target import leaked_target_findings
 from gnomon.checks.data.loss_domain import unbounded_loss_findings
 from gnomon.checks.data.outliers import outlier_findings
 from gnomon.checks.data.repeated_rows import repeated_row_findings
+from gnomon.checks.data.row_order import row_order_findings
 from gnomon.checks.data.sentinels import sentinel_findings
 from gnomon.checks.data.shifted_masks import shifted_mask_findings
 from gnomon.checks.data.targets import class_findings, regression_target_findings
@@ -49,6 +51,11 @@ MAX_TIME_FACTOR = 5
 """The step may take this multiple of its time share, because no later step checks labels."""
 MIN_SECONDS = 1.2
 """Seconds that the step may take in any case."""
+
+MAX_AUGMENTED_EXAMPLES = 1000
+"""Examples that are augmented to see what the augmentation does, at most."""
+MAX_ORDERED_EXAMPLES = 20_000
+"""Rows whose order is examined, at most."""
 
 RELATED_Z = 3.5
 """z-score against guessing; unrelated labels exceed it with probability 2e-4."""
@@ -138,10 +145,36 @@ class ColumnsStep(AbstractStep):
         elif subject.asks_for_targets or (subject.reads_targets and examples.y.shape[1] != subject.task.outputs):
             found += regression_target_findings(_labels(subject).double())
         found += _target_findings(subject, examples, seed=context.seed)
+        found += (*_augmentation_findings(subject, examples), *_order_findings(subject))
         findings = most_serious_first(found)
         answer = findings[0].message if findings else _good(checks)
         content = Content(answer, findings, tuple(values), plots, _definitions(), stated=findings[:1])
         return StepResult(content, checks, facts={"labels_related": checks.related})
+
+
+def _augmentation_findings(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
+    """Returns findings about an augmentation that changes the scale of the inputs or destroys what decides them."""
+    augment = subject.recipe.augment
+    if augment is None or not (subject.task.classes or subject.asks_for_targets):
+        return ()
+    some = examples.some(MAX_AUGMENTED_EXAMPLES)
+    try:
+        return augmented_input_findings(some.x, augment(some.x), some.y)
+    except (RuntimeError, TypeError, ValueError, IndexError):  # the augmentation fails, which training reports
+        return ()
+
+
+def _order_findings(subject: Subject) -> tuple[Finding, ...]:
+    """Returns findings about rows that are sorted by their target or drift."""
+    loader = subject.recipe.loader
+    data = subject.train if loader is None else loader
+    if not (subject.task.classes or subject.asks_for_targets) or len(data) > MAX_ORDERED_EXAMPLES:
+        return ()
+    batches = [subject.examples(batch) for batch in data.batches()]
+    x, y = [next(tensors(batch.x)) for batch in batches], torch.cat([batch.y for batch in batches])
+    if len({t.shape[1:] for t in x}) > 1:
+        return ()
+    return row_order_findings(torch.cat(x), y, in_order=loader is not None, names=subject.columns)
 
 
 def _columns(subject: Subject, examples: Examples) -> list[Finding]:

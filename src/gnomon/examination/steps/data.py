@@ -84,7 +84,8 @@ def _too_few(n: int, classes: int) -> tuple[Finding, ...]:
     if n >= MIN_EXAMPLES:
         if classes < 3 or n >= MIN_EXAMPLES_PER_CLASS * classes or n > FEW_EXAMPLES:
             return ()
-        values = {"examples": n, "classes": classes, "each": n / classes, "least": 10 * MIN_EXAMPLES_PER_CLASS}
+        values: dict[str, float] = {"examples": n, "classes": classes, "each": n / classes}
+        values |= {"least": MIN_EXAMPLES_PER_CLASS, "better": 10 * MIN_EXAMPLES_PER_CLASS}
         return (Finding(kinds.FEW_PER_CLASS, "inputs", values, (Value("training examples", n),)),)
     values = {"examples": n, "least": MIN_EXAMPLES}
     return (Finding(kinds.TOO_FEW_EXAMPLES, "inputs", values, (Value("training examples", n),)),)

@@ -55,6 +55,9 @@ class FixesStep(AbstractStep):
             return 0.0
         return SHARE_WITH_PROBLEMS if max(fixable) is Level.PROBLEM else SHARE_WITH_WARNINGS
 
+    def comes_first(self, findings: Sequence[Finding]) -> bool:  # noqa: D102
+        return any(finding.level is Level.PROBLEM and fixes_for(finding) for finding in findings)
+
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return fit
 

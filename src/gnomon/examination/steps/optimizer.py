@@ -1,8 +1,10 @@
 """Step that tries the user's optimizer in short runs with smaller and larger learning rates."""
 
 from dataclasses import dataclass
+from statistics import median
 
 from gnomon.checks.run.step_size import MAX_SHORT_RUNS, learning_rate_findings, short_runs
+from gnomon.checks.run.update_ratio import update_ratio_findings, update_ratios
 from gnomon.core.results import Axis, Bars, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to
@@ -84,10 +86,20 @@ class OptimizerStep(AbstractStep):
             None if whole is None else start - float(whole.loss[-1])
         )  # the same initial weights as in the short runs
         findings = learning_rate_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
+        ratios = update_ratios(
+            subject.module, some.x, subject.loss_targets(some.y), loss=loss, optimizer=subject.optimizer,
+            batch=min(batch, len(some)), seed=context.seed,
+        )  # fmt: skip
+        if whole is not None:
+            findings += update_ratio_findings(ratios, lr=lr)
         values = tuple(
             Value(f"decrease of the loss with lr={lr * c:.3g}", g, id=f"fall-at-{lr * c:.3g}")
             for c, g in sorted(falls.items())
         )
+        if ratios:
+            usual = "median over the layers, for each of the first steps; usual: about 1e-3"
+            values += (Value("update of the weights over their size", median(ratios.values()), meaning=usual,
+                             id="update-ratio"),)  # fmt: skip
         # a NaN loss fails every comparison and therefore counts as a rise
         rose = not findings and not any(fall >= 0 for fall in falls.values())
         good = f"In {steps} steps no other learning rate does much better than {lr:.3g}."

@@ -12,6 +12,8 @@ from gnomon.adapter.scores import score_decisions
 from gnomon.adapter.users_loss import call_user_loss
 from gnomon.checks import find_explosion, simple_model_baseline
 from gnomon.checks.data.baseline import SimpleModelBaseline
+from gnomon.checks.data.repeated_value import repeated_value_findings
+from gnomon.checks.data.weak_segments import weak_segment_findings
 from gnomon.checks.network.applied import predictions_of_loss
 from gnomon.checks.network.signal import trained_unit_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
@@ -26,6 +28,7 @@ from gnomon.examination.advice import advice_for_underfit
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.pictures import score_bars
 from gnomon.examination.positions import PositionDecisions, decide_at_positions
+from gnomon.examination.small_runs import batch_findings, first_loss_findings
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
@@ -113,6 +116,8 @@ class OutcomeStep(AbstractStep):
             units = trained_unit_findings(run.model, subject.probe.some(ACTIVITY_EXAMPLES).x)
             fits = not any(finding.row in DID_NOT_FIT for finding in judged)
             design = design_findings(subject, run, fits=fits, poor=_is_poor(values))
+            if not fits:
+                design += (*first_loss_findings(subject), *batch_findings(subject, run.optimizer))
             findings = (*design, *units, *statistics(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES)), *judged)
         findings = most_serious_first(findings)
         good = f"Training was too short to judge: {short}." if short else _good(values, _unit(subject))
@@ -196,8 +201,10 @@ def _classes(subject: Subject, run: Run, checks: DataChecks | None, n: int, seed
     right, _ = _right(subject, model, subject.train, n, seed)
     train, tried = float(right.mean()), len(right)
     test, m, alike = None, 0, None
+    weak: tuple[Finding, ...] = ()
     if subject.test is not None:
         right, y = _right(subject, model, subject.test, n, seed)
+        weak = weak_segment_findings(subject.test.probe(n, seed=seed).x, 1 - right, names=subject.columns)
         test, m, alike = float(right.mean()), len(right), _alike(right, y, subject.train.labels())
     advice = advice_for_underfit(model, run, examples=len(subject.train))
     outcome = AccuracyOutcome(train, test, tried, m, checks.guess, checks.simple or 0.0, alike=alike, advice=advice)
@@ -214,7 +221,7 @@ def _classes(subject: Subject, run: Run, checks: DataChecks | None, n: int, seed
     ]
     if test is not None:
         values.append(Value("accuracy on test", test, meaning=f"{m} examples", id="accuracy-on-test"))
-    return outcome, found, tuple(values)
+    return outcome, (*found, *weak), tuple(values)
 
 
 def _numbers(
@@ -236,6 +243,10 @@ def _numbers(
     fix = fix_for_overfitting(simple.gain, simple.examples if tells else 0, "explained variance")
     advice = advice_for_underfit(model, run, examples=len(subject.train))
     found = regression_outcome_findings(errors[0], test, simple=simple.score, fix=fix, advice=advice)
+    if test is not None and subject.test is not None:
+        x = subject.test.probe(n, seed=seed)
+        found += weak_segment_findings(x.x, test, names=subject.columns)
+        found += repeated_value_findings(x.x, subject.examples(x).y, test)
     values = [
         Value(
             "variance explained on train",

@@ -12,9 +12,11 @@ from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.gradient_hooks import gradient_hook_findings
 from gnomon.checks.network.head import custom_loss_findings, head_findings, normalized_output_findings
 from gnomon.checks.network.ignored import ignored_input_findings
+from gnomon.checks.network.loss_coverage import loss_coverage_findings
 from gnomon.checks.network.loss_direction import loss_direction_findings
 from gnomon.checks.network.modes import dropout_noise_findings
 from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
+from gnomon.checks.network.padding_index import padding_index_findings
 from gnomon.checks.network.reach import (
     loss_gradients,
     parameters_in_optimizer,
@@ -77,6 +79,7 @@ class WiringStep(AbstractStep):
         reached = tuple(name for name, g in gradients.items() if g is not None)
         checks: dict[str, Callable[[], tuple[Finding, ...]]] = {
             "the direction of the loss": partial(_loss_direction, subject, some),
+            "padding in embeddings": partial(padding_index_findings, module, some.x),
             "equal units": partial(symmetric_unit_findings, module),
             "hooks on parameters": partial(_hooks, subject, few),
             "the epsilon of the optimizer": partial(optimizer_epsilon_findings, subject.optimizer, gradients),
@@ -141,7 +144,7 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
 
 
 def _loss_direction(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
-    """Returns findings about a user's loss that does not depend on the outputs, or falls as errors grow."""
+    """Returns findings about a user's loss: it ignores outputs or examples, falls as errors grow, drowns a class."""
     loss = subject.recipe.own_loss
     if loss is None or isinstance(loss, AbstractLoss):
         return ()
@@ -149,7 +152,11 @@ def _loss_direction(subject: Subject, examples: Examples) -> tuple[Finding, ...]
         raw = run(subject.module, examples.x)
     if not isinstance(raw, Tensor):
         return ()
-    return loss_direction_findings(partial(call_user_loss, loss), raw, subject.loss_targets(examples.y))
+    own, y = partial(call_user_loss, loss), subject.loss_targets(examples.y)
+    if found := loss_direction_findings(own, raw, y):
+        return found
+    labels = subject.train.labels()
+    return loss_coverage_findings(own, raw, y, None if labels is None else labels.to(raw.device))
 
 
 def _hooks(subject: Subject, few: Examples) -> tuple[Finding, ...]:

@@ -1,0 +1,56 @@
+"""Small measurements for a network with poor results: its loss before training, one batch, the first steps.
+
+>>> import torch
+>>> from gnomon.examination.subject import subject
+>>> data = torch.randn(40, 3), torch.arange(40) % 2
+>>> first_loss_findings(subject(torch.nn.Linear(3, 2), data, None, seed=0))
+()
+"""
+
+from functools import partial
+
+from gnomon.adapter.users_loss import call_user_loss
+from gnomon.checks.run.initial_loss import initial_loss_findings
+from gnomon.checks.run.one_batch import fit_one_batch, one_batch_findings
+from gnomon.core.errors import GnomonError
+from gnomon.core.losses import AbstractLoss, CrossEntropy
+from gnomon.core.results import Finding
+from gnomon.examination.subject import Subject
+from gnomon.training.optimizers import AbstractOptimizer
+
+__all__ = ["batch_findings", "first_loss_findings"]
+
+CHECKED_EXAMPLES = 128
+"""Examples on which the loss before training is measured."""
+
+
+def first_loss_findings(subject: Subject) -> tuple[Finding, ...]:
+    """Returns a finding if the loss before training does not fit guessing.
+
+    Cost: a forward pass.
+    """
+    some, loss = subject.probe.some(CHECKED_EXAMPLES), subject.recipe.own_loss
+    if not subject.task.classes:
+        return ()
+    if loss is None or isinstance(loss, AbstractLoss):
+        if not isinstance(subject.task.loss, CrossEntropy):
+            return ()
+        return initial_loss_findings(subject.outputs(some.x), some.y, loss=None)
+    return initial_loss_findings(subject.outputs(some.x), some.y, loss=partial(call_user_loss, loss))
+
+
+def batch_findings(subject: Subject, optimizer: AbstractOptimizer) -> tuple[Finding, ...]:
+    """Returns a finding if the network cannot learn a few examples by heart.
+
+    Cost: at most three runs of 200 steps on 8 examples.
+    """
+    if not (subject.task.classes or subject.asks_for_targets) or not subject.trainable:
+        return ()
+    some = subject.probe.some(4 * CHECKED_EXAMPLES)
+    try:
+        found = fit_one_batch(
+            subject.module, some.x, some.y, loss=subject.loss, optimizer=optimizer, targets=subject.loss_targets
+        )
+    except (GnomonError, RuntimeError, TypeError, ValueError):  # training on 8 examples fails, for other reasons
+        return ()
+    return one_batch_findings(found)

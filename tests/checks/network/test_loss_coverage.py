@@ -1,0 +1,132 @@
+"""Losses that ignore examples or drown a class, embeddings with a wrong padding index: planted, and healthy losses."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from gnomon.checks.network.loss_coverage import loss_coverage_findings
+from gnomon.checks.network.padding_index import padding_index_findings
+
+
+def drawn(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def classes(n=60, k=3):
+    return torch.arange(n) % k
+
+
+def focal(f, y):
+    each = F.cross_entropy(f, y, reduction="none")
+    return ((1 - (-each).exp()) ** 2 * each).mean()
+
+
+HEALTHY = [
+    F.cross_entropy, nn.CrossEntropyLoss(label_smoothing=0.1), nn.MultiMarginLoss(), focal, nn.CrossEntropyLoss(reduction="sum"),
+    lambda f, y: F.nll_loss(F.log_softmax(f, 1), y), lambda f, y: F.mse_loss(f, F.one_hot(y, 3).float()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", HEALTHY)
+@pytest.mark.parametrize("seed", range(30))
+def test_healthy_losses_count_every_example(loss, seed):
+    f, y = 3 * drawn(60, 3, seed=seed), torch.randint(3, (60,), generator=torch.Generator().manual_seed(seed))
+    assert loss_coverage_findings(loss, f, y) == ()
+
+
+def test_an_ignored_class_is_named():
+    (found,) = loss_coverage_findings(nn.CrossEntropyLoss(ignore_index=1), drawn(60, 3), classes())
+    assert found.kind == "loss-ignores-examples" and found.values["classes"] == "1" and found.values["ignored"] == 20
+    weight = torch.tensor([0.0, 1.0, 0.0])
+    (found,) = loss_coverage_findings(nn.CrossEntropyLoss(weight=weight), drawn(60, 3), classes())
+    assert found.values["classes"] == "0, 2"
+
+
+def test_examples_that_the_loss_leaves_out_are_counted():
+    (found,) = loss_coverage_findings(lambda f, y: F.cross_entropy(f[:15], y[:15]), drawn(60, 3), classes())
+    assert (found.values["ignored"], found.values["examples"]) == (45, 60)
+    assert "ignores 45 of 60 examples" in found.message
+
+
+def test_an_index_that_no_example_has_is_no_problem():
+    assert loss_coverage_findings(nn.CrossEntropyLoss(ignore_index=7), drawn(60, 9), classes()) == ()
+
+
+@pytest.mark.parametrize("weight, found", [(9.9, False), (10.1, True)])
+def test_a_class_drowns_from_ten_times_the_share(weight, found):
+    y = torch.arange(60) % 2
+    loss = nn.CrossEntropyLoss(weight=torch.tensor([1.0, weight]))
+    assert bool(loss_coverage_findings(loss, drawn(60, 2), y)) is found
+
+
+def test_weights_that_balance_rare_classes_are_no_problem_and_inverted_ones_are():
+    labels = (torch.arange(1000) % 25 == 0).long()  # 4 % of class 1
+    y, f = (torch.arange(60) % 2), drawn(60, 2)
+    shares = torch.tensor([0.96, 0.04])
+    assert loss_coverage_findings(nn.CrossEntropyLoss(weight=1 / shares), f, y, labels) == ()
+    assert loss_coverage_findings(nn.CrossEntropyLoss(), f, y, labels) == ()  # the data are imbalanced, not the loss
+    (found,) = loss_coverage_findings(nn.CrossEntropyLoss(weight=shares), f, y, labels)
+    assert found.kind == "class-weights" and (found.values["most"], found.values["least"]) == (0, 1)
+    assert found.values["ratio"] == pytest.approx(24 * 24, rel=1e-4)
+    assert found.values["weight"] == pytest.approx(24, rel=1e-4)
+
+
+@pytest.mark.parametrize("weight, found", [(9.0, False), (1300.0, True)])
+def test_a_weight_of_positives_that_is_a_number_of_rows(weight, found):
+    y = (torch.arange(60) % 2).float()[:, None]
+    loss = nn.BCEWithLogitsLoss(pos_weight=torch.tensor([weight]))
+    assert bool(loss_coverage_findings(loss, drawn(60, 1), y)) is found
+
+
+def test_few_examples_and_targets_that_are_no_classes_are_not_judged():
+    loss = nn.CrossEntropyLoss(ignore_index=1)
+    assert loss_coverage_findings(loss, drawn(11, 3), classes(11)) == ()
+    assert loss_coverage_findings(loss, drawn(12, 3), classes(12)) != ()
+    assert loss_coverage_findings(lambda f, y: (f[:1] - y[:1]).sum(), drawn(60, 1), drawn(60, 1)) == ()
+
+
+class Words(nn.Module):
+    """Mean word vectors and a linear layer."""
+
+    def __init__(self, padding):
+        super().__init__()
+        self.embed, self.head = nn.Embedding(9, 4, padding_idx=padding), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.embed(x).mean(1))
+
+
+def padded(seed, side="right"):
+    g = torch.Generator().manual_seed(seed)
+    x = torch.randint(1, 9, (20, 10), generator=g)
+    length = torch.randint(3, 11, (20, 1), generator=g)
+    place = torch.arange(10) if side == "right" else torch.arange(9, -1, -1)
+    return torch.where(place >= length, 0, x)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("seed", range(20))
+def test_padding_at_the_ends_is_padding(seed, side):
+    assert padding_index_findings(Words(0), padded(seed, side)) == ()
+    assert padding_index_findings(Words(None), padded(seed, side)) == ()
+
+
+def test_a_padding_index_inside_the_sequences_is_found():
+    (found,) = padding_index_findings(Words(3), padded(0))
+    assert found.kind == "padding-index" and found.where == "embed" and found.values["token"] == 3
+
+
+@pytest.mark.parametrize("inside, found", [(5, False), (6, True)])
+def test_more_than_half_of_the_positions_must_be_inside(inside, found):
+    x = torch.full((10, 5), 2)
+    x[:5, 4] = 3  # 5 positions at the end
+    x[:inside, 2] = 3
+    assert bool(padding_index_findings(Words(3), x)) is found
+
+
+@pytest.mark.parametrize("positions, found", [(7, False), (8, True)])
+def test_a_few_positions_say_nothing(positions, found):
+    x = torch.full((10, 5), 2)
+    x[:positions, 2] = 3
+    assert bool(padding_index_findings(Words(3), x)) is found
