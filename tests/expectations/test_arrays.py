@@ -9,7 +9,7 @@ import pytest
 from numpy.polynomial.hermite_e import hermeval
 
 from gnomon.expectations import arrays, loops
-from gnomon.expectations.arrays import hermite_sums, prefers_arrays, series_sums
+from gnomon.expectations.arrays import SeriesArrays, hermite_sums, prefers_arrays, series_sums
 
 TERMS, ROWS, PAIRS = 32, 5, 200
 
@@ -56,6 +56,31 @@ def test_numpy_and_compiled_loops_certify_the_same_pairs_and_agree(case, toleran
     assert np.nanmax(np.abs(out - other)) <= size * max(tolerance, 1e-13)
 
 
+@pytest.mark.parametrize("shape", [((7, 1), (1, 9)), ((7, 1, 3), (1, 2, 3)), ((4, 1, 3, 1), (1, 2, 1, 3))])
+def test_blocks_of_rows_and_columns_are_the_compiled_sums_of_their_pairs(case, shape):
+    draw = np.random.default_rng(2)
+    _, _, _, inverses, alpha, tail = case
+    i, j = (draw.integers(0, ROWS, s).astype(np.int32) for s in shape)
+    rows, columns = np.broadcast_arrays(i, j)
+    rho = draw.uniform(-1, 1, rows.shape) ** 3  # a few need all terms, and the first three have no series at all
+    rho.flat[:3] = 1.0, -1.0, 1 - 1e-13
+    covariance = rho / inverses[0][rows] / inverses[1][columns]
+    sides = zip((i, j), inverses, (a.T.copy() for a in alpha), tail, strict=True)
+    series = SeriesArrays(tuple(sides), 1e-6, 1 - 1e-12)
+    out = np.empty(rows.shape)
+    left = 0
+    for start in range(0, len(out), 2):
+        where = (slice(start, start + 2),)
+        found, count = series.values(covariance, where)
+        out[where], left = found.reshape(out[where].shape), left + count
+    other_rho, other = np.empty(rows.size), np.empty(rows.size)
+    flat = rows.ravel(), columns.ravel(), covariance.ravel()
+    other_left = loops.sums(*flat, *inverses, *alpha, *tail, 1e-6, 1 - 1e-12, other_rho, other)
+    assert 3 <= left == other_left < rows.size and np.array_equal(np.isnan(out.ravel()), np.isnan(other))
+    size = np.abs(alpha[0]).sum(1).max() * np.abs(alpha[1]).sum(1).max()
+    assert np.nanmax(np.abs(out.ravel() - other)) <= size * 1e-6  # both stop where the tail is below the tolerance
+
+
 def test_pairs_are_summed_in_parts(case, monkeypatch):
     whole = summed(case, 1e-9)[2]
     monkeypatch.setattr(arrays, "ENTRIES_AT_ONCE", 3 * TERMS)
@@ -80,15 +105,18 @@ def test_loops_in_memory_are_preferred():
 
 
 @pytest.mark.full
-def test_the_limit_of_a_tanh_network_needs_no_numba_and_agrees_with_compiled_loops():
+@pytest.mark.parametrize("activation", ["Tanh", "ELU", "ReLU6"])
+def test_the_limit_of_a_network_needs_no_numba_and_agrees_with_compiled_loops(activation):
     code = """
 import sys, torch, gnomon
 from torch import nn
-net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
+net = nn.Sequential(nn.Linear(3, 8), nn.ACTIVATION(), nn.Linear(8, 8), nn.ACTIVATION(), nn.Linear(8, 1))
 x = torch.randn(9, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+x[1] = x[0] * 1.001  # nearly parallel points need double integrals
 first = gnomon.limit(net).ntk(x)
 plain = "numba" not in sys.modules
 import gnomon.expectations.loops
 print(plain, float((gnomon.limit(net).ntk(x) - first).abs().max() / first.abs().max()) < 1e-9)
 """
+    code = code.replace("ACTIVATION", activation)
     assert run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["True", "True"]

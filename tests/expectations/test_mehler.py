@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from gnomon.expectations import mehler
 from gnomon.expectations.line import Sampler
 from gnomon.expectations.loops import sums
 from gnomon.expectations.mehler import coefficients
@@ -73,3 +74,25 @@ def test_coefficients_of_a_corner_that_moves():
         rounding = 2.3e-16 * n**2 + 1e-15  # a recurrence adds one each step
         assert found[:, n] == pytest.approx(wanted[:3] - wanted[3], abs=rounding)
         before, here = here, (k * here - np.sqrt(n - 1) * before) / np.sqrt(n)
+
+
+@pytest.mark.parametrize("function", [torch.nn.functional.elu, torch.nn.functional.relu6, torch.sin])
+@pytest.mark.parametrize("terms", [16, 64])
+def test_many_variances_are_interpolated_and_agree_with_integrals(function, terms):
+    root = torch.linspace(0.4, 1.7, 4 * mehler.MIN_INTERPOLATED, dtype=F64)
+    root[0] = 0.0
+    sampler = Sampler(function)
+    many, some = coefficients(sampler, root, terms), [0, 1, 77, 250, 300, 390]
+    few = coefficients(Sampler(function), root[some], terms)
+    size = np.sqrt(few.second[:, None])
+    assert any(fit is not None for fit in sampler.fits.values())
+    assert (np.abs(many.alpha[some] - few.alpha) <= 1e-12 * size).all()
+    assert np.allclose(many.second[some], few.second, rtol=1e-12, atol=0)
+    assert np.allclose(many.tail[some], few.tail, rtol=1e-6, atol=1e-6)  # square roots of roundings
+
+
+def test_coefficients_that_vary_too_fast_are_not_interpolated():
+    root, sampler = torch.linspace(12, 15, 2 * mehler.MIN_INTERPOLATED, dtype=F64), Sampler(torch.sin)
+    many = coefficients(sampler, root, 256)
+    assert set(sampler.fits.values()) == {None}
+    assert np.allclose(many.alpha[:3], coefficients(Sampler(torch.sin), root[:3], 256).alpha, rtol=0, atol=1e-13)

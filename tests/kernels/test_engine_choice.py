@@ -34,28 +34,28 @@ def plans():
 
 def test_small_kernels_are_computed_by_torch_and_large_ones_by_loops(not_loaded):
     not_loaded(0.0)
-    # two activations at 1e-7 s per pair: 3,000 points take 1.8 s, 4,000 take 3.2 s, loading loops 2 s
-    assert not uses_loops(plans(), 3000)
-    assert uses_loops(plans(), 4000)
+    # two activations at 2e-8 s per pair: 6,000 points take 1.4 s, 8,000 take 2.6 s, loading loops 2 s
+    assert not uses_loops(plans(), 6000)
+    assert uses_loops(plans(), 8000)
 
 
 def test_loops_are_compiled_only_if_torch_takes_longer_than_compiling(not_loaded):
     not_loaded(8.0)
-    assert not uses_loops(plans(), 6000)  # 7.2 s
-    assert uses_loops(plans(), 6500)  # 8.5 s
+    assert not uses_loops(plans(), 14_000)  # 7.8 s
+    assert uses_loops(plans(), 14_500)  # 8.4 s
 
 
 def test_many_small_kernels_pay_for_the_loops_together(not_loaded):
     not_loaded(0.0)
     one = plans()
-    choices = [uses_loops(one, 2000) for _ in range(4)]  # 0.8 s each
+    choices = [uses_loops(one, 4500) for _ in range(4)]  # 0.81 s each
     assert choices == [False, False, True, True] and LOAD_SECONDS == 2.0
 
 
 def test_tentative_questions_do_not_count(not_loaded):
     not_loaded(0.0)
     one = plans()
-    assert [uses_loops(one, 2000, tentative=True) for _ in range(4)] == [False] * 4
+    assert [uses_loops(one, 4500, tentative=True) for _ in range(4)] == [False] * 4
 
 
 def test_loops_in_memory_are_used_for_any_size():
@@ -78,3 +78,9 @@ def test_both_engines_give_the_same_kernel():
 def test_the_first_small_kernel_does_not_import_numba():
     code = "import sys, torch, gnomon; gnomon.limit(torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.GELU(), torch.nn.Linear(4, 1))).ntk(torch.ones(3, 2)); print('numba' in sys.modules)"
     assert run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+def test_activations_without_a_closed_form_take_torch_longer(not_loaded):
+    not_loaded(0.0)
+    numeric = PlanCache(nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1)), "torch", standard=True)
+    assert not uses_loops(numeric, 4000) and uses_loops(numeric, 5000)  # 1e-7 s per pair: 1.6 s and 2.5 s

@@ -445,3 +445,8 @@ def test_several_inputs_are_refused_with_an_estimate_that_takes_them(x):
     with pytest.raises(InputError, match=r"formulas are for networks with one input.*sampled_limit"):
         gnomon.limit(nn.Linear(2, 1)).ntk(x)
     assert gnomon.limit(nn.Linear(2, 1)).ntk([[1.0, 2.0], [3.0, 4.0]]).shape == (2, 2)
+
+
+def test_the_first_kernel_of_a_process_costs_setup_and_compilation_as_well():
+    found = gnomon.limit(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))).cost(20)
+    assert found.setup > 0 and found.first_call == found.setup + found.compilation + found.seconds

@@ -1,36 +1,118 @@
-"""Hermite coefficients and Mehler's series in numpy, which for few pairs is faster than loading compiled loops.
+"""Hermite coefficients and Mehler's series in numpy and torch, which for few pairs is faster than compiling loops.
 
-The compiled versions are in loops.py. They are ten times faster, but importing numba and loading them takes longer than
-the sums of some ten thousand pairs.
+The compiled versions are in loops.py. They are faster, but importing numba and loading them takes a second, and
+compiling them five.
 """
 
 import sys
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 
 import numpy as np
+import torch
+from torch import Tensor
 
-__all__ = ["LOOPS", "MAX_PAIRS", "hermite_sums", "prefers_arrays", "series_sums"]
+from gnomon.core.machine.kept_loops import may_be_kept
+
+__all__ = ["LOOPS", "SeriesArrays", "hermite_sums", "prefers_arrays", "series_sums"]
 
 LOOPS = "gnomon.expectations.loops"
 """Name of the module with compiled loops; it is in sys.modules once they are loaded."""
-MAX_PAIRS = 50_000
-"""Number of pairs up to which numpy takes less time than importing numba and loading compiled loops."""
+LOAD_SECONDS = 1.0
+"""Approximate seconds to import numba and load compiled loops from the cache on disk."""
+COMPILE_SECONDS = 5.0
+"""Approximate seconds to compile them, with the import of numba."""
+SECONDS_PER_TERM = 1e-9
+"""Approximate seconds of one term of one pair in torch."""
+SECONDS_PER_PAIR = 1e-7
+"""Approximate seconds of the series of one pair in torch, for most correlations."""
 TERMS_PER_BLOCK = 16
 """Number of terms in a block of a series."""
 ENTRIES_AT_ONCE = 2**20
 """Number of terms of all pairs that are held in memory at once."""
+COMMON_SHARE = 0.98
+"""Share of the pairs of a block whose series have the same length; the others are summed one by one."""
+SAMPLED_CORRELATIONS = 1024
+"""Number of correlations of a block from which this length is chosen."""
 
 
-def prefers_arrays(pairs: int) -> bool:
-    """Returns whether to use numpy for this number of pairs: compiled loops are not loaded yet and there are few pairs,
-    or numba is missing.
+def prefers_arrays(seconds: float) -> bool:
+    """Returns whether to use numpy for work that takes it this many seconds: loading or compiling loops would take
+    longer, or numba is missing.
 
-    >>> prefers_arrays(10) or LOOPS in sys.modules
+    >>> prefers_arrays(0.0) or LOOPS in sys.modules
     True
     """
     if LOOPS in sys.modules:
         return False
-    return pairs <= MAX_PAIRS or find_spec("numba") is None
+    if find_spec("numba") is None:
+        return True
+    return seconds <= LOAD_SECONDS or (seconds <= COMPILE_SECONDS and not may_be_kept(LOOPS, "sums"))
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesArrays:
+    """Mehler's series for blocks of a matrix of pairs; each coefficient belongs to a row or to a column.
+
+    ``sides`` has for each of the two functions: the distinct variables' indices, which broadcast over the matrix,
+    inverse standard deviations, coefficients (one row per term), and square roots of relative tails. A term of a block
+    is the product of a row and a column with powers, so that torch adds one term of all pairs at a time.
+    """
+
+    sides: tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], ...]
+    tolerance: float
+    aligned: float
+    worst: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Computes the largest products of tails after each block of terms."""
+        first, second = (side[3].max(0) for side in self.sides)
+        object.__setattr__(self, "worst", first * second)
+
+    def values(self, covariance: np.ndarray, where: tuple[slice, ...]) -> tuple[np.ndarray, int]:
+        """Returns the series of a block of pairs, NaN for pairs whose error is not certified, and the number of NaN.
+
+        >>> one, zero, alpha = np.ones(1), np.zeros((1, 1), np.int32), np.eye(16)[:1] + np.eye(16)[1:2]
+        >>> side = (zero, one, alpha.T, np.zeros((1, 2)))
+        >>> float(SeriesArrays((side, side), 1e-9, 1.0).values(np.full((1, 1), 0.5), (slice(0, 1),))[0][0])  # 1 + rho
+        1.5
+        """
+        (i, a), (j, b) = ((_part(side[0], where), side) for side in self.sides)
+        rho = torch.from_numpy(covariance[where]) * torch.from_numpy(a[1][i]) * torch.from_numpy(b[1][j])
+        size = rho.abs()
+        rho = torch.where(size >= self.aligned, rho.sign(), rho)
+        used = self._blocks(size)
+        terms, tails = TERMS_PER_BLOCK * used, torch.from_numpy(a[3][:, used][i]) * torch.from_numpy(b[3][:, used][j])
+        alpha, beta = (torch.from_numpy(s[2][:terms, k]) for k, s in ((i, a), (j, b)))
+        total = (alpha[-1] * beta[-1]).expand(rho.shape).clone()
+        for k in range(terms - 2, -1, -1):  # Horner
+            total.mul_(rho).addcmul_(alpha[k], beta[k])
+        left = (rho.abs() == 1) | (rho.abs() ** terms * tails > self.tolerance)
+        found, places = total.flatten().numpy(), np.flatnonzero(left.flatten().numpy())
+        if not len(places):
+            return found, 0
+        rows, columns = (np.broadcast_to(k, rho.shape).ravel()[places] for k in (i, j))
+        rest = np.empty(len(places))
+        count = series_sums(
+            rows, columns, covariance[where].ravel()[places], (a[1], b[1]), (a[2].T, b[2].T), (a[3], b[3]),
+            self.tolerance, self.aligned, np.empty(len(places)), rest,
+        )  # fmt: skip
+        found[places] = rest
+        return found, count
+
+    def _blocks(self, size: Tensor) -> int:
+        """Returns the number of blocks of terms that is enough for nearly all pairs with correlations of this size."""
+        blocks = np.arange(self.worst.shape[0])
+        some = size.flatten()[:: max(1, size.numel() // SAMPLED_CORRELATIONS)].numpy()
+        some = np.sort(some[some < self.aligned])
+        usual = float(some[int(COMMON_SHARE * len(some))]) if len(some) else 0.0
+        enough = np.flatnonzero(usual ** (TERMS_PER_BLOCK * blocks) * self.worst <= self.tolerance)
+        return max(1, int(enough[0])) if len(enough) else int(blocks[-1])
+
+
+def _part(index: np.ndarray, where: tuple[slice, ...]) -> np.ndarray:
+    """Returns the part of an index for a block; an axis of length one stays, because it broadcasts."""
+    return index[tuple(part if size > 1 else slice(None) for part, size in zip(where, index.shape, strict=False))]
 
 
 def series_sums(

@@ -5,7 +5,7 @@ Piecewise linear functions, as ReLU, have closed forms (wedges); others a series
 
 import torch
 
-from gnomon.expectations.arrays import prefers_arrays
+from gnomon.expectations.arrays import COMPILE_SECONDS, SECONDS_PER_PAIR, prefers_arrays
 from gnomon.expectations.functions import Elementwise
 from gnomon.expectations.line import Sampler
 from gnomon.expectations.linear import lines
@@ -17,14 +17,14 @@ def compile_seconds(function: Elementwise, pairs: int | None = None) -> float:
     """Estimates how many seconds compiling the loops for a function's expectations will still take; 0 if already
     compiled.
 
-    Few ``pairs`` of a smooth function need none, because numpy computes their series (arrays.py).
+    Few ``pairs`` need none, because numpy computes their series and integrals (arrays.py).
     Cost: some 50 ms for a new function; numba is imported unless numpy is enough.
 
     >>> compile_seconds(torch.nn.ReLU()) in (0.0, 1.0, 6.0, 7.0)
     True
     """
     straight = lines(Sampler(function), torch.ones(1, dtype=torch.float64)) is not None
-    if pairs is not None and not straight and prefers_arrays(pairs):
+    if prefers_arrays(COMPILE_SECONDS if pairs is None else pairs * SECONDS_PER_PAIR):
         return 0.0
     from gnomon.core.machine.loops import is_compiled
     from gnomon.expectations.loops import hermite_sums, ridges, smooth_expectations, sums

@@ -18,12 +18,21 @@ from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError
 from gnomon.core.machine.threads import run_in_threads
-from gnomon.expectations.arrays import prefers_arrays, series_sums
+from gnomon.expectations.arrays import SECONDS_PER_TERM, SeriesArrays, prefers_arrays
 from gnomon.expectations.line import Sampler, second_moment
 from gnomon.expectations.linear import Road, lines, road
 from gnomon.expectations.mehler import LEVELS, Coefficients, coefficients
 from gnomon.expectations.pairs import ALIGNED_FROM, CovariancePairs, PairBlock, inverse_or_zero
-from gnomon.expectations.smoothing import Tables, double_integrals, octaves, parity, polynomials, tables
+from gnomon.expectations.smoothing import (
+    SECONDS_PER_OCTAVE,
+    SECONDS_PER_RIDGE,
+    Tables,
+    double_integrals,
+    octaves,
+    parity,
+    polynomials,
+    tables,
+)  # fmt: skip
 
 SERIES_TOLERANCE = 1e-10
 """Certified error of a series, relative to sqrt(E[f^2] E[g^2])."""
@@ -31,8 +40,6 @@ CLOSED_FORM_TOLERANCE = 1e-9
 """Certified error of closed forms of piecewise linear functions, which have only rounding errors."""
 SECONDS_PER_INTEGRAL = 3e-6
 """Approximate seconds of one double integral."""
-LOAD_SECONDS = 3.0
-"""Approximate seconds to compile or load the loops of double integrals, which no series needs."""
 SECONDS_PER_COEFFICIENT = 4e-7
 """Approximate seconds of one coefficient for one variance."""
 MIN_SHORT_SERIES_SHARE = 0.5
@@ -61,8 +68,8 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
     >>> expectation(Sampler(torch.sin), Sampler(torch.sin), one, one, one / 2)
     tensor(0.1917, dtype=torch.float64)
     """
-    shape, device = torch.broadcast_shapes(a.shape, b.shape, c.shape), c.device
-    if not shape.numel():
+    shape, device = np.broadcast_shapes(a.shape, b.shape, c.shape), c.device
+    if 0 in shape:
         return torch.empty(shape, dtype=torch.float64, device=device)
     a, b, c = (t.detach().cpu() for t in (a, b, c))
     if not bool(a.isfinite().all() and b.isfinite().all()):
@@ -72,31 +79,40 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One computation: the functions f and g, the pairs of variances, the method for most pairs, and E[f(u)^2]."""
+    """One computation: the functions f and g, the pairs of variances, the method for most pairs, and E[f(u)^2].
+
+    ``arrays`` is the series in torch, instead of ``road``, if compiled loops do not pay.
+    """
 
     f: Sampler
     g: Sampler
     pairs: CovariancePairs
-    road: Road
+    road: Road | None
     own: np.ndarray
+    arrays: SeriesArrays | None = None
 
     @classmethod
     def of(cls, f: Sampler, g: Sampler, pairs: CovariancePairs) -> "_Work":
         """Chooses the method: Mehler's series, or the closed form for piecewise linear functions whose series would be
         long.
         """
+        if prefers_arrays(0.0):
+            series = _Series.of(f, g, pairs, LEVELS)
+            if prefers_arrays(series.seconds):
+                return cls(f, g, pairs, None, series.second[0], series.arrays(pairs))
         if lines(f, pairs.root_a) is None or lines(g, pairs.root_b) is None:
-            found, second = _series(f, g, pairs, LEVELS)
-            return cls(f, g, pairs, found, second[0])
+            series = _Series.of(f, g, pairs, LEVELS[1:], loops=True)
+            return cls(f, g, pairs, series.road(), series.second[0])
         short = _short_is_enough(f, g, pairs)
         if short:
-            series, second = _series(f, g, pairs, LEVELS[:1])
+            series = _Series.of(f, g, pairs, LEVELS[1:2], loops=True)
+            second = series.second
         else:
             second = second_moment(f, pairs.root_a).numpy(), second_moment(g, pairs.root_b).numpy()
         closed = road(f, g, pairs.root_a, pairs.root_b, second, certified=CLOSED_FORM_TOLERANCE, aligned=ALIGNED_FROM)
         if not _certain(closed, pairs):
-            return cls(f, g, pairs, _series(f, g, pairs, LEVELS)[0], second[0])
-        return cls(f, g, pairs, _one_after_the_other(series, closed) if short else closed, second[0])
+            return cls(f, g, pairs, _Series.of(f, g, pairs, LEVELS[1:], loops=True).road(), second[0])
+        return cls(f, g, pairs, _one_after_the_other(series.road(), closed) if short else closed, second[0])
 
     def values(self) -> np.ndarray:
         """Returns the expectations of all pairs by the chosen method; by double integrals for pairs that the method
@@ -105,11 +121,9 @@ class _Work:
         blocks, result = self.pairs.blocks(symmetric=self.f is self.g), np.empty(self.pairs.covariance.shape)
 
         def summed(k: int, room: None) -> int:
-            i, j, c = self.pairs.at(blocks[k].where)
-            if not np.isfinite(c).all():
+            if not np.isfinite(self.pairs.covariance[blocks[k].where]).all():
                 raise _not_finite(*BAD_ARGUMENT)
-            out = np.empty(c.shape)
-            left = self.road(i, j, c, np.empty(c.shape), out)
+            out, left = self._sums(blocks[k])
             if np.isfinite(out).sum() != len(out) - left:
                 raise _not_finite(*BAD_RESULT)
             blocks[k].write(out, result)
@@ -118,6 +132,15 @@ class _Work:
         order = sorted(run_in_threads(summed, range(len(blocks)), lambda: None, None))
         self._complete([blocks[k] for k in order if k >= 0], result)
         return result
+
+    def _sums(self, block: PairBlock) -> tuple[np.ndarray, int]:
+        """Returns the expectations of a block by the chosen method, and the number of NaN: pairs without one."""
+        if self.arrays is not None:
+            return self.arrays.values(self.pairs.covariance, block.where)
+        assert self.road is not None  # `of` chooses one of both
+        i, j, c = self.pairs.at(block.where)
+        out = np.empty(c.shape)
+        return out, self.road(i, j, c, np.empty(c.shape), out)
 
     def _complete(self, blocks: list[PairBlock], result: np.ndarray) -> None:
         """Computes double integrals for all pairs that have no value yet."""
@@ -162,9 +185,9 @@ def _short_is_enough(f: Sampler, g: Sampler, pairs: CovariancePairs) -> bool:
     tails = []
     for function, root in ((f, pairs.root_a), (g, pairs.root_b)):
         some = root[torch.linspace(0, len(root) - 1, min(TRIED_VARIANCES, len(root))).long()]
-        tails.append(float(coefficients(function, some, LEVELS[0]).tail[:, -1].max()))
+        tails.append(float(coefficients(function, some, LEVELS[1]).tail[:, -1].max()))
     return (
-        float((pairs.some(SAMPLED_PAIRS)[2] ** LEVELS[0] * tails[0] * tails[1] <= SERIES_TOLERANCE).mean())
+        float((pairs.some(SAMPLED_PAIRS)[2] ** LEVELS[1] * tails[0] * tails[1] <= SERIES_TOLERANCE).mean())
         >= MIN_SHORT_SERIES_SHARE
     )
 
@@ -192,43 +215,69 @@ def _one_after_the_other(first: Road, second: Road) -> Road:
     return found
 
 
-def _series(
-    f: Sampler, g: Sampler, pairs: CovariancePairs, levels: tuple[int, ...]
-) -> tuple[Road, tuple[np.ndarray, np.ndarray]]:
-    """Returns Mehler's series with the number of terms for which the total cost is least, with E[f^2] and E[g^2]."""
-    i, j, rho = pairs.some(SAMPLED_PAIRS)
-    shared = f is g and torch.equal(pairs.root_a, pairs.root_b)
-    count = len(pairs.root_a) + (0 if shared else len(pairs.root_b))
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """Mehler's series with the number of terms for which the total cost is least: coefficients of f and g, inverse
+    standard deviations, E[f^2] and E[g^2], and the estimated seconds.
+    """
 
-    def made(terms: int) -> tuple[Coefficients, Coefficients]:
-        first = coefficients(f, pairs.root_a, terms)
-        return first, first if shared else coefficients(g, pairs.root_b, terms)
+    sides: tuple[Coefficients, Coefficients]
+    inverses: tuple[np.ndarray, np.ndarray]
+    second: tuple[np.ndarray, np.ndarray]
+    seconds: float
 
-    few, loops_are_absent = made(levels[0]), prefers_arrays(pairs.covariance.size)
-    tail = few[0].tail[i, -1] * few[1].tail[j, -1]
+    @classmethod
+    def of(
+        cls, f: Sampler, g: Sampler, pairs: CovariancePairs, levels: tuple[int, ...], *, loops: bool = False
+    ) -> "_Series":
+        i, j, rho = pairs.some(SAMPLED_PAIRS)
+        shared = f is g and torch.equal(pairs.root_a, pairs.root_b)
+        count = len(pairs.root_a) + (0 if shared else len(pairs.root_b))
 
-    def price(terms: int) -> float:
-        left = (rho < ALIGNED_FROM) & (rho**terms * tail > SERIES_TOLERANCE)
-        more = terms * count * SECONDS_PER_COEFFICIENT if terms > levels[0] else 0.0
-        load = LOAD_SECONDS if loops_are_absent and bool(left.any()) else 0.0
-        return more + load + float(left.mean()) * pairs.covariance.size * SECONDS_PER_INTEGRAL
+        def made(terms: int) -> tuple[Coefficients, Coefficients]:
+            first = coefficients(f, pairs.root_a, terms)
+            return first, first if shared else coefficients(g, pairs.root_b, terms)
 
-    best = min(levels, key=price)
-    of_f, of_g = few if best == levels[0] else made(best)
-    a, b = inverse_or_zero(pairs.root_a), inverse_or_zero(pairs.root_b)
+        few, size = made(levels[0]), pairs.covariance.size
+        tail = few[0].tail[i, -1] * few[1].tail[j, -1]
 
-    def summed(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
-        if prefers_arrays(pairs.covariance.size):
-            rest = ((a, b), (of_f.alpha, of_g.alpha), (of_f.tail, of_g.tail), SERIES_TOLERANCE, ALIGNED_FROM)
-            return series_sums(i, j, c, *rest, rho, out)
-        from gnomon.expectations.loops import sums
+        def price(terms: int) -> float:
+            left = (rho < ALIGNED_FROM) & (rho**terms * tail > SERIES_TOLERANCE)
+            more = terms * count * SECONDS_PER_COEFFICIENT if terms > levels[0] else 0.0
+            if loops:
+                return more + float(left.mean()) * size * SECONDS_PER_INTEGRAL
+            scale = pairs.root_b.numpy()[j[left]]
+            smoothed = len(np.unique(octaves(scale * scale * (1 - rho[left]) * (1 + rho[left]))))
+            integrals = float(left.mean()) * size * SECONDS_PER_RIDGE + smoothed * SECONDS_PER_OCTAVE
+            return more + min(terms, levels[1]) * size * SECONDS_PER_TERM + integrals
 
-        return int(
-            sums(i, j, c, a, b, of_f.alpha, of_g.alpha, of_f.tail, of_g.tail, SERIES_TOLERANCE, ALIGNED_FROM, rho, out)
+        best = min(levels, key=price)
+        found = few if best == levels[0] else made(best)
+        inverses = inverse_or_zero(pairs.root_a), inverse_or_zero(pairs.root_b)
+        # the same intervals as in `second_moment`, so that both results are identical
+        return cls(found, inverses, (few[0].second, few[1].second), price(best))
+
+    def road(self) -> Road:
+        """Returns the series as a compiled loop."""
+        (of_f, of_g), (a, b) = self.sides, self.inverses
+
+        def summed(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
+            from gnomon.expectations.loops import sums
+
+            rest = SERIES_TOLERANCE, ALIGNED_FROM, rho, out
+            return int(sums(i, j, c, a, b, of_f.alpha, of_g.alpha, of_f.tail, of_g.tail, *rest))
+
+        return summed
+
+    def arrays(self, pairs: CovariancePairs) -> SeriesArrays:
+        """Returns the series in torch."""
+        indices = pairs.index_a, pairs.index_b
+        sides = zip(indices, self.inverses, self.sides, strict=True)
+        return SeriesArrays(
+            tuple((index, inverse, np.ascontiguousarray(s.alpha.T), s.tail) for index, inverse, s in sides),
+            SERIES_TOLERANCE,
+            ALIGNED_FROM,
         )
-
-    # the same intervals as in `second_moment`, so that both results are identical
-    return summed, (few[0].second, few[1].second)
 
 
 def _tasks(count: int, size: int) -> list[slice]:

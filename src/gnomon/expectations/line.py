@@ -59,11 +59,15 @@ class LineSamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """Wraps an elementwise function; finds the points at which it is not smooth only once."""
+    """Wraps an elementwise function; finds the points at which it is not smooth only once.
+
+    ``fits`` is the memory of mehler.py: coefficients as polynomials in the standard deviation.
+    """
 
     function: Elementwise
     _pieces: list[Pieces] = field(default_factory=list)
     _radius: dict[float, int] = field(default_factory=dict)
+    fits: dict[tuple[int, int], Tensor | None] = field(default_factory=dict, repr=False)
 
     def __call__(self, u: Tensor) -> Tensor:
         """Returns the value of the function at u."""

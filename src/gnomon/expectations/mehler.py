@@ -12,25 +12,36 @@ Reference: [daniely2016toward], lemma 11.
 Cost: 800 K multiplications per variance, 2 K per pair.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from math import sqrt
+from math import pi, sqrt
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.expectations.arrays import prefers_arrays
+from gnomon.expectations.arrays import hermite_sums, prefers_arrays
 from gnomon.expectations.line import Sampler, at_zero, grid, half_density
 
-LEVELS = (64, 256, 1024)
+LEVELS = (16, 64, 256, 1024)
 """Numbers of terms to try."""
 
 # interval widths by number of terms: he_k oscillates about sqrt(k) times per unit, at most 16 times per 20 nodes
-PANELS = {64: 1.0, 256: 1.0, 1024: 0.5}
+PANELS = {16: 1.0, 64: 1.0, 256: 1.0, 1024: 0.5}
 TERMS_PER_BLOCK = 16
 """Number of terms after which the tail is known."""
+SECONDS_PER_MOVED_COEFFICIENT = 3e-7
+"""Approximate seconds that numpy takes for the nodes around the corners, per coefficient."""
+MIN_INTERPOLATED = 128
+"""Minimum number of standard deviations within a factor of sqrt(2) that are interpolated."""
+INTERPOLATION_NODES = 32
+"""Number of standard deviations between which others are interpolated."""
+CHECKED_ORDERS = 3
+"""Number of last Chebyshev coefficients that must be small."""
+INTERPOLATION_TOLERANCE = 1e-13
+"""Size relative to sqrt(E[f^2]) below which a Chebyshev coefficient is rounding noise."""
 MIN_TAIL = 1e-15
 """Smallest tail, relative to E[f^2], that (4) can resolve."""
 
@@ -50,19 +61,67 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
     """Returns the first Hermite coefficients for each standard deviation in ``root``, and truncation errors.
 
     See equations (1) and (4) of the module docstring.
-    Cost: see the module.
+    Many standard deviations within a factor of sqrt(2) are interpolated by Chebyshev polynomials in the deviation, of
+    which the coefficients are analytic functions, if the polynomials have converged.
+    Cost: see the module; for many variances, 32 integrals for each such factor and 32 multiplications per coefficient.
 
     >>> found = coefficients(Sampler(torch.square), torch.ones(1, dtype=torch.float64), 32)
     >>> [round(abs(x), 6) for x in found.alpha[0, :4].tolist()]         # x^2 = 1 + sqrt(2) he_2
     [1.0, 0.0, 1.414214, 0.0]
     """
-    if prefers_arrays(len(root)):
-        from gnomon.expectations.arrays import hermite_sums
-    else:
-        from gnomon.expectations.loops import hermite_sums
+    if len(root) < MIN_INTERPOLATED or terms > LEVELS[-2]:
+        return _coefficients(sampler, root, terms)
+    alpha, second = root.new_empty(len(root), terms), torch.empty_like(root)
+    group = (2 * torch.where(root > 0, root, 1).log2()).floor()
+    for k in group.unique().tolist():
+        rows = ((group == k) & (root > 0)).nonzero()[:, 0]
+        found = _interpolate(sampler, int(k), root[rows], terms)
+        if found is None:
+            made = _coefficients(sampler, root[rows], terms)
+            found = torch.from_numpy(made.alpha), torch.from_numpy(made.second)
+        alpha[rows], second[rows] = found
+    return _with_tails(sampler, root, alpha, second)
 
-    alpha = root.new_empty(len(root), terms)
-    tail, second = root.new_empty(len(root), terms // TERMS_PER_BLOCK + 1), torch.empty_like(root)
+
+def _interpolate(sampler: Sampler, k: int, root: Float[Tensor, " n"], terms: int) -> tuple[Tensor, Tensor] | None:
+    """Returns coefficients and E[f^2] for standard deviations between 2^(k / 2) and 2^((k + 1) / 2) by interpolation.
+
+    None if it has not converged, or if integrating directly is less work. Polynomials are remembered by the sampler.
+    """
+    most = next(level for level in LEVELS[1:] if terms <= level)
+    if (k, most) not in sampler.fits:
+        if len(root) < MIN_INTERPOLATED:
+            return None
+        sampler.fits[k, most] = _fit_polynomials(sampler, k, most)
+    fitted = sampler.fits[k, most]
+    if fitted is None:
+        return None
+    x = (2 * root - (1 + 2**0.5) * 2 ** (k / 2)) / ((2**0.5 - 1) * 2 ** (k / 2))
+    chebyshev = x.new_ones(len(fitted), len(x))
+    chebyshev[1] = x
+    for order in range(2, len(fitted)):
+        torch.mul(x, chebyshev[order - 1], out=chebyshev[order]).mul_(2).sub_(chebyshev[order - 2])
+    return chebyshev.T @ fitted[:, :terms], chebyshev.T @ fitted[:, -1]
+
+
+def _fit_polynomials(sampler: Sampler, k: int, terms: int) -> Tensor | None:
+    """Returns the polynomials of `_interpolate`: a column for each coefficient, the last for E[f^2]."""
+    orders = torch.arange(INTERPOLATION_NODES, dtype=torch.float64)
+    turns = (orders + 0.5) * (pi / INTERPOLATION_NODES)
+    root = 2 ** (k / 2) * ((1 + 2**0.5) + (2**0.5 - 1) * turns.cos()) / 2
+    made = _coefficients(sampler, root, terms)
+    basis = torch.cos(orders[:, None] * turns) * (2 / INTERPOLATION_NODES)
+    basis[0] /= 2
+    fitted = basis @ torch.cat([torch.from_numpy(made.alpha), torch.from_numpy(made.second)[:, None]], 1)
+    size = torch.cat([fitted[:1, -1:].abs().sqrt().expand(1, terms), fitted[:1, -1:].abs()], 1)
+    converged = fitted[-CHECKED_ORDERS:].abs() <= INTERPOLATION_TOLERANCE * size
+    return fitted if bool(converged.all()) else None
+
+
+def _coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coefficients:
+    """Returns Hermite coefficients by integration for each standard deviation; (1) and (4)."""
+    add_sums = _hermite_sums(len(root) * terms)
+    alpha, second = root.new_empty(len(root), terms), torch.empty_like(root)
     panel = PANELS.get(terms, 0.5)
     for part in sampler.samples(root, panel):
         rule = part.line
@@ -70,16 +129,31 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
         if part.moved.shape[1]:
             extra = -part.moved.shape[1] % TERMS_PER_BLOCK
             z, weighted = (torch.nn.functional.pad(t, (0, extra)) for t in (rule.moved, rule.moved_weight * part.moved))
-            hermite_sums(z.contiguous().numpy(), weighted.contiguous().numpy(), found.numpy())
+            add_sums(z.contiguous().numpy(), weighted.contiguous().numpy(), found.numpy())
         alpha[part.rows], second[part.rows] = found, part.second
-        energy = found.square().view(len(found), terms // TERMS_PER_BLOCK, TERMS_PER_BLOCK).sum(2).cumsum(1)
-        whole = part.second[:, None]
-        left = torch.cat([whole, whole - energy], 1) / whole.clamp(min=1e-300)  # (4)
-        tail[part.rows] = left.clamp(min=MIN_TAIL).sqrt()
+    return _with_tails(sampler, root, alpha, second)
+
+
+def _with_tails(sampler: Sampler, root: Tensor, alpha: Tensor, second: Tensor) -> Coefficients:
+    """Adds the tails (4) to coefficients; at zero variance the only coefficient is f(0)."""
     still = root == 0
     alpha[still], alpha[still, 0] = 0.0, at_zero(sampler)
     second[still] = at_zero(sampler) ** 2
-    return Coefficients(alpha.numpy(), tail.numpy(), second.numpy())
+    blocks = len(alpha), alpha.shape[1] // TERMS_PER_BLOCK, TERMS_PER_BLOCK
+    energy = alpha.square().view(blocks).sum(2).cumsum(1)
+    whole = second[:, None]
+    left = torch.cat([whole, whole - energy], 1) / whole.clamp(min=1e-300)  # (4)
+    return Coefficients(alpha.numpy(), left.clamp(min=MIN_TAIL).sqrt().numpy(), second.numpy())
+
+
+def _hermite_sums(coefficients: int) -> Callable[[np.ndarray, np.ndarray, np.ndarray], None]:
+    """Returns the function that adds integrals between corners to this many coefficients: numpy's or compiled loops."""
+    if prefers_arrays(coefficients * SECONDS_PER_MOVED_COEFFICIENT):
+        return hermite_sums
+    from gnomon.expectations import loops
+
+    compiled: Callable[[np.ndarray, np.ndarray, np.ndarray], None] = loops.hermite_sums
+    return compiled
 
 
 @cache

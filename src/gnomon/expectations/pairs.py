@@ -78,7 +78,7 @@ class CovariancePairs:
         >>> CovariancePairs.of(one[:, None], one, one / 2).root_a
         tensor([1.], dtype=torch.float64)
         """
-        shape = torch.broadcast_shapes(a.shape, b.shape, c.shape, (1,))
+        shape = np.broadcast_shapes(a.shape, b.shape, c.shape, (1,))
         return cls(*_distinct(a, len(shape)), *_distinct(b, len(shape)), c.expand(shape).numpy())
 
     def at(self, where: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -26,6 +26,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.expectations import piecewise_arrays
+from gnomon.expectations.arrays import prefers_arrays
 from gnomon.expectations.functions import Elementwise
 from gnomon.expectations.legendre import misfit, powers, samples
 from gnomon.expectations.line import RADII
@@ -41,6 +43,10 @@ MAX_POLYNOMIAL_SPAN = 3.0
 """Maximum span of one polynomial, in standard deviations of the smoothing."""
 MIN_INTERVAL_WIDTH = 0.125
 """Minimum interval width in standard deviations of the smoothing; a misfit on narrower ones is rounding noise."""
+SECONDS_PER_RIDGE = 3e-5
+"""Approximate seconds of one double integral in numpy."""
+SECONDS_PER_OCTAVE = 0.08
+"""Approximate seconds to smooth a function for one octave of variances, in numpy."""
 VARIANCE_TERMS = 12
 """Number of coefficients in the variance."""
 NODES_PER_INTERVAL = 8
@@ -150,14 +156,16 @@ def double_integrals(
     >>> round(float(double_integrals(polynomials(torch.relu, pieces), g, 10, one, one, 0 * one + 0.5)[0]), 9)
     0.304498891
     """
-    from gnomon.expectations.loops import ridges
-
     level = g.level(root_b * root_b * ((1 - rho) * (1 + rho)))
     start, width, density = _density(radius)
-    room, out = np.empty((int(g.at[:, 2].max()), f[1].shape[1])), np.empty(rho.shape)
-    panel = len(density) // 2 if even else 0
-    ridges(root_a, root_b, rho, level, *f, g.at, g.edges, g.coefficients, density, start, width, panel, _rule(), room,
-           out)  # fmt: skip
+    out, panel = np.empty(rho.shape), len(density) // 2 if even else 0
+    common = root_a, root_b, rho, level, *f, g.at, g.edges, g.coefficients, density, start, width, panel, _rule()
+    if prefers_arrays(len(rho) * SECONDS_PER_RIDGE):
+        piecewise_arrays.ridges(*common, out)
+    else:
+        from gnomon.expectations.loops import ridges
+
+        ridges(*common, np.empty((int(g.at[:, 2].max()), f[1].shape[1])), out)
     return out
 
 
@@ -181,12 +189,13 @@ def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
 
     See equation (1) of the module docstring.
     """
-    from gnomon.expectations.loops import smooth_expectations
-
     edges, coefficients = pieces.memory[UNSMOOTHED_KEY]
     place, one = m.numpy().reshape(-1), np.eye(1, coefficients.shape[1])
     start, width, density = _density(radius)
     out = np.empty(place.shape)
+    smooth_expectations = piecewise_arrays.smooth_expectations
+    if not prefers_arrays(0.0):
+        from gnomon.expectations.loops import smooth_expectations
     smooth_expectations(
         place, np.full(place.shape, deviation), edges, coefficients, one, density, start, width, _rule(), out
     )

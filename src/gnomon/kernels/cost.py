@@ -21,8 +21,8 @@ from gnomon.core.results.record import Record
 from gnomon.kernels.plan import LimitPlan
 from gnomon.kernels.rules.data import DataRule
 
-MAX_TILE_BYTES = 16 * 2**20
-"""Maximum size of a tile; larger tiles do not fit into the caches, and take 1.8 times as long with convolutions."""
+MAX_TILE_BYTES = 8 * 2**20
+"""Maximum size of a tile; with global pooling, 16 MiB take 1.5 times as long, and so do 2 MiB."""
 BYTES_PER_NUMBER = 8
 """Bytes of a float64."""
 FIRST_TRIAL_POINTS = 8
@@ -33,8 +33,10 @@ MIN_TRIAL_GROWTH = 3.0
 """Ratio of the last trial's time to the first's at which the growth with the number of pairs is visible."""
 MAX_TRIAL_SECONDS = 2.0
 """Maximum seconds for all trials."""
-SECONDS_PER_ENTRY = 1e-7
-"""Seconds that torch takes per covariance below an activation, measured with ReLU and GELU on one core."""
+SECONDS_PER_ENTRY = 2e-8
+"""Seconds that torch takes per covariance below an activation with a closed form: ReLU 1e-8 to 1.6e-8, GELU 3e-8."""
+SECONDS_PER_NUMERIC_ENTRY = 1e-7
+"""The same for other activations: 0.5e-7 to 2e-7."""
 MIN_PAIRS_PER_THREAD = 2**17
 """Minimum number of pairs per thread; fewer are not distributed."""
 
@@ -62,7 +64,8 @@ class KernelCost(Record):
     ``result`` is the kernel itself, ``workspace`` what the tiles of the computation need at one time, ``tile`` the
     number of pairs per tile. ``fits`` compares with the memory that is free now. ``compilation`` is about what
     compiling loops adds to the first kernel, 0 if they are compiled already. Before they are, ``seconds`` is an upper
-    estimate: the time that torch takes without them.
+    estimate: the time that torch takes without them. ``setup`` is what imports and reading the module add to the first
+    kernel of a process; estimating the cost has just spent it.
 
     >>> import gnomon
     >>> gnomon.limit(torch.nn.Linear(3, 1)).cost(1000, 500).result  # two kernels of float64
@@ -76,12 +79,18 @@ class KernelCost(Record):
     tile: int
     seconds: float
     compilation: float
+    setup: float
     free: int
 
     @property
     def memory(self) -> int:
         """The peak memory in bytes: result and workspace."""
         return self.result + self.workspace
+
+    @property
+    def first_call(self) -> float:
+        """The seconds of the first kernel in a new process: setup, compilation, and the kernel itself."""
+        return self.setup + self.compilation + self.seconds
 
     @property
     def fits(self) -> bool:
@@ -94,6 +103,8 @@ class KernelCost(Record):
         time = f"about {self.seconds:.2g} s"
         if self.compilation > 0:
             time = f"at most {time}, plus about {self.compilation:.2g} s to compile loops the first time"
+        elif self.setup > self.seconds:
+            time = f"{time} ({self.first_call:.2g} s for the first kernel of a process)"
         return (
             f"{self.n1} x {self.n2} kernel: {format_bytes(self.result)} for the result, "
             f"{format_bytes(self.workspace)} of workspace "
@@ -142,9 +153,11 @@ def torch_seconds(plan: LimitPlan, n1: int, n2: int) -> float:
     >>> from gnomon.kernels.plan import plan
     >>> net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
     >>> round(torch_seconds(plan(read(net, torch.zeros(1, 3)), net, "torch", standard=True), 1000, 1000), 3)
-    0.1
+    0.02
     """
-    return SECONDS_PER_ENTRY * n1 * n2 * plan.activation_entries()
+    numeric = plan.activation_entries(numeric=True)
+    closed = plan.activation_entries() - numeric
+    return n1 * n2 * (SECONDS_PER_ENTRY * closed + SECONDS_PER_NUMERIC_ENTRY * numeric)
 
 
 def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: bool) -> float:

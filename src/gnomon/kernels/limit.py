@@ -9,6 +9,7 @@ as all hidden widths go to infinity; with the standard parametrization (2) is th
 from dataclasses import dataclass, field, replace
 from math import isqrt, sqrt
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -184,7 +185,7 @@ class Limit(Record):
         kernels are not compiled for that: ``KernelCost`` says what compiling them will add.
         """
         _check_kinds(kind)
-        symmetric = n2 is None
+        symmetric, start = n2 is None, perf_counter()
         left = sample_points(n1, "n1", self.module, shape)
         right = left if symmetric else sample_points(n2, "n2", self.module, shape)
 
@@ -197,14 +198,16 @@ class Limit(Record):
             return timed._kernels(left.some(k1), None if symmetric else right.some(k2), kind)
 
         with torch.no_grad():
+            run(1, 1)
+            setup = perf_counter() - start
             time = seconds(run, left.count, right.count, symmetric=symmetric)
             points = left.count if symmetric else left.count + right.count
             fast = self._prepare(some).workspace(some, points, self.dtype) if ready else None
-        waits = layers_compile_seconds(made.program, left.count * right.count * made.activation_entries())
+        waits = layers_compile_seconds(made.program, left.count * right.count * made.activation_entries(numeric=True))
         compilation = waits + (self._loops_wait(some) if uses_loops else 0.0)
         need = needs(made, left.count, right.count, kinds=kind, word=self.dtype.itemsize, memory=self.memory)
         room, tile = (need.workspace, need.tile) if fast is None else (fast, left.count * right.count)
-        return KernelCost(left.count, right.count, need.result, room, tile, time, compilation, need.free)
+        return KernelCost(left.count, right.count, need.result, room, tile, time, compilation, setup, need.free)
 
     @names_call("limit(module).compile_seconds(x)")
     def compile_seconds(self, x: Any) -> float:
@@ -217,7 +220,7 @@ class Limit(Record):
         some = points(x, "x", tokens=takes_tokens(self.module))
         made, n = self.plan(some), len(some)
         loops = self._loops_wait(some) if self._uses_loops(some, (n, n)) else 0.0
-        return layers_compile_seconds(made.program, n * n * made.activation_entries()) + loops
+        return layers_compile_seconds(made.program, n * n * made.activation_entries(numeric=True)) + loops
 
     def _loops_wait(self, x: Tensor) -> float:
         """Returns the seconds to compile kernel loops; torch can compute these kernels without compiling."""

@@ -75,9 +75,16 @@ class LimitPlan:
         """Returns how many numbers one pair of points needs at the peak of the computation."""
         return self._peak(2 if tangent else 1)
 
-    def activation_entries(self) -> int:
-        """Returns the number of covariances that activations of one pair of points transform."""
-        return sum(self._size(i, self.full[i]) for i, rule in enumerate(self.rules) if isinstance(rule, ActivationRule))
+    def activation_entries(self, *, numeric: bool = False) -> int:
+        """Returns the number of covariances that activations of one pair of points transform.
+
+        ``numeric`` counts only activations without a closed form.
+        """
+        return sum(
+            self._size(i, self.full[i])
+            for i, rule in enumerate(self.rules)
+            if isinstance(rule, ActivationRule) and (isinstance(rule.dual, Quadrature) or not numeric)
+        )
 
     def point_entries(self) -> int:
         """Returns how many numbers one point needs at the peak of the computation."""

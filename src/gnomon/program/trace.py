@@ -18,7 +18,7 @@ from gnomon.core.errors import GnomonError, InputError, UnsupportedModuleError
 from gnomon.core.modules.attention import SelfAttentionModule
 from gnomon.core.modules.tied import TiedAffineModule
 from gnomon.program.pretrained import classes, is_bert, of_bert, refuse_transformers
-from gnomon.program.shapes import output_like
+from gnomon.program.shapes import output_like, output_of_zeros
 
 __all__ = ["REPARAMETRIZATION_HOOKS", "attribute_at", "global_hooks", "has_hooks", "trace"]
 
@@ -271,7 +271,12 @@ def _plain() -> Any:
 
 def _run(node: fx.Node, root: nn.Module) -> Any:
     args, options = fx.node.map_arg((node.args, node.kwargs), lambda n: n.meta["result"])
+    target = Unhooked(root.get_submodule(str(node.target))) if node.op == "call_module" else node.target
     try:
+        with _plain():
+            found = output_of_zeros(target.layer if isinstance(target, Unhooked) else target, *args, **options)
+        if found is not None:
+            return found
         with torch.no_grad(), _plain():
             return function_of(node, root)(*args, **options)
     except (Exception, SystemExit) as reason:

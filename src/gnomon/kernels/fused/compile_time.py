@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core.machine.kept_loops import may_be_kept
 from gnomon.kernels.fused.images import VECTOR_BYTES
 
 __all__ = ["chain_is_loaded", "dense_compile_seconds", "planes_are_loaded", "convolution_compile_seconds"]
 
+CHAIN_LOOPS = "gnomon.kernels.fused.chain_loops"
+"""Name of the module with the loop of dense programs; it is in sys.modules once it is loaded."""
+PLANES = "gnomon.kernels.fused.planes"
+"""Name of the module with the loops of convolutional programs."""
 CHAIN_SECONDS = 8.0
 """Seconds to compile the loop of dense programs on a free core."""
 STAGE_SECONDS = 20.0
@@ -25,11 +30,13 @@ INTEGERS: np.ndarray = np.zeros((1, 1), np.int64)
 def dense_compile_seconds(arithmetic: type, result: type) -> float:
     """Returns the approximate seconds to compile the loop of fully connected programs for these precisions.
 
-    Cost: numba is imported, and a small file is read.
+    Cost: if the loop may be in the cache on disk, numba is imported, and a small file is read.
 
     >>> dense_compile_seconds(np.float64, np.float64) in (0.0, CHAIN_SECONDS)
     True
     """
+    if CHAIN_LOOPS not in sys.modules and not may_be_kept(CHAIN_LOOPS, "chain"):
+        return CHAIN_SECONDS
     from gnomon.core.machine.loops import is_compiled
     from gnomon.kernels.fused.chain_loops import chain
 
@@ -39,11 +46,13 @@ def dense_compile_seconds(arithmetic: type, result: type) -> float:
 def convolution_compile_seconds(dtype: type, *, flat: bool) -> float:
     """Returns the approximate seconds to compile the loops of convolutional programs for this precision.
 
-    Cost: numba is imported, and some small files are read.
+    Cost: if loops may be in the cache on disk, numba is imported, and some small files are read.
 
     >>> convolution_compile_seconds(np.float64, flat=False) in (0.0, STAGE_SECONDS)
     True
     """
+    if PLANES not in sys.modules and not may_be_kept(PLANES, "stage"):
+        return STAGE_SECONDS * len({np.float64, dtype}) + (SWEEP_SECONDS if flat else 0.0)
     from gnomon.core.machine.loops import is_compiled
     from gnomon.kernels.fused.planes import stage, sweep
 
@@ -59,7 +68,7 @@ def chain_is_loaded(arithmetic: type, result: type) -> bool:
     >>> chain_is_loaded(np.float64, np.float64) in (True, False)
     True
     """
-    if "gnomon.kernels.fused.chain_loops" not in sys.modules:
+    if CHAIN_LOOPS not in sys.modules:
         return False
     from numba import typeof
 
@@ -74,7 +83,7 @@ def planes_are_loaded() -> bool:
     >>> planes_are_loaded() in (True, False)
     True
     """
-    if "gnomon.kernels.fused.planes" not in sys.modules:
+    if PLANES not in sys.modules:
         return False
     from gnomon.kernels.fused.planes import stage
 

@@ -1,0 +1,24 @@
+"""Guesses whether compiled loops are in the cache on disk, without importing numba, which takes a second.
+
+>>> may_be_kept("gnomon.core.machine.kept_loops", "no_such_loop")
+False
+"""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["may_be_kept"]
+
+
+def may_be_kept(module: str, function: str) -> bool:
+    """Returns whether numba has kept compiled code of a function on disk; it may be outdated, or of other types.
+
+    Cost: one or two folders are listed.
+    """
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        return False
+    name, folder = f"{module.rsplit('.', 1)[1]}.{function}-*.nbi", os.environ.get("NUMBA_CACHE_DIR")
+    places = Path(folder).glob(f"*/{name}") if folder else Path(spec.origin).with_name("__pycache__").glob(name)
+    return any(places)
