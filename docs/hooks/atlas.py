@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import links
+import reference
 import search
 from mkdocs.plugins import event_priority
 
@@ -27,6 +28,8 @@ PAGES_PER_LINE = 100
 """A line of progress is logged after this number of pages."""
 CALL = re.compile(r"<code>(gnomon\.[\w.]+)((?:\([^<]*\))?)</code>")
 """A function in the text of a page; code on several lines is in another element."""
+REFERENCE, FUNCTIONS = "<h2>Reference</h2>", "<h2>Functions of gnomon in this claim</h2>"
+"""The heading above which the functions are named, and theirs."""
 MOVED = (
     '<!doctype html><meta charset="utf-8"><title>Moved</title><meta http-equiv="refresh" content="0; url=../{}.html">'
 )
@@ -39,7 +42,7 @@ def on_post_build(config: Any, **_: object) -> None:
     build_site(site / "atlas", home="../index.html", progress=_progress)
     for name in catalog():
         page = site / "atlas" / f"{name}.html"
-        page.write_text(with_links(page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(with_links(with_functions(page.read_text(encoding="utf-8"), name)), encoding="utf-8")
         path = site / "atlas" / "claims" / f"{name}.html"
         path.parent.mkdir(exist_ok=True)
         path.write_text(MOVED.format(name), encoding="utf-8")
@@ -61,6 +64,14 @@ def with_atlas(docs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for name, title, text in rows
     ]
     return [entry for entry in docs if not entry["location"].startswith("atlas/")] + found
+
+
+def with_functions(html: str, name: str) -> str:
+    """A page of a claim that names every function whose page names the claim."""
+    rows = [f"<li><code>{function}</code></li>" for function in reference.functions_by_claim().get(name, [])]
+    rows = [row for row in rows if row.removeprefix("<li>").removesuffix("</code></li>") not in html]
+    shown = f"{FUNCTIONS}<ul>{''.join(rows)}</ul>" if rows else ""
+    return html.replace(REFERENCE, shown + REFERENCE, 1)
 
 
 def with_links(html: str) -> str:

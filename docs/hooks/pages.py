@@ -23,8 +23,9 @@ import search
 import tables
 import tags
 import tutorials
-from latex2mathml.converter import convert
 from mkdocs.plugins import event_priority
+
+from gnomon.atlas.pages.formulas import formula_html
 
 LOG = logging.getLogger("mkdocs.hooks.pages")  # a warning below "mkdocs" fails a strict build
 GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
@@ -78,8 +79,8 @@ def on_page_content(html: str, page: Any, **_: object) -> str:
     html = html.replace(
         '<details class="mkdocstrings-source"', '<details class="mkdocstrings-source" data-search-exclude'
     )
-    html = DISPLAY.sub(lambda match: f'<div class="equations">{_mathml(match[1], "block")}</div>', html)
-    return INLINE.sub(lambda match: _mathml(match[1], "inline"), html)
+    html = DISPLAY.sub(lambda match: f'<div class="equations">{formula_html(unescape(match[1]).strip())}</div>', html)
+    return INLINE.sub(lambda match: formula_html(unescape(match[1]).strip(), display="inline"), html)
 
 
 def on_post_page(output: str, **_: object) -> str:
@@ -91,7 +92,3 @@ def on_post_page(output: str, **_: object) -> str:
 def on_post_build(config: Any, **_: object) -> None:
     """Called when the pages are written: the playground is copied beside them."""
     shutil.copy(PLAYGROUND, Path(config["site_dir"]) / PLAYGROUND.name)
-
-
-def _mathml(tex: str, display: str) -> str:
-    return convert(unescape(tex).strip(), display=display)

@@ -73,14 +73,27 @@ def _claims(name: Name, up: str) -> list[str]:
 
 @cache
 def claims_by_name() -> dict[str, list[str]]:
-    """Claims about each function: those whose quantity it measures, and those whose file uses it."""
+    """Claims about each function: those whose quantity it measures, and those whose file or page uses it."""
     from gnomon.atlas.catalog import catalog
     from gnomon.atlas.coverage import functions_by_entry
+    from gnomon.atlas.prose import explanation_of_claim
 
     found: dict[str, list[str]] = {}
     for claim, entry in catalog().items():
         covered = [function for i in (claim, *entry.claim.covers) for function in functions_by_entry().get(i, ())]
-        for function in dict.fromkeys([*covered, *sorted(uses.names_in(entry.code))]):
+        prose = explanation_of_claim(claim)
+        measured = [call.partition("(")[0] for call, _ in prose.measure] if prose else []
+        for function in dict.fromkeys([*covered, *measured, *sorted(uses.names_in(entry.code))]):
             if not re.match(r"gnomon\.(lab|atlas)\b", function) and (key := uses.identity(function)):
                 found.setdefault(key, []).append(claim)
     return {key: list(dict.fromkeys(claims)) for key, claims in found.items()}
+
+
+@cache
+def functions_by_claim() -> dict[str, list[str]]:
+    """The public functions whose pages name each claim, so that the page of the claim can name them."""
+    found: dict[str, list[str]] = {}
+    for name in names.names():
+        for claim in claims_by_name().get(uses.identity(name.public), []):
+            found.setdefault(claim, []).append(name.public)
+    return found

@@ -151,8 +151,9 @@ fig.colorbar(shown, ax=axes, label="output", shrink=0.8)
 #
 # ??? success "Answer"
 #     The explained variance (1 minus the test error) is poor and not repeatable: -0.19 on one computer, worse than a
-#     constant, and 0.50 on another. The kernel grows so much that the learning rate becomes too large. With `lr / 10` and ten times the steps the error is 12.9 %, about as at 0.3 (12.7 %): beyond some
-#     point, richer brings nothing more here.
+#     constant, and 0.50 on another. The kernel grows so much that the learning rate becomes too large. With `lr / 10`
+#     and ten times the steps the error is 12.9 %, about as at 0.3 (12.7 %): beyond some point, richer brings nothing
+#     more here.
 #
 # **Exercise 3.** Print `gnomon.tangent.laziness(network, rich.module, x)`, and the same for `lazy.module`. How far
 # did the weights travel?

@@ -5,7 +5,8 @@
 #
 # We invent a language whose rule we know. Its texts have eight letters. Every letter repeats the one five places
 # earlier, except that one in ten is random. The next letter is one place ahead, and the letter it repeats five places
-# before it. So whoever predicts the next letter must look four places back, and nowhere else. A transformer with one layer learns this language from examples. Here is where its two attention heads look.
+# before it. So whoever predicts the next letter must look four places back, and nowhere else. A transformer with one
+# layer learns this language from examples. Here is where its two attention heads look.
 
 # %%
 import math

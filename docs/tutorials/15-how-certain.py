@@ -103,7 +103,7 @@ plt.show()
 
 # %% [markdown]
 # Laplace and HMC nearly agree at the data and are both wide in the gap and outside, where Laplace is the more cautious
-# of the two. The ensemble is three times too certain at −1 and four to five times at 3.5, compared with HMC. All eight
+# of the two. Compared with HMC, the ensemble is three times too certain at −1 and five times at 3.5. All eight
 # networks stop at similar fits, and nothing made them look for different ones. Its band has the right shape, not the
 # right size.
 #
@@ -148,8 +148,9 @@ print(f"R-hat of the function: median {float(ratio.median()):.2f}, worst {float(
 # alt: Left, eight curves that pass through the points and fan out. Right, R-hat of the function over x, well below the dashed line of the worst weight.
 
 # %% [markdown]
-# At the data the chains agree. At the right end R-hat is still 1.5: the forty draws per chain are too few there, so
-# take the outermost part of the HMC band as a sketch. `draws=400` costs about three times as much and is the honest next step.
+# At the data the chains agree best. The worst place still has an R-hat of 1.4: forty draws per chain are too few there,
+# so take the outermost part of the HMC band as a sketch. `draws=400` costs about three times as much and is the honest
+# next step.
 #
 # The limit of wide networks needs none of this: there the cloud is a Gaussian process
 # ([claim](claim:gp-infinite-width-uncertainty)), and you can drag its points in [the

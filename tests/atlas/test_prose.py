@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.atlas import catalog
+from gnomon.atlas.grids.records import stored_record
 from gnomon.atlas.prose import explanation_of_claim, parse_explanation
 from gnomon.core.errors import InputError
 from tests.atlas.symbols import letters, undefined_symbols
@@ -52,6 +53,25 @@ def test_an_explanation_is_complete(name):
     assert [other for other, _ in prose.related if other not in ENTRIES or other == name] == []
     for call, _ in prose.measure:
         assert exists(call), f"{call} does not exist"
+
+
+def undefined_sliders(grid, symbols):
+    """Sliders with a short name, such as n, that the list of symbols does not define; everybody knows lr."""
+    defined = {part.strip() for tex, _ in symbols for part in re.sub(r"\\mathrm\{(\w+)\}|\\", r"\1", tex).split(",")}
+    defined |= {"lr"} | ({"eps"} if defined & {"epsilon", "varepsilon"} else set())
+    short = {"eps", "std", "rho"}
+    return [name for name in grid["names"] if (len(name) < 3 or name in short) and name not in defined]
+
+
+def test_the_symbols_of_a_claim_define_its_sliders():
+    assert undefined_sliders({"names": ["n", "d", "width", "lr"]}, (("n, m", "sizes"), (r"\eta", "rate"))) == ["d"]
+    missed = {}
+    for name in set(ENTRIES) - WITHOUT:
+        record = stored_record(name)
+        grid = record["grid"] if record else None
+        if grid and (short := undefined_sliders(grid, explanation_of_claim(name).symbols)):
+            missed[name] = short
+    assert missed == {}, "define them in the section Symbols"
 
 
 def exists(call):

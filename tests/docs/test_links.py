@@ -66,3 +66,32 @@ def test_a_name_is_found_in_code_however_it_is_imported():
     code = "from gnomon import landscape as la\nimport gnomon\nla.edge(run)\ngnomon.limit(net).ntk(x)\nprint(la)"
     assert names_in(code) == {"gnomon.landscape.edge", "gnomon.limit"}
     assert identity("gnomon.no_such_name") == "" and identity("gnomon.ntk").endswith(".ntk")
+
+
+MAX_FUNCTIONS_WITHOUT_USE = 62
+"""Public functions that no tutorial, guide, explanation or claim uses or names; the number only falls."""
+INNER = {"adapter", "atlas", "cli", "core", "findings", "lab", "linalg", "playground", "program", "report"}
+"""Parts of the package that are about gnomon itself, not about a network."""
+
+
+@pytest.mark.full
+def test_functions_and_claims_name_each_other(hook):
+    functions, with_functions = hook("reference")["functions_by_claim"](), hook("atlas")["with_functions"]
+    assert "gnomon.bounds.double_descent" in functions["double-descent-model-wise"]
+    page = "<p><code>gnomon.landscape.sharpness</code></p><h2>Reference</h2><p>Cohen et al.</p>"
+    name = next(claim for claim, named in functions.items() if len(named) > 1 and "gnomon.landscape.sharpness" in named)
+    shown = with_functions(page, name)
+    assert shown.count("<code>gnomon.landscape.sharpness</code>") == 1
+    assert all(f"<code>{function}</code>" in shown for function in functions[name])
+    assert with_functions(page, "no-such-claim") == page
+
+
+@pytest.mark.full
+def test_public_functions_name_what_uses_them(hook):
+    from tools.tutorials.uses import identity, pages_by_name
+
+    claims = hook("reference")["claims_by_name"]()
+    names = [n for n in hook("names")["names"]() if n.name[:1].islower() and n.part.split(".")[1] not in INNER]
+    keys = {n.public: identity(n.public) for n in names}
+    unused = [public for public, key in keys.items() if not pages_by_name().get(key) and not claims.get(key)]
+    assert len(names) > MAX_FUNCTIONS_WITHOUT_USE and len(unused) <= MAX_FUNCTIONS_WITHOUT_USE, unused

@@ -1,4 +1,4 @@
-"""Finds which functions of gnomon a tutorial, a page or a claim uses."""
+"""Finds which functions of gnomon a tutorial, a page or a claim uses or names."""
 
 import ast
 import importlib
@@ -10,21 +10,23 @@ from tools.tutorials.parse import FOLDER, Cell, read_all
 DOCS = FOLDER.parent
 GUIDES = ("guides", "topics", "start")
 BLOCK = re.compile(r"^```python[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"`(gnomon(?:\.\w+)+)[`(]")
+"""A function in backticks."""
 PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.MULTILINE)
 
 
 @cache
 def pages_by_name() -> dict[str, list[tuple[str, str]]]:
-    """Returns title and path of the tutorials and guides that use each function, by the place that defines the
-    function."""
-    sources = [(t.title, f"tutorials/{t.slug}.md", _code(t.cells)) for t in read_all()]
+    """Returns title and path of the tutorials and guides that use or name each function, by the place that defines
+    the function."""
+    sources = [(t.title, f"tutorials/{t.slug}.md", _code(t.cells), _text(t.cells)) for t in read_all()]
     for page in sorted(page for folder in GUIDES for page in (DOCS / folder).glob("*.md")):
         text = page.read_text(encoding="utf-8")
         code = "\n".join(PROMPT.sub("", block) for block in BLOCK.findall(text) if ">>>" not in block)
-        sources.append((text.partition("\n")[0].removeprefix("# "), page.relative_to(DOCS).as_posix(), code))
+        sources.append((text.partition("\n")[0].removeprefix("# "), page.relative_to(DOCS).as_posix(), code, text))
     found: dict[str, list[tuple[str, str]]] = {}
-    for title, place, code in sources:
-        for key in {identity(name) for name in names_in(code)} - {""}:
+    for title, place, code, text in sources:
+        for key in {identity(name) for name in names_in(code) | set(NAMED.findall(text))} - {""}:
             found.setdefault(key, []).append((title, place))
     return found
 
@@ -76,3 +78,7 @@ def _path(node: ast.expr, aliases: dict[str, str]) -> str:
 
 def _code(cells: tuple[Cell, ...]) -> str:
     return "\n".join(cell.text for cell in cells if cell.kind == "code")
+
+
+def _text(cells: tuple[Cell, ...]) -> str:
+    return "\n".join(cell.text for cell in cells if cell.kind == "markdown")

@@ -1,6 +1,7 @@
 """Renders a claim's page: question, picture with sliders, statement, explanation, exercise, code, reference."""
 
 import json
+import re
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -12,7 +13,7 @@ from gnomon.atlas.coverage import functions_by_entry
 from gnomon.atlas.pages.figure import ChartView, chart_over_parameter, figure_svg
 from gnomon.atlas.pages.formulas import formula_html
 from gnomon.atlas.pages.result import ClaimResult
-from gnomon.atlas.pages.text import inline_html, text_html
+from gnomon.atlas.pages.text import inline_html, plain_html, text_html
 from gnomon.atlas.prose import ClaimExplanation, explanation_of_claim
 from gnomon.atlas.reading import Chapter, ReadingPath
 from gnomon.core.results import format_number
@@ -64,7 +65,7 @@ def claim_html(entry: CatalogEntry, result: ClaimResult, neighbors: ClaimLinks) 
     claim, prose = entry.claim, explanation_of_claim(entry.claim.id)
     parts = [
         _head(claim, result, neighbors),
-        _lab(claim, result),
+        _lab(claim, prose, result),
         _statement(claim, prose),
         _explanation(claim, prose),
         _measure(claim, prose),
@@ -81,7 +82,8 @@ def _head(claim: Claim, result: ClaimResult, neighbors: ClaimLinks) -> str:
     verdict = result.row["verdict"]
     expected = " This popular statement failed here." if claim.expected == "refuted" else ""
     return (
-        f"<p class=aside>{where}{GRADE_DESCRIPTIONS[claim.source.grade]}</p><p class=answer>{escape(claim.title)}.</p>"
+        f"<p class=aside>{where}{GRADE_DESCRIPTIONS[claim.source.grade]}</p>"
+        f"<p class=answer>{plain_html(claim.title)}.</p>"
         f"<p><strong class='verdict {verdict}'>{verdict.capitalize()}</strong>: {escape(_lower(result.row['reason']))}"
         f"{expected}</p>"
     )
@@ -97,7 +99,7 @@ def _view(claim: Claim) -> ChartView:
     return ChartView(x, y, log=judge == "rate_is", numbered=judge in NUMBERED and len(claim.axes) < 3)
 
 
-def _lab(claim: Claim, result: ClaimResult) -> str:
+def _lab(claim: Claim, prose: ClaimExplanation | None, result: ClaimResult) -> str:
     """Returns the HTML of a claim's picture, sliders and control switch; without JavaScript, picture and text stay
     visible.
     """
@@ -109,7 +111,7 @@ def _lab(claim: Claim, result: ClaimResult) -> str:
         view = ChartView(f"{grid['names'][0]} (slider)", view.y)
     if not chart:
         return ""
-    sliders = "".join(_slider(i, name, grid) for i, name in enumerate(grid["names"]))
+    sliders = "".join(_slider(i, name, grid, _meaning(name, prose)) for i, name in enumerate(grid["names"]))
     title = "Change a parameter" if sliders else "Break the assumption"
     data = {
         "grid": grid,
@@ -119,7 +121,7 @@ def _lab(claim: Claim, result: ClaimResult) -> str:
         "premises": [premise.statement for premise in claim.premises],
     }
     stored = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
-    control, premise = result.row["control"], escape(claim.breaks)
+    control, premise = result.row["control"], plain_html(claim.breaks)
     verdict = f"<strong class='verdict {control['verdict']}'>{control['verdict']}</strong>"
     return (
         f'<section class=lab aria-label="Experiment"><div><div id=figure>{figure_svg(chart, view, marked=marked)}</div>'
@@ -140,12 +142,22 @@ def _legend(chart: dict[str, Any]) -> str:
     return f"<ul class=legend>{theory}{order}<li class=m>measured{interval}</li>{control}</ul>"
 
 
-def _slider(i: int, name: str, grid: dict[str, Any]) -> str:
+def _meaning(name: str, prose: ClaimExplanation | None) -> str:
+    """Returns what the list of symbols says about a parameter; nothing if the parameter is not in the list."""
+    spellings = {name, "epsilon", "varepsilon"} if name == "eps" else {name}
+    for tex, meaning in prose.symbols if prose is not None else ():
+        if spellings & {re.sub(r"\\(?:mathrm)?|[{}]", "", part).strip() for part in tex.split(",")}:
+            return meaning.rstrip(".")
+    return ""
+
+
+def _slider(i: int, name: str, grid: dict[str, Any], meaning: str) -> str:
     values = grid["values"][i]
     start = values[grid["default"][i]]
     shown = ", ".join(map(str, start)) if isinstance(start, list) else str(start)
+    said = f" <span class=aside>{inline_html(meaning)}</span>" if meaning else ""
     return (
-        f"<div class=control><label for=slider{i}><span>{escape(name)}</span><output id=value{i} for=slider{i}>"
+        f"<div class=control><label for=slider{i}><span>{escape(name)}{said}</span><output id=value{i} for=slider{i}>"
         f"{escape(shown)}</output></label><input type=range id=slider{i} min=0 max={len(values) - 1} step=1 "
         f'value={grid["default"][i]} aria-valuetext="{escape(name)} {escape(shown)}"></div>'
     )
@@ -160,9 +172,9 @@ def _statement(claim: Claim, prose: ClaimExplanation | None) -> str:
             rows += f"<dt>{names}</dt><dd>{inline_html(meaning)}</dd>"
         symbols = f"<dl class=symbols>{rows}</dl>"
     broken = {claim.breaks: " <span class=aside>(the control breaks this one)</span>"}
-    premises = "".join(f"<li>{escape(p.statement)}{broken.get(p.statement, '')}</li>" for p in claim.premises)
-    remark = f"<p>{escape(claim.remark)}</p>" if claim.remark else ""
-    loose = f"<p>The bound is loose: {escape(claim.loose_because)}</p>" if claim.loose_because else ""
+    premises = "".join(f"<li>{plain_html(p.statement)}{broken.get(p.statement, '')}</li>" for p in claim.premises)
+    remark = f"<p>{plain_html(claim.remark)}</p>" if claim.remark else ""
+    loose = f"<p>The bound is loose: {plain_html(claim.loose_because)}</p>" if claim.loose_because else ""
     return (
         "<h2>The statement</h2><div class=equation tabindex=0 role=group aria-label=Formula>"
         f"{formula_html(claim.equation)}</div>{symbols}<h3>Assumptions</h3><ul>{premises}</ul>{remark}{loose}"
@@ -219,9 +231,10 @@ def _details(entry: CatalogEntry, result: ClaimResult) -> str:
     parameters = ", ".join(f"{key} = {value}" for key, value in result.parameters.items()) or "none"
     place = f" {escape(claim.source.place)}." if claim.source.place else ""
     cited = f"<p>{escape(full_reference(claim.source.reference))}{place}</p>" if claim.source.reference else ""
+    judge = f"<p class=aside>Judged by <code>gnomon.lab.{claim.judge.__qualname__.partition('.')[0]}</code>.</p>"
     covers = f"<p class=aside>Covers also: {escape(', '.join(claim.covers))}</p>" if claim.covers else ""
     return (
-        f"<h2>Reference</h2>{cited or '<p>Derived in the code of this claim.</p>'}{covers}"
+        f"<h2>Reference</h2>{cited or '<p>Derived in the code of this claim.</p>'}{covers}{judge}"
         f"<details><summary>Numbers of the default run</summary><p>Parameters: {escape(parameters)}.</p>"
         f"<div class=table><table>{values}</table></div><p>Control: {escape(row['control']['reason'])}</p></details>"
         f"<details><summary>Code of this claim</summary><p>Run it: <code>gnomon atlas run {claim.id}</code></p>"

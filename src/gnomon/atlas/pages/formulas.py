@@ -17,11 +17,12 @@ def formula_html(tex: str, display: Literal["block", "inline"] = "block") -> str
 
     Cost: about a millisecond.
 
-    >>> "<script" in formula_html("<script>")
-    False
+    >>> "<script" in formula_html("<script>"), "\\\\" in formula_html(r"\\arg\\min_w \\bigl\\{ w \\bigr\\}")
+    (False, False)
     """
     try:
         from latex2mathml.converter import convert
     except ImportError:  # the extra "atlas" is not installed; show the formula as text
         return f"<code>{escape(tex)}</code>"
-    return str(convert(tex.replace("<", r"\lt ").replace(">", r"\gt "), display=display))
+    html = str(convert(tex.replace("<", r"\lt ").replace(">", r"\gt "), display=display))
+    return html.replace(">\\", ">")  # names that the converter does not know, such as \arg, keep their backslash

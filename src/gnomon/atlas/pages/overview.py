@@ -10,6 +10,7 @@ from html import escape
 from gnomon.atlas.catalog import catalog
 from gnomon.atlas.coverage import ScopeClause, clauses_of_entry, scope_coverage, scope_ids_by_kind
 from gnomon.atlas.pages.claim import GRADE_DESCRIPTIONS, claim_link
+from gnomon.atlas.pages.text import plain_html
 from gnomon.atlas.reading import Chapter, ReadingPath, ReadingStep, chapters, claims_of_chapter, reading_paths
 
 __all__ = ["chapter_html", "coverage_html", "index_html", "path_html", "refuted_claims", "refuted_html"]
@@ -48,7 +49,7 @@ def _row(name: str) -> str:
     claim = entry.claim
     words = (claim.id, claim.question, claim.title, entry.kind, claim.source.grade, claim.remark, *claim.covers)
     text = escape(" ".join(words).lower(), quote=True)
-    return f'<li hidden data-text="{text}"><p>{claim_link(name)}</p><p class=id>{escape(claim.title)}</p></li>'
+    return f'<li hidden data-text="{text}"><p>{claim_link(name)}</p><p class=id>{plain_html(claim.title)}</p></li>'
 
 
 def _chapter_card(number: int, chapter: Chapter) -> str:
@@ -77,7 +78,7 @@ def chapter_html(chapter: Chapter) -> str:
 
 def _list_html(names: Sequence[str]) -> str:
     rows = "".join(
-        f"<li><p>{claim_link(name)}</p><p class=id>{escape(catalog()[name].claim.title)}</p></li>" for name in names
+        f"<li><p>{claim_link(name)}</p><p class=id>{plain_html(catalog()[name].claim.title)}</p></li>" for name in names
     )
     return f"<ul class=claims>{rows}</ul>"
 
@@ -140,8 +141,8 @@ def refuted_html(rows: dict[str, str]) -> str:
     for name in refuted_claims():
         claim = catalog()[name].claim
         said = f"<p>Measured: {escape(rows[name])}</p>" if name in rows else ""
-        remark = f"<p>{escape(claim.remark)}</p>" if claim.remark else ""
-        parts.append(f"<h2>{claim_link(name)}</h2><p>The statement: {escape(claim.title)}.</p>{said}{remark}")
+        remark = f"<p>{plain_html(claim.remark)}</p>" if claim.remark else ""
+        parts.append(f"<h2>{claim_link(name)}</h2><p>The statement: {plain_html(claim.title)}.</p>{said}{remark}")
     return "".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Converts the Markdown of explanations into HTML: paragraphs, lists, code, formulas, emphasis.
+"""Converts the Markdown of explanations, and formulas in plain characters, into HTML.
 
 >>> text_html("It is **small**: `x`.")
 '<p>It is <strong>small</strong>: <code>x</code>.</p>'
@@ -9,9 +9,31 @@ from html import escape
 
 from gnomon.atlas.pages.formulas import formula_html
 
-__all__ = ["inline_html", "text_html"]
+__all__ = ["inline_html", "plain_html", "text_html"]
 
 INLINE = re.compile(r"\$(?P<tex>[^$]+)\$|`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|\*(?P<emphasis>[^*\s][^*]*)\*")
+
+POWER = re.compile(r"\^(?:\{([^{}]+)\}|\(([^()]+)\)|(-?\w+(?:[./]\d+)?\*?))")
+INDEX = re.compile(r"(?<![^\W_]{2})(?<=[^\W\d_])_(?:\{([^{}]+)\}|([^\W_]+))(?![\w(])")
+GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "kappa": "κ", "lambda": "λ", "rho": "ρ", "sigma": "σ", "pi": "π",
+}  # fmt: skip
+LETTER = re.compile(rf"(?<![^\W_])({'|'.join(GREEK)})(?![^\W_])")
+SIGNS = {"sqrt(": "√(", " &lt;= ": " ≤ ", " &gt;= ": " ≥ ", " -&gt; ": " → ", "+-1": "±1"}
+
+
+def plain_html(text: str) -> str:
+    """Renders a sentence with a formula in plain characters: powers, indices, roots, Greek letters.
+
+    >>> plain_html("order m^(-1/2 - 1/d) <= 1 / sqrt(n) for x_s, T_1 -> T_2 and lambda_max")
+    'order m<sup>-1/2 - 1/d</sup> ≤ 1 / √(n) for x<sub>s</sub>, T<sub>1</sub> → T<sub>2</sub> and λ<sub>max</sub>'
+    """
+    shown = escape(text)
+    for typed, sign in SIGNS.items():
+        shown = shown.replace(typed, sign)
+    shown = LETTER.sub(lambda match: GREEK[match[1]], shown)
+    shown = INDEX.sub(lambda match: f"<sub>{match[1] or match[2]}</sub>", shown)
+    return POWER.sub(lambda match: f"<sup>{match[1] or match[2] or match[3]}</sup>", shown)
 
 
 def inline_html(text: str) -> str:
