@@ -46,7 +46,10 @@ CLAIM = Claim(
     equation=r"\tilde w = (H + \alpha I)^{-1} H w^*",
     axes=("weight", "weight after training"),
     source=Source("derived", "krogh1992simple"),
-    premises=(Premise("the loss is quadratic up to its minimum"),),
+    premises=(
+        Premise("the loss is quadratic up to its minimum"),
+        Premise("descent has converged", lambda decay, steps: decay * steps >= 100),
+    ),
     parameters={"n": 60, "d": 8, "decay": 0.2, "steps": 1000},
     full={"n": 1000, "d": 30, "steps": 3000},
     judge=equals(within=1e-8, because="the remaining error of the slowest mode: rate * decay >= 1/40, over 1000 steps"),

@@ -44,7 +44,11 @@ CLAIM = Claim(
     equation=r"O(C^2/P) + O(DP/n \log n), \quad P^* \propto \sqrt n",
     axes=("number of examples n", "best number of features P"),
     source=Source("theorem", "barron1994approximation"),
-    premises=(Premise("the tail of the target falls as 1 / P"),),
+    premises=(
+        Premise("the tail of the target falls as 1 / P"),
+        # The noise has variance 1 and the target c = 1, so the best number is the root of the number of examples.
+        Premise("the largest model is larger than the best one", lambda sizes, most: most >= 1.5 * max(sizes) ** 0.5),
+    ),
     parameters={"sizes": (200, 800, 3200, 12_800), "most": 250, "repetitions": 10},
     judge=rate_is(within=0.05, because="the best P is a whole number", label="examples"),
     remark="Often printed with P and n exchanged. The logarithm of the bound does not appear in this model.",
