@@ -76,10 +76,10 @@ class Library(Record):
         if modulus:  # for complex fields also terms u |u|^q, whose phase comes from one factor
             powers = [
                 tuple(map(TermFactor, c))
-                for q in range(degree + 1)
+                for q in range(degree)
                 for c in combinations_with_replacement([f"|{f}|" for f in fields], q)
             ]
-            plain = [product(TermFactor(f), *p) for f in fields for p in powers if len(p) < degree]
+            plain = [product(TermFactor(f), *p) for f in fields for p in powers]
         else:
             powers = [
                 tuple(map(TermFactor, c)) for q in range(degree + 1) for c in combinations_with_replacement(fields, q)
@@ -90,7 +90,6 @@ class Library(Record):
             for f in fields
             for by in derivatives(space, order)
             for p in powers
-            if not (modulus and len(p) >= degree)
         ]
 
     def _products(self, fields: Sequence[str], space: str, degree: int, order: int) -> list[Term]:
