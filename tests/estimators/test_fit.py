@@ -1,10 +1,16 @@
 """Fitted functions against dense formulas with hand-written arc-cosine kernels."""
 
+import math
+
 import numpy as np
 import pytest
+import torch
 
 from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
+from gnomon.estimators.problem import KernelRegression, NetworkKernel, TableRows
 from gnomon.linalg.solve import ConjugateGradient, Direct, Nystrom
+from gnomon.models import mlp
+from gnomon.program import Law
 from tests.oracles import arccosine
 
 CLOSE = dict(rtol=1e-8, atol=1e-8)  # ridges of 1e-3 and more: condition numbers under 1e5, kernels to 1e-13
@@ -120,6 +126,18 @@ def test_every_solver_finds_the_same_function(table, solver, name, weighted):
     other = NTKRegressor(depth=2, ridge=1e-2, solver=solver).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(other.predict(Z), auto.predict(Z), rtol=1e-6, atol=1e-6)
     assert type(other.solver_).__name__ == name and name in other.verdict_ and "Direct for 30 points" in auto.verdict_
+
+
+@pytest.mark.parametrize(("memory", "whole"), [(10_800, True), (10_799, False)])
+def test_the_kernel_is_held_whole_if_three_copies_fit_in_twice_the_memory(table, memory, whole, monkeypatch):
+    """Three copies of 30 x 30 numbers of 8 bytes are 21,600 bytes."""
+    given, solve = [], Direct.solve
+    monkeypatch.setattr(Direct, "solve", lambda self, k, *a, **b: given.append(k) or solve(self, k, *a, **b))
+    x, y = (torch.from_numpy(part) for part in table[:2])
+    kernel = NetworkKernel(mlp(4, width=1, depth=1), Law(1.0), "nngp")
+    problem = KernelRegression(kernel, TableRows(x, y, torch.ones(30).double()), math.inf)
+    problem.solve(1e-2, solver=Direct(memory=memory))
+    assert [isinstance(kernel, torch.Tensor) for kernel in given] == [whole]
 
 
 def test_few_centers_keep_few_points(table):

@@ -1,5 +1,6 @@
 """Mehler's series: its error lies below its certificate, and its tails fall as the corners of the function let them."""
 
+import sys
 from math import pi
 
 import numpy as np
@@ -10,6 +11,7 @@ from gnomon.expectations import mehler
 from gnomon.expectations.line import Sampler
 from gnomon.expectations.loops import sums
 from gnomon.expectations.mehler import coefficients
+from gnomon.expectations.pairs import CovariancePairs
 from gnomon.kernels.duals import Heaviside, ReLU
 
 F64 = torch.float64
@@ -96,3 +98,20 @@ def test_coefficients_that_vary_too_fast_are_not_interpolated():
     many = coefficients(sampler, root, 256)
     assert set(sampler.fits.values()) == {None}
     assert np.allclose(many.alpha[:3], coefficients(Sampler(torch.sin), root[:3], 256).alpha, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(("correlation", "terms"), [(0.3, [32]), (0.9, [32, 256])])
+def test_the_series_is_as_long_as_it_is_cheap(correlation, terms, monkeypatch):
+    """Correlations of 0.3 to the power 32 leave nothing; at 0.9 a longer series saves a hundred thousand integrals."""
+    module, asked = sys.modules["gnomon.expectations.expectation"], []
+
+    def counted(f, root, count):
+        asked.append(count)
+        return coefficients(f, root, count)
+
+    monkeypatch.setattr(module, "coefficients", counted)
+    one = torch.ones(300, 1, dtype=F64)
+    pairs = CovariancePairs.of(one, one.T, torch.full((300, 300), correlation, dtype=F64))
+    sampler = Sampler(torch.erf)
+    module._series(sampler, sampler, pairs, (32, 256))
+    assert asked == terms

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from scipy import stats
 from torch import nn
 
 from gnomon.core import InputError
@@ -166,6 +167,14 @@ def test_a_density_that_is_narrower_than_the_grid_is_not_accused():
     assert flow_density_check(Line(1.5), grid=300).findings[0].kind == "density-not-normalized"
 
 
+def test_a_grid_has_ten_points_and_a_check_a_hundred_samples():
+    normal = torch.distributions.MultivariateNormal(torch.zeros(1, dtype=D), torch.eye(1, dtype=D))
+    assert flow_density_check(normal, grid=10, samples=100).findings == ()
+    for options in ({"grid": 9}, {"samples": 99}):
+        with pytest.raises(InputError, match=str(next(iter(options.values())) + 1)):
+            flow_density_check(normal, **options)
+
+
 def test_densities_in_more_dimensions_are_checked_by_samples():
     torch.manual_seed(0)
     assert flow_density_check(coupling_flow(6).double()).findings == ()
@@ -186,7 +195,9 @@ def test_densities_in_more_dimensions_are_checked_by_samples():
 
             return Wrong(validate_args=False)
 
-    assert flow_density_check(normal).integrates_to_one
+    right = flow_density_check(normal)
+    assert right.integrates_to_one
+    assert right.integral.interval.confidence == pytest.approx(1 - 2 * stats.norm.sf(5), abs=1e-12)  # 5 errors
     found = flow_density_check(Off())
     assert found.integral.value == pytest.approx(np.e, rel=0.2) and found.findings[0].kind == "density-not-normalized"
     with pytest.raises(InputError, match="has no log_prob"):

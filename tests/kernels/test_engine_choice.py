@@ -2,12 +2,14 @@
 
 import sys
 from subprocess import run
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from gnomon.kernels.fused.dense import CompiledChain
+from gnomon.kernels.fused.dense import CompiledChain, _arithmetic
 from gnomon.kernels.limit import Limit
 from gnomon.kernels.prepare import LOAD_SECONDS, PlanCache
 
@@ -84,3 +86,21 @@ def test_activations_without_a_closed_form_take_torch_longer(not_loaded):
     not_loaded(0.0)
     numeric = PlanCache(nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1)), "torch", standard=True)
     assert not uses_loops(numeric, 4000) and uses_loops(numeric, 5000)  # 1e-7 s per pair: 1.6 s and 2.5 s
+
+
+@pytest.mark.parametrize(
+    ("entry", "single"),
+    [
+        (0.9e30, True),
+        (1.1e30, False),
+        (-0.9e30, True),
+        (-1.1e30, False),
+        (1.1e-30, True),
+        (0.9e-30, False),
+        (0.0, True),
+    ],
+)
+def test_float32_is_used_where_all_moments_are_within_its_range(entry, single):
+    found = _arithmetic(SimpleNamespace(rules=()), torch.tensor([1.0, entry], dtype=torch.float64), torch.float32)
+    assert found == (np.float32 if single else np.float64)
+    assert _arithmetic(SimpleNamespace(rules=()), torch.ones(1), torch.float64) == np.float64

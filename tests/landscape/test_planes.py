@@ -64,3 +64,14 @@ def test_a_random_plane_reaches_as_far_as_asked():
     assert found.s.tolist() == [-0.5, -0.25, 0.0, 0.25, 0.5] and found.share == 1.0
     assert float(found.losses[2, 2]) == pytest.approx(loss(torch.tensor([1.0, 2.0, 2.0]).double()))
     assert len(loss_plane(linear([1.0, 2.0, 2.0]), (X, Y)).s) == 21
+
+
+def test_a_plane_holds_no_more_than_all_of_the_motion():
+    """In float32, the smaller eigenvalues of models in one plane are rounding, half of them below zero."""
+    generator = torch.Generator().manual_seed(0)
+    one, two = torch.randn(2, 3, generator=generator)
+    for _ in range(10):
+        moves = torch.randn(5, 2, generator=generator) @ torch.stack([one, two])
+        nets = [linear(move).float() for move in [torch.zeros(3), *moves]]
+        found = loss_plane(nets[0], (X.float(), Y.float()), models=nets[1:], points=3)
+        assert found.share <= 1.0 and found.share == pytest.approx(1.0, abs=1e-5)

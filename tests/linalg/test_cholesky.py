@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 
 from gnomon.core import InputError, NotFiniteError
 from gnomon.linalg import cholesky
+from gnomon.linalg.cholesky import factor_with_least_jitter
 from tests.linalg.spectra import planted, smooth_kernel
 
 EPS = {torch.float32: 2.0**-23, torch.float64: 2.0**-52}
@@ -125,3 +126,8 @@ def test_the_matrix_is_left_as_it_was():
 def test_what_is_not_a_matrix_is_refused(K, error, words):
     with pytest.raises(error, match=words):
         cholesky(K)
+
+
+def test_jitter_grows_as_long_as_ten_times_of_it_is_a_float():
+    """-1e306 in all of 20 x 20 entries has the eigenvalue -2e307, which only the next power, 1e308, lifts."""
+    assert factor_with_least_jitter(-1e306 * torch.ones(20, 20, dtype=torch.float64)).jitter == 1e308

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.testing import assert_close
 
 from gnomon import models
-from gnomon.models.graphs import chebyshev_filter
+from gnomon.models.graphs import chebyshev_filter, gcn_matrix
 from gnomon.models.hopfield import DenseAssociativeMemory
 from gnomon.models.ode import runge_kutta
 from gnomon.models.sets import TNet
@@ -324,3 +325,13 @@ def test_a_vision_transformer_reads_its_class_token():
     )
     assert default.head.out_features == 10 and len(default.layers) == 2 and default.embed.in_features == 4
     assert default.layers[0].self_attn.num_heads == 4
+
+
+def test_graphs_of_a_batch_are_normalized_by_their_own_degrees():
+    """d = 2, 3, 2 along a path and 1, 2, 2 with a lone node."""
+    path = torch.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    lone = torch.tensor([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    found = gcn_matrix(torch.stack([path, lone]))
+    side = 6**-0.5
+    assert_close(found[0], torch.tensor([[1 / 2, side, 0.0], [side, 1 / 3, side], [0.0, side, 1 / 2]]))
+    assert_close(found[1], torch.tensor([[1.0, 0.0, 0.0], [0.0, 1 / 2, 1 / 2], [0.0, 1 / 2, 1 / 2]]))

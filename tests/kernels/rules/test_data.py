@@ -8,7 +8,7 @@ from torch import nn
 
 import gnomon
 from gnomon import Law
-from gnomon.kernels.rules.data import DataRule
+from gnomon.kernels.rules.data import DataRule, _near_equal
 from gnomon.program import read
 
 EPS = torch.finfo(torch.float64).eps
@@ -37,3 +37,12 @@ def test_a_small_angle_between_points_of_many_features_is_right_in_the_kernel():
     x = (c**0.5 * x).requires_grad_()  # gradients are asked for, so the reference computes
     k = gnomon.limit(net, init=Law(2**0.5), parametrization="ntk").ntk(x).detach()
     assert 2 * pi * float(1 - k[0, 1] / k[0, 0]) == pytest.approx(float(t), rel=1e-4)  # and terms of order t^2
+
+
+def test_only_nearly_equal_rows_are_computed_again():
+    """Entry (0, 0) is of equal rows, (1, 0) of rows at right angles and (0, 1) of rows with a cosine of 0.9."""
+    a = torch.tensor([[3.0, 0.0], [0.0, 3.0]], dtype=torch.float64)[..., None]
+    b = torch.tensor([[3.0, 0.0], [2.7, 1.3]], dtype=torch.float64)[..., None]
+    wrong = torch.tensor([[4.6, 4.05], [0.001, 1.95]], dtype=torch.float64)[..., None]
+    found = _near_equal(a, b, wrong)
+    assert found[..., 0].tolist() == [[4.5, 4.05], [0.001, 1.95]]
