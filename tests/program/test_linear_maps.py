@@ -15,6 +15,7 @@ from torch.nn import functional as F
 import gnomon
 from gnomon.models import OnGraph
 from gnomon.program import read
+from gnomon.program.linear import _combine
 from gnomon.program.multihead import Hidden
 from gnomon.program.steps import Concat, Dropout
 from tests.oracles.tangent_jacobian import jacobian
@@ -304,3 +305,21 @@ def test_attention_to_keys_and_values_of_other_sizes_is_drawn_matrix_by_matrix()
     assert len(drawn) == 3
     for path, pair in drawn.items():
         assert pair == pytest.approx(((2 / (12 + sizes[path.split(".")[-1][0]])) ** 0.5, 0.0)), path
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "y", "expected"),
+    [
+        ("add", (2.0, 3.0), (5.0, 7.0), (7.0, 10.0)),
+        ("sub", (2.0, 3.0), (5.0, 7.0), (-3.0, -4.0)),
+        ("mul", (0.0, 3.0), (5.0, 7.0), (15.0, 21.0)),
+        ("mul", (5.0, 7.0), (0.0, 3.0), (15.0, 21.0)),
+        ("mul", (5.0, 7.0), (2.0, 3.0), None),
+        ("div", (5.0, 7.0), (0.0, 2.0), (2.5, 3.5)),
+        ("div", (5.0, 7.0), (0.0, 0.0), None),
+        ("div", (0.0, 7.0), (2.0, 3.0), None),
+        ("add", None, (5.0, 7.0), None),
+    ],
+)
+def test_lines_are_combined_by_slope_and_intercept(name, x, y, expected):
+    assert _combine(name, x, y) == expected

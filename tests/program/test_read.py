@@ -95,6 +95,14 @@ def test_reshapes_that_move_positions_leave_no_trace_or_a_move():
     assert program.steps[-1].grid == ()
 
 
+@pytest.mark.parametrize(("order", "moves"), [((0, 1, 2, 3), 0), ((0, 1, 3, 2), 1)])
+def test_a_permutation_of_nothing_leaves_no_trace(order, moves):
+    layers = {"a": nn.Conv2d(3, 4, 3), "b": nn.Linear(144, 1)}
+    plain = read(Net(lambda s, x: s.b(s.a(x).flatten(1)), **layers), IMAGE)
+    moved = read(Net(lambda s, x: s.b(s.a(x).permute(order).flatten(1)), **layers), IMAGE)
+    assert len(moved.steps) == len(plain.steps) + moves
+
+
 def test_layers_of_an_image_network():
     net = nn.Sequential(
         nn.Conv2d(3, 8, 3, padding="same", padding_mode="circular", dilation=2), nn.GroupNorm(1, 8), nn.GELU(), nn.AvgPool2d(2),

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from torch import nn
 
+from gnomon.core.errors import InputError
 from gnomon.robustness.attacks import (
     FGSM,
     PGD,
@@ -251,3 +252,9 @@ def test_the_first_step_of_the_minimum_norm_attack_ends_just_beyond_the_boundary
     reached = min(asked, moved + asked)
     assert_allclose(size, [reached], rtol=0, atol=1e-9)
     assert_allclose(best, x + reached * down, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("bounds", [(0.5, 0.5), (1.0, 0.0)])
+def test_bounds_without_room_are_refused_by_their_name(bounds):
+    with pytest.raises(InputError, match="bounds must be"):
+        minimal_distance(nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1])), bounds=bounds)

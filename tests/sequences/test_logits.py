@@ -46,6 +46,23 @@ def test_scale_and_largest_weight_of_cross_attention(batch_first, options):
     assert found.top[0] == pytest.approx(tops, abs=1e-6)
 
 
+def test_arguments_by_position_are_those_of_torch():
+    """Query, key, value, padding, and whether weights are returned, which the instrument needs in any case."""
+
+    class Positional(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.MultiheadAttention(6, 2, batch_first=True)
+
+        def forward(self, q):
+            return self.a(q, q, q, None, False)[0]
+
+    torch.manual_seed(0)
+    net, plain, q = Positional(), Cross(batch_first=True), torch.randn(4, 3, 6)
+    plain.load_state_dict(net.state_dict())
+    assert sequences.logit_scale(net, q).scale == sequences.logit_scale(plain, (q, q)).scale
+
+
 @pytest.mark.parametrize(
     ("top", "keys", "reported"),
     [((0.991, 0.995), 5, True), ((0.989, 0.995), 5, False), ((0.995, 0.999), 4, False), ((0.995, 0.999), 9, True)],

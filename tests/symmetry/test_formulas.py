@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from torch import nn
 
-from gnomon.symmetry import equivariance, equivariant_basis
+from gnomon.symmetry import OrbitAverage, equivariance, equivariant_basis, random_orthogonal
 from gnomon.symmetry.action import one_parameter_group, quarter_turns, rotations, sample_group, scalings, translations
 from gnomon.symmetry.errors import LayerError, mean_error_interval
 from gnomon.symmetry.lie import lie_derivatives
@@ -165,3 +165,25 @@ def test_the_nearest_equivariant_map_is_the_mean_over_the_group():
     near = sum((b * w).sum() * b for b in basis)
     assert len(basis) == 5
     assert_allclose(near, mean, atol=1e-9)
+
+
+def test_an_orbit_average_is_the_mean_over_the_moves_and_the_identity():
+    net = nn.Linear(4, 1, bias=False)
+    with torch.no_grad():
+        net.weight.copy_(torch.tensor([[1.0, 0.0, 0.0, 0.0]]))
+    x = torch.tensor([[[[1.0, 2.0], [4.0, 9.0]]]])
+    assert OrbitAverage(nn.Sequential(nn.Flatten(), net), quarter_turns())(x).item() == pytest.approx(
+        (1 + 2 + 4 + 9) / 4
+    )
+
+
+def test_a_drawn_matrix_is_the_factor_of_a_normal_one_with_a_positive_diagonal():
+    normal = torch.randn(5, 3, 3, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    q = random_orthogonal(3, 5, seed=4)
+    r = q.mT @ normal
+    assert torch.allclose(q.mT @ q, torch.eye(3).double().expand(5, 3, 3), atol=1e-12)
+    assert bool((r.diagonal(dim1=1, dim2=2) > 0).all()) and float(r.tril(-1).abs().max()) < 1e-12
+    turned = random_orthogonal(3, 5, special=True, seed=4)
+    assert torch.allclose(turned[:, :, 1:], q[:, :, 1:]) and torch.allclose(
+        torch.linalg.det(turned), torch.ones(5).double()
+    )
