@@ -113,5 +113,5 @@ def test_the_series_is_as_long_as_it_is_cheap(correlation, terms, monkeypatch):
     one = torch.ones(300, 1, dtype=F64)
     pairs = CovariancePairs.of(one, one.T, torch.full((300, 300), correlation, dtype=F64))
     sampler = Sampler(torch.erf)
-    module._series(sampler, sampler, pairs, (32, 256))
+    module._Series.of(sampler, sampler, pairs, (32, 256), loops=True)
     assert asked == terms
