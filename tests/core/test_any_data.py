@@ -92,6 +92,7 @@ CALLS = {
     "symmetry.invariance": (IMAGES, lambda d: symmetry.invariance(vision(), d).motions[0].change),
     "symmetry.lie_derivative": (X, lambda d: symmetry.lie_derivative(net(), d, NEGATIVE)[0]),
     "sequences.causality": (SERIES, lambda d: str(sequences.causality(nn.Linear(3, 2), d).verdict)),
+    "decisions.kkt_residual": (X, lambda d: str(decisions.kkt_residual(nn.Linear(3, 2, bias=False), d).verdict)),
     "decisions.normalized_margin": (X, lambda d: str(decisions.normalized_margin(nn.Linear(3, 2, bias=False), d).verdict)),
     "discovery.distill": (X, lambda d: str(discovery.distill(
         nn.Linear(3, 1), discovery.Library(degree=1), d).fidelity)[:5]),

@@ -96,6 +96,7 @@ def geometry_calls(net, other, x, y, bounds):
         "moment_shift": lambda: checks.moment_shift(three, x),
         "normalized_margin": lambda: decisions.normalized_margin(net, (x, y)),
         "margin_distribution": lambda: robustness.margin_distribution(net, (x, y)),
+        "kkt_residual": lambda: decisions.kkt_residual(net, (x, y)),
         "margin_growth": lambda: decisions.margin_growth(three, (x, y)),
         "noise_sensitivity": lambda: robustness.noise_sensitivity(net, (x, y), sigma=0.1, draws=2),
         "lipschitz_bounds": lambda: robustness.lipschitz_bounds(net, x, search=2),
@@ -144,7 +145,7 @@ MADE = {
     "linear_map": lambda: nn.Sequential(nn.Linear(4, 3)),
     "receptive_field": lambda: nn.Sequential(nn.Conv2d(1, 2, 2, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(18, 3)),
 }
-for like, others in (("normalization_importance", ["normalization_smoothing"]), ("normalized_margin", ["margin_growth"]),
+for like, others in (("normalization_importance", ["normalization_smoothing"]), ("normalized_margin", ["margin_growth", "kkt_residual"]),
                      ("block_ablation", ["ode_gap"]), ("linear_map", ["operator_norm"])):  # fmt: skip
     MADE |= dict.fromkeys(others, MADE[like])
 """What lies within the premises of some functions, instead of two dense layers."""

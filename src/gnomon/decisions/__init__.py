@@ -6,7 +6,7 @@ May import: core, findings, training.
 """
 
 from gnomon.decisions.calibration import calibration
-from gnomon.decisions.homogeneous import margin_growth, normalized_margin
+from gnomon.decisions.homogeneous import kkt_residual, margin_growth, normalized_margin
 from gnomon.decisions.margins import margins
 from gnomon.decisions.separation import linear_capacity, novikoff_bound, separability
 from gnomon.decisions.temperature import best_temperature, distill, label_smoothing_gap
@@ -14,6 +14,7 @@ from gnomon.decisions.temperature import best_temperature, distill, label_smooth
 __all__ = [
     "calibration",
     "distill",
+    "kkt_residual",
     "linear_capacity",
     "margin_growth",
     "margins",

@@ -5,7 +5,10 @@ For f(x; c w) = c^L f(x; w), margins m_i = f_y(x_i) - max over other classes, n 
     g = min m_i / |w|^L,    smooth  g~ = -log( sum_i exp(-m_i) ) / |w|^L,    g - log n / |w|^L <= g~ <= g          (1)
     stationarity: min over l >= 0 of | w / |w| - sum_i l_i grad m_i | over examples near the smallest margin      (2)
 
-g~ never falls under gradient flow once it is positive, and limits of w / |w| make (2) zero.
+    KKT residual: min over l >= 0 of sqrt( |w / |w| - sum_i l_i grad m_i|^2 + (L sum_i l_i (m_i - min m) / |w|)^2 )  (3)
+
+g~ never falls under gradient flow once it is positive, and limits of w / |w| make (2) and (3) zero: they are KKT points
+of "minimize |w|^2 with all margins at least 1". The second part of (3) is zero if only the smallest margins count.
 Hypotheses: a network without biases (but the first) and normalization, relu-like units; all examples fitted.
 Reference: [lyu2020gradient], Theorems 4.1 and 4.4.
 
@@ -19,7 +22,7 @@ Reference: [lyu2020gradient], Theorems 4.1 and 4.4.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import hypot, log
 from typing import Any
 
 import torch
@@ -37,9 +40,11 @@ from gnomon.core.modules.pure import PureFunction
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = [
+    "KKTResidual",
     "MarginGrowth",
     "NormalizedMargin",
     "homogeneity_degree",
+    "kkt_residual",
     "margin_growth",
     "normalized_margin",
 ]
@@ -48,6 +53,8 @@ HOMOGENEITY_TOLERANCE = 1e-3
 """Relative error of f(c w) = c^L f(w) below which a network counts as homogeneous: float32 through about ten layers."""
 SUPPORT_MARGIN_FACTOR = 1.1
 """Margins up to this multiple of the smallest one count as support vectors."""
+MIN_MULTIPLIER = 1e-6
+"""Multipliers below this share of the largest one do not count as support vectors: the rounding of float32."""
 MAX_SUPPORT_VECTORS = 64
 """Support vectors that are examined, at most."""
 
@@ -95,6 +102,38 @@ class MarginGrowth(Result):
         places = range(len(self.margins))
         marks = (Line("smallest margin", places, self.margins), Line("smooth margin", places, self.smooth))
         return (Plot("Normalized margin", marks, Axis("checkpoint"), Axis("margin"), self.verdict),)
+
+
+@dataclass(frozen=True, slots=True)
+class KKTResidual(Result):
+    """Result: how far the weights are from a KKT point of the largest margin; 0 at such a point.
+
+    ``stationarity`` is the share of the weights that is no combination of gradients of margins. ``slack`` measures
+    by how much the margins in this combination exceed the smallest one. The residual (3) is the root of the sum of the
+    squares of both.
+    """
+
+    stationarity: float
+    slack: float
+    support_vectors: int
+    smallest_margin: float
+
+    @property
+    def residual(self) -> float:
+        """Returns the KKT residual (3)."""
+        return hypot(self.stationarity, self.slack)
+
+    @property
+    def verdict(self) -> str:
+        """States whether all examples are fitted, and how near the weights are to a KKT point."""
+        if self.smallest_margin <= 0:
+            return f"Not all examples are fitted: the smallest margin is {self.smallest_margin:.3g}."
+        count = f"{self.support_vectors} example{'s' if self.support_vectors != 1 else ''}"
+        return (
+            f"The KKT residual is {self.residual:.3g} (0 for a maximum-margin solution): gradients of the margins of "
+            f"{count} leave {self.stationarity:.1%} of the weight vector, and their margins exceed the smallest one "
+            f"by {self.slack:.1%}."
+        )
 
 
 def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
@@ -157,6 +196,40 @@ def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
 
 
 @names_call
+def kkt_residual(module: nn.Module, data: Any) -> KKTResidual:
+    """Computes how far the weights of a homogeneous network are from a KKT point of the largest margin; (3).
+
+    The combination of gradients may use the 64 examples of smallest margin, whatever their margins are.
+
+    Args:
+        module: homogeneous in its parameters, which is measured first; read in eval mode and left as it was.
+        data: inputs with their classes, or data.
+
+    Hypotheses: see the module. Reference: [lyu2020gradient], Definition 4.3.
+    Cost: four forward passes, and a backward pass for each of at most 64 examples.
+
+    >>> net = nn.Linear(2, 1, bias=False)
+    >>> net.weight.data = torch.tensor([[1.0, 1.0]])
+    >>> x, y = torch.tensor([[1.0, 0.0], [0.0, -1.0], [5.0, 5.0]]), torch.tensor([1, 0, 1])
+    >>> found = kkt_residual(net, (x, y))                                              # the maximum margin solution
+    >>> round(found.residual, 5), found.support_vectors
+    (0.0, 2)
+    """
+    inputs, labels, power = _check(module, data)
+    margins, norm = _margins(module, inputs, labels), _norm(module)
+    near = margins.argsort(stable=True)[:MAX_SUPPORT_VECTORS]
+    gradients, w = _margin_gradients(module, inputs, labels, near, norm)
+    excess = power * (margins[near] - margins.min()) / norm**2
+    multipliers, _ = _nonnegative_fit(torch.cat([gradients, excess[None]]), torch.cat([w, w.new_zeros(1)]))  # (3)
+    return KKTResidual(
+        float((gradients @ multipliers - w).norm()),
+        float(excess @ multipliers),
+        int((multipliers > MIN_MULTIPLIER * multipliers.max()).sum()),
+        float(margins.min()),
+    )
+
+
+@names_call
 def margin_growth(checkpoints: Sequence[nn.Module], data: Any) -> MarginGrowth:
     """Computes the normalized margin of a homogeneous network at several checkpoints of a training run.
 
@@ -202,20 +275,27 @@ def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm
 
     See equation (2) of the module docstring.
     """
-    from scipy.optimize import nnls  # slow to import
-
     least = float(margins.min())
-    near = (
-        (margins <= SUPPORT_MARGIN_FACTOR * least if least > 0 else margins == least)
-        .nonzero()
-        .flatten()[:MAX_SUPPORT_VECTORS]
-    )
+    near = (margins <= SUPPORT_MARGIN_FACTOR * least if least > 0 else margins == least).nonzero().flatten()
+    return _nonnegative_fit(*_margin_gradients(module, x, y, near[:MAX_SUPPORT_VECTORS], norm))[1]
+
+
+def _margin_gradients(module: nn.Module, x: Inputs, y: Tensor, examples: Tensor, norm: float) -> tuple[Tensor, Tensor]:
+    """Returns the gradient of each example's margin by all weights as a column, and the weights; both over ``norm``."""
     with preserve(module):
         f = PureFunction.of(module, "*")
-        leaves, rows = list(f.leaves.values()), []
-        for i in near.tolist():
+        leaves, columns = list(f.leaves.values()), []
+        for i in examples.tolist():
             margin = class_margins(f(take(x, slice(i, i + 1))), y[i : i + 1])[0]
             parts = torch.autograd.grad(margin, leaves, allow_unused=True, materialize_grads=True)
-            rows.append(torch.cat([g.flatten() for g in parts]).double() / norm)
+            columns.append(torch.cat([g.flatten() for g in parts]).double() / norm)
         w = torch.cat([leaf.detach().flatten() for leaf in leaves]).double() / norm
-    return float(nnls(torch.stack(rows, 1).cpu().numpy(), w.cpu().numpy())[1])
+    return torch.stack(columns, 1).cpu(), w.cpu()
+
+
+def _nonnegative_fit(columns: Tensor, target: Tensor) -> tuple[Tensor, float]:
+    """Returns the non-negative weights with which the columns come nearest to the target, and the distance left."""
+    from scipy.optimize import nnls  # slow to import
+
+    weights, distance = nnls(columns.numpy(), target.numpy())
+    return torch.from_numpy(weights), float(distance)
