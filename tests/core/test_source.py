@@ -128,7 +128,9 @@ def test_tuples_lists_and_dicts_are_the_arguments_of_the_module():
     net = nn.Linear(2, 1)
     assert len(all_inputs((X, X), nn.Bilinear(2, 2, 1))) == 2
     assert torch.equal(all_inputs((X, Y), net), X)  # forward takes one argument: a pair
-    assert set(all_inputs({"x": X, "labels": Y}, net)) == {"x", "labels"}
+    assert set(all_inputs({"input": X}, net)) == {"input"}
+    assert set(all_inputs({"input": X, "labels": Y}, net)) == {"input"}  # forward takes no labels: targets
+    assert set(all_inputs({"input1": X, "input2": X}, nn.Bilinear(2, 2, 1))) == {"input1", "input2"}
     with pytest.raises(InputError, match=r"^x is None"):
         all_inputs(None, net)
 

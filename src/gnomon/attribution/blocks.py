@@ -143,6 +143,4 @@ def _inside(name: str, same: dict[str, bool]) -> bool:
 
 
 def _outputs(module: nn.Module, x: Any, n: int) -> Tensor:
-    out = run(module, x)
-    out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
-    return output_rows(out, n).double()
+    return output_rows(run(module, x), n).double()

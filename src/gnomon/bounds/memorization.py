@@ -29,7 +29,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_integer, check_module, check_number, check_seed
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import all_inputs, source
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import student_quantile
@@ -146,8 +146,7 @@ def memorization(
         check_module(net)
 
         def right(_step: int, model: nn.Module, _loss: float, labels: Tensor = labels) -> float:
-            with torch.no_grad():
-                return float((model(x).argmax(1) == labels).double().mean())
+            return float((outputs(model, x).argmax(1) == labels).double().mean())
 
         run = train(net, (x, labels), optimizer=Adam(lr), steps=steps, record=looks, watch={"right": right}, seed=seed)
         runs.append(tuple(float(v) for v in _not_interrupted(run).watched["right"]))
@@ -209,8 +208,7 @@ def forgetting_events(
     seen: list[Tensor] = []
 
     def look(_step: int, model: nn.Module, _loss: float) -> float:
-        with torch.no_grad():
-            seen.append(model(x).argmax(1) == y)
+        seen.append(outputs(model, x).argmax(1) == y)
         return 0.0
 
     size = min(check_integer("batch", batch), len(y))
@@ -278,7 +276,7 @@ def network_rademacher(
     >>> found.value                                                        # orthogonal inputs: any signs are followed
     1.0
     """
-    inputs = source(x).whole().x
+    inputs = all_inputs(x, factory(seed))
     n, draws = count(inputs), check_integer("draws", draws, least=2)
     reached = []
     for k in with_progress_bar(range(draws), "draws of signs"):

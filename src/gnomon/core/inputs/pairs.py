@@ -1,4 +1,4 @@
-"""Decides whether a tuple or list from the user is data with targets, or the arguments of one call of a module."""
+"""Decides whether a tuple, list or dict of the user is data with targets, or the arguments of one call of a module."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from gnomon.core.inputs.checks import is_array
+from gnomon.core.inputs.rows import accepts_argument, target_column
 from gnomon.core.inputs.signature import most_positional_arguments
 
 __all__ = ["is_data", "is_pair"]
@@ -24,8 +25,8 @@ def is_pair(data: Any) -> bool:
 
 
 def is_data(x: Any, module: nn.Module) -> bool:
-    """Returns whether a tuple or list x is data with targets; otherwise it holds the arguments of one call of the
-    module.
+    """Returns whether a tuple, list or dict x is data with targets; otherwise it holds the arguments of one call of the
+    module. A dict is data if it has a column of targets, such as "labels", that ``forward`` does not take.
 
     >>> import torch
     >>> pair = torch.zeros(2, 1), torch.zeros(2)
@@ -34,6 +35,9 @@ def is_data(x: Any, module: nn.Module) -> bool:
     """
     if is_pair(x):
         return isinstance(x[0], tuple | list | Mapping) or most_positional_arguments(module) == 1
+    if isinstance(x, Mapping):
+        target = target_column(x)
+        return target is not None and len(x) > 1 and not accepts_argument(module, target)
     return isinstance(x, list) and len(x) > 0 and all(isinstance(batch, tuple | Mapping) for batch in x)
 
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.batch import TARGETS
 
-__all__ = ["batch_from_columns", "target_column"]
+__all__ = ["accepts_argument", "batch_from_columns", "target_column"]
 
 
 def target_column(names: Any) -> str | None:
@@ -30,6 +30,16 @@ def target_column(names: Any) -> str | None:
     'label'
     """
     return next((key for key in TARGETS if key in (names or ())), None)
+
+
+def accepts_argument(module: nn.Module, name: str) -> bool:
+    """Returns whether the module's ``forward`` takes an argument of this name.
+
+    >>> accepts_argument(nn.Linear(1, 1), "input"), accepts_argument(nn.Linear(1, 1), "labels")
+    (True, False)
+    """
+    named = _parameters(module)
+    return named is None or name in named
 
 
 def batch_from_columns(columns: Mapping[str, Any], module: nn.Module | None) -> dict[str, Tensor]:
