@@ -121,7 +121,7 @@ def _title(name: str) -> str:
 def refuted_claims() -> tuple[str, ...]:
     """Returns the ids of claims that test a common belief which the measurement refutes.
 
-    >>> "batchnorm-gamma-over-mu" in refuted_claims()
+    >>> "gabor-signal-processing-features" in refuted_claims()
     True
     """
     return tuple(name for name, entry in catalog().items() if entry.claim.expected == "refuted")

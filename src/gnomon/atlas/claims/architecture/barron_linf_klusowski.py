@@ -54,7 +54,7 @@ CLAIM = Claim(
     axes=("number of units m", "largest error of the approximation"),
     source=Source("theorem", "klusowski2018approximation"),
     premises=(Premise("one unit is drawn from each cell of parameter space"),),
-    parameters={"repeats": 12},
+    parameters={"repeats": 40},
     full={"repeats": 60},
     judge=rate_is(within=0.08, because="the factor sqrt(2 + log m) between 16 and 1,024 units"),
 )

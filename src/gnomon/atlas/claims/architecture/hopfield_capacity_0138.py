@@ -48,7 +48,7 @@ CLAIM = Claim(
     axes=("load, compared with the overlap at the limit", "overlap with the stored pattern"),
     source=Source("theorem", "amit1985storing"),
     premises=(Premise("the load is the number of patterns divided by the number of units"),),
-    parameters={"units": 1000, "networks": 8},
-    full={"units": 5000, "networks": 12},
+    parameters={"units": 1000, "networks": 16},
+    full={"units": 5000, "networks": 16},
     judge=in_order(confidence=0.999),
 )

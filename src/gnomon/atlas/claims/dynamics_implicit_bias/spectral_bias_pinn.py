@@ -71,7 +71,7 @@ CLAIM = Claim(
     axes=("network, and the two limits", "relative error at frequency 8"),
     source=Source("observed", "wang2021eigenvector"),
     premises=(Premise("the second network gets cosines and sines of random frequencies"), Premise("training is short")),
-    parameters={"nets": 10, "width": 24, "n": 40, "steps": 120},
-    full={"nets": 8, "width": 32, "n": 64, "steps": 300},
+    parameters={"nets": 20, "width": 24, "n": 40, "steps": 120},
+    full={"nets": 20, "width": 32, "n": 64, "steps": 300},
     judge=in_order(),
 )

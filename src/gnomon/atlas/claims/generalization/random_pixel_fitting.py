@@ -1,9 +1,9 @@
-"""A fixed shuffle of pixels does not change a dense network's outputs, and a CNN can still fit the shuffled images.
+"""A fixed shuffle of pixels does not change an infinitely wide dense network; a CNN still fits the shuffled images.
 
     f trained on P x, read at P x   =   f trained on x, read at x,   for kernels of <x, x'> and |x| alone           (1)
 
-P is the shuffle, x the image, f the trained model. The kernel of a dense network depends only on inner products and
-norms. A convolutional network loses its neighborhoods, but still fits all training examples.
+P is the shuffle, x the image, f the trained model. A wide dense network has a kernel of inner products and norms only.
+A convolutional network loses its neighborhoods, but still fits all training examples.
 Reference: [zhang2017understanding].
 """
 
@@ -60,7 +60,7 @@ def misfitted_share(x, y, steps=80):
     return float((net(images).argmax(1) != y).float().mean())
 
 
-observed = partial(difference, local=False)  # A dense network.
+observed = partial(difference, local=False)  # An infinitely wide dense network.
 control = partial(difference, local=True)  # The kernel compares neighboring pixels, so their order matters.
 
 CLAIM = Claim(

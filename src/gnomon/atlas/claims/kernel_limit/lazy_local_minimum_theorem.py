@@ -15,23 +15,19 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 
 
-def inputs(n, p, seed):
+def inputs(n, p, generator):
     """Returns points, labels and initial parameters."""
-    g = torch.Generator().manual_seed(seed)
-    x, y, w = (torch.randn(*shape, generator=g).double() for shape in ((n, p), (n,), (p,)))
+    x, y, w = (torch.randn(*shape, generator=generator).double() for shape in ((n, p), (n,), (p,)))
     return x, y, w / 2
 
 
-def predicted(n, p, seed):
-    """Returns 1, the late rate divided by the smallest eigenvalue, and 0, a million times the final gradient."""
-    return [1.0, 0.0]
+def predicted(problems):
+    """Returns for each problem 1, the late rate over the smallest eigenvalue, and 0, a million times the gradient."""
+    return [1.0, 0.0] * problems
 
 
-def ends(n, p, seed, alpha):
-    """Returns the late rate of the outputs divided by the smallest eigenvalue, then the final relative gradient
-    x 1e6.
-    """
-    x, y, w = inputs(n, p, seed)
+def end(x, y, w, alpha):
+    """Returns the late rate of the outputs over the smallest eigenvalue, then a million times the final gradient."""
     start = torch.tanh(x * w).sum(1)
     jacobian = x * (1 - torch.tanh(x * w) ** 2)
     rates = torch.linalg.eigvalsh(jacobian.T @ jacobian)
@@ -46,23 +42,30 @@ def ends(n, p, seed, alpha):
         outs.append(out)
         sizes.append(float(gradient.norm()))
     near = [float((outs[k] - outs[-1]).norm()) for k in (steps, 2 * steps)]
-    return [(1 - (near[1] / near[0]) ** (1 / steps)) / (step * float(rates[0])), 1e6 * sizes[-1] / sizes[0]]
+    decay = near[1] / near[0] if near[0] else 0.0  # 0: it has converged to rounding before
+    return [(1 - decay ** (1 / steps)) / (step * float(rates[0])), 1e6 * sizes[-1] / sizes[0]]
+
+
+def ends(n, p, problems, seed, alpha):
+    """Returns the rate and the final gradient of several problems."""
+    generator = torch.Generator().manual_seed(seed)
+    return [number for _ in range(problems) for number in end(*inputs(n, p, generator), alpha)]
 
 
 observed = partial(ends, alpha=100.0)  # A large scale.
-control = partial(ends, alpha=1.0)  # At a small scale the parameters move far, to a point with another rate.
+control = partial(ends, alpha=0.5)  # At a small scale the parameters move far, to a point with another rate.
 
 CLAIM = Claim(
     id="lazy-local-minimum-theorem",
     question="Does lazy training converge if the data cannot be fitted?",
     equation=r"\|f(t) - f(\infty)\| \sim e^{-\lambda_{min}(J^T J) t}",
-    axes=("rate / eigenvalue, then final gradient x 1e6", "ratio; relative gradient"),
+    axes=("rate / eigenvalue, then final gradient x 1e6, for each problem", "ratio; relative gradient"),
     source=Source("theorem", "chizat2019lazy", "Theorem 2.5"),
     premises=(
         Premise("the output scale is large"),
         Premise("there are fewer parameters than data", lambda n, p: p < n),
     ),
-    parameters={"n": 30, "p": 3},
+    parameters={"n": 30, "p": 3, "problems": 6},
     full={"n": 100, "p": 6},
     grid={"n": (15, 22, 30, 45, 60, 90)},
     judge=equals(within=0.05, because="corrections are a few times 1/alpha = 0.01"),

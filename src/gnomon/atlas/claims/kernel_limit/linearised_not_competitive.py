@@ -53,7 +53,7 @@ CLAIM = Claim(
     axes=("repetition", "accuracy of the tangent kernel - accuracy of the network"),
     source=Source("observed", "bai2020beyond"),
     premises=(Premise("the target depends on few directions, nonlinearly"), Premise("d < n < d^2 / 2")),
-    parameters={"d": 30, "n": 350, "width": 64, "repetitions": 4},
+    parameters={"d": 30, "n": 350, "width": 64, "repetitions": 8},
     full={"repetitions": 20},
     judge=at_most(confidence=0.99),
     remark="Networks do not always beat their tangent kernel: on the control they do not.",

@@ -49,7 +49,7 @@ CLAIM = Claim(
     question="What is the tangent kernel of a network?",
     equation=r"\Theta(x, x') = \nabla_w f(x)^T \nabla_w f(x')",
     axes=("pair of images", "tangent kernel"),
-    source=Source("theorem", "jacot2018neural", "Section 4"),
+    source=Source("definition", "jacot2018neural", "Section 4"),
     premises=(Premise("all parameters are in the sum"),),
     parameters={"n": 8, "width": 4},
     full={"n": 40, "width": 64},

@@ -63,7 +63,7 @@ CLAIM = Claim(
     axes=("masked, replaced, kept, gap of the entropies", "share of all tokens; nats"),
     source=Source("derived", "devlin2019bert"),
     premises=(Premise("a token depends on the token before it"),),
-    parameters={"length": 320, "repeats": 8},
+    parameters={"length": 320, "repeats": 14},
     full={"length": 1020, "repeats": 20},
     judge=mean_equals(confidence=0.999, resolution=0.15, within=0.002, because="80 numbers from 48,000 counts"),
 )

@@ -6,6 +6,8 @@ There is an average, one coefficient for each of J L wavelets psi, and one for e
 at positions 2^J apart. Reference: [bruna2013invariant], Section 2.2.
 """
 
+from functools import partial
+
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
@@ -17,19 +19,18 @@ def predicted(scales, angles):
     return [[1 + J * L + L**2 * J * (J - 1) // 2, 4] for J in scales for L in angles]
 
 
-def observed(scales, angles):
-    """Returns the measured numbers of coefficients and positions, for each J and L."""
+def count(half_turns, scales, angles):
+    """Returns the measured numbers of coefficients and positions, for each J and L on these half turns."""
     rows = []
     for J in scales:
         for L in angles:
-            out = Scattering2d(J, (2 ** (J + 1), 2 ** (J + 1)), L)(torch.ones(2 ** (J + 1), 2 ** (J + 1)))
+            out = Scattering2d(J, (2 ** (J + 1), 2 ** (J + 1)), half_turns * L)(torch.ones(2 ** (J + 1), 2 ** (J + 1)))
             rows.append([out.shape[0], out.shape[1] * out.shape[2]])
     return rows
 
 
-def control(scales, angles):
-    """Counts every second wavelet after every first wavelet."""
-    return [[1 + J * L + sum(1 for _ in range(J * L) for _ in range(J * L)), 4] for J in scales for L in angles]
+observed = partial(count, half_turns=1)  # L angles on a half turn, as a wavelet and its opposite give the same modulus.
+control = partial(count, half_turns=2)  # L angles on each half turn.
 
 
 CLAIM = Claim(
@@ -38,7 +39,7 @@ CLAIM = Claim(
     equation=r"S_J x = \{x \star \phi, |x \star \psi_1| \star \phi, ||x \star \psi_1| \star \psi_2| \star \phi\}",
     axes=("combination of scales J and angles L", "number of coefficients; number of positions"),
     source=Source("theorem", "bruna2013invariant", "Section 2.2"),
-    premises=(Premise("the second wavelet is coarser than the first"),),
+    premises=(Premise("the angles cover a half turn"), Premise("the second wavelet is coarser than the first")),
     parameters={"scales": (1, 2, 3), "angles": (2, 4)},
     judge=equals(rounding=1),
     remark="The second order is sometimes printed with one bar missing.",
