@@ -1,0 +1,84 @@
+"""Clauses of the scope on interpretability that no claim measures; the ledger names these tests."""
+
+import pytest
+import torch
+from scipy.stats import spearmanr
+from torch import nn
+
+import gnomon
+from gnomon.atlas.claims.generalization.ood_failure import rotate_images
+from gnomon.attribution import cam, direction_semantics, layer_probe, visualize_unit
+from gnomon.attribution.orbits import orbit_curvature
+from gnomon.data import digits
+
+
+@pytest.fixture(scope="module")
+def split():
+    return digits(800, 600, seed=0)
+
+
+@pytest.fixture(scope="module")
+def dense(split):
+    """A dense network trained on digits."""
+    torch.manual_seed(0)
+    widths = ((64, 64), (64, 64), (64, 32))
+    parts = (part for a, b in widths for part in (nn.Linear(a, b), nn.ReLU()))
+    net = nn.Sequential(nn.Flatten(), *parts, nn.Linear(32, 10))
+    return gnomon.train(net, (split.x, split.y), steps=300, batch=100, optimizer=gnomon.training.Adam(3e-3)).model
+
+
+@pytest.mark.full
+def test_the_best_input_of_a_digit_class_is_classified_as_it(dense):
+    """feature-visualisation: softmax at the input that maximizes the logit of class c gives p_c > 0.99."""
+    for c in range(10):
+        best = visualize_unit(dense, "7", c, shape=(1, 8, 8), l2=0.01).image
+        with torch.no_grad():
+            assert float(dense(best.reshape(1, 1, 8, 8)).softmax(1)[0, c]) > 0.99
+
+
+@pytest.mark.full
+def test_random_directions_of_a_digit_network_are_no_less_pure_than_its_units(dense, split):
+    """unit-direction-semantics: purity(random) >= purity(units) - 0.1, both at least 0.2 above chance."""
+    found = direction_semantics(dense, "6", (split.x_test, split.y_test))
+    assert found.random >= found.units - 0.1 and min(found.units, found.random) >= found.chance + 0.2
+
+
+@pytest.mark.full
+def test_the_class_activation_map_points_at_the_object():
+    """class-activation-mapping: the largest value of the map lies in the box of the object in >= 90 % of images."""
+    draw = torch.Generator().manual_seed(0)
+    shapes = torch.stack([torch.eye(4), torch.eye(4).flip(0), torch.ones(4, 4)])
+
+    def scenes(count):
+        x, y = 0.1 * torch.randn(count, 1, 16, 16, generator=draw), torch.randint(3, (count,), generator=draw)
+        corners = torch.randint(13, (count, 2), generator=draw)
+        for image, c, (i, j) in zip(x, y.tolist(), corners.tolist(), strict=True):
+            image[0, i : i + 4, j : j + 4] += shapes[c]
+        return x, y, corners
+
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 16, 3, padding=1), nn.ReLU(),
+                        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 3))  # fmt: skip
+    net = gnomon.train(net, scenes(400)[:2], steps=300, batch=100, optimizer=gnomon.training.Adam(1e-2)).model
+    x, y, corners = scenes(200)
+    places = cam(net, x, y).values.flatten(1).argmax(1)
+    peak = torch.stack([places // 16, places % 16], 1)
+    inside = ((peak >= corners) & (peak < corners + 4)).all(1)
+    assert float(inside.float().mean()) >= 0.9
+
+
+@pytest.mark.full
+def test_classes_contract_from_layer_to_layer(dense, split):
+    """progressive-linear-separability: spread within over between classes falls from each relu layer to the next."""
+    probes = {probe.name: probe for probe in layer_probe(dense, (split.x_test, split.y_test)).layers}
+    found = [probes[name].contraction for name in ("input", "2", "4", "6")]
+    assert all(b < a for a, b in zip(found, found[1:], strict=False)) and probes["6"].linear > probes["input"].linear
+
+
+@pytest.mark.full
+def test_orbits_of_digits_are_flatter_in_deeper_layers(dense, split):
+    """manifold-flattening: the variance of rotated digits in two directions rises with depth, rank correlation >= 0.8."""
+    images = split.x_test[:40, 0].double().numpy()
+    orbits = torch.stack([torch.from_numpy(rotate_images(images, a)) for a in range(-30, 31, 5)], 1).float()
+    found = orbit_curvature(dense, orbits[:, :, None])
+    assert spearmanr(range(len(found.layers)), found.linearity).statistic >= 0.8
