@@ -108,7 +108,7 @@ class MarginGrowth(Result):
 class KKTResidual(Result):
     """Result: how far the weights are from a KKT point of the largest margin; 0 at such a point.
 
-    ``stationarity`` is the share of the weights that is no combination of gradients of margins. ``slack`` measures
+    ``stationarity`` is the share of the weights that no sum of margin gradients explains. ``slack`` measures
     by how much the margins in this combination exceed the smallest one. The residual (3) is the root of the sum of the
     squares of both.
     """
