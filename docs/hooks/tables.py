@@ -23,7 +23,7 @@ def glossary() -> str:
 def scoreboard() -> str:
     """The table of the benchmarks."""
     rows = [line for line in SCOREBOARD.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    return "\n".join(re.sub(r"\[([\w-]+)\]\([\w-]+\.md\)", r"\1", row) for row in rows)
+    return "\n".join(re.sub(r"\[([^\]]+)\]\([\w-]+\.md\)", r"\1", row) for row in rows)
 
 
 def atlas() -> str:

@@ -95,3 +95,8 @@ def test_public_functions_name_what_uses_them(hook):
     keys = {n.public: identity(n.public) for n in names}
     unused = [public for public, key in keys.items() if not pages_by_name().get(key) and not claims.get(key)]
     assert len(names) > MAX_FUNCTIONS_WITHOUT_USE and len(unused) <= MAX_FUNCTIONS_WITHOUT_USE, unused
+
+
+def test_the_scoreboard_links_to_no_page_that_the_site_lacks(hook):
+    rows = hook("tables")["scoreboard"]()
+    assert "first calls" in rows and ".md)" not in rows
