@@ -108,7 +108,8 @@ class KernelStep(AbstractStep):
         few = guess is not None and (1 - guess) * asked < MIN_EXAMPLES_OUTSIDE_LARGEST_CLASS
         unsure = not related and (doubtful or few or asked < MIN_EXAMPLES_FOR_LABEL_TEST)
         findings = () if related or unsure else (_find_unrelated(product, guess, len(subject.probe)),)
-        answer = _ease(modes.modes_for(0.9), n, labels, "targets" if guess is None else "labels")
+        what = "targets" if guess is None else "labels"
+        answer = _ease(modes.modes_for(0.9), n, labels, what)
         if related and not seen:
             answer += " However, the labels are related to the inputs, so training can still learn them."
         elif related and not labels.related:
@@ -132,8 +133,9 @@ class KernelStep(AbstractStep):
             Hypothesis("the probe examples represent the data", None, f"{n} of {len(subject.train)} examples"),
         )
         data = {"eigenvalues": modes.values, "captured": modes.captured}
+        plots = _plot_learned_share(modes, what), _speeds(modes)
         content = Content(
-            answer, findings, _values(product, classes=guess is not None), (_plot_learned_share(modes), _speeds(modes)),
+            answer, findings, _values(product, classes=guess is not None), plots,
             _definitions(), hypotheses, data,
         )  # fmt: skip
         return StepResult(content, product, "unsure" if unsure else "answered")
@@ -250,13 +252,13 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
     )
 
 
-def _plot_learned_share(modes: KernelSpectrum) -> Plot:
-    """Plots which fraction of the labels and of the kernel the fastest modes contain, cumulatively."""
+def _plot_learned_share(modes: KernelSpectrum, what: str) -> Plot:
+    """Plots which fraction of the labels (or targets) and of the kernel the fastest modes contain, cumulatively."""
     places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
-    marks = [] if modes.captured is None else [Line("labels", places, modes.captured)]
+    marks = [] if modes.captured is None else [Line(what, places, modes.captured)]
     marks.append(Line("learning speed", places, share / share[-1].clamp(min=1e-300), "dashed"))
     words = (
-        "If the curve of the labels rises early, training fits the labels soon. Dashed: the share of all the learning "
+        f"If the curve of the {what} rises early, training fits the {what} soon. Dashed: the share of all the learning "
         "speed that these modes have."
     )
     axes = Axis("modes, fastest first", log=True), Axis("cumulative share", limits=(0.0, 1.02))
