@@ -24,3 +24,17 @@ def test_a_finding_that_decides_the_verdict_is_told_once():
     finding = Finding(UNTRAINED, "outputs", {"score": "10.0% of test examples are right"})
     shown = Section("a", "A", "?", Content("Yes.", (finding,)))
     assert headline((shown,), partial=False) == "Not trained yet, so it cannot be called healthy."
+
+
+def test_the_score_of_a_language_model_is_among_the_facts():
+    common = Value("training examples", 160, id="training-examples"), Value("steps", 9, id="steps-taken")
+    test = (
+        Value("test examples", 80, id="held-out-examples"),
+        Value("accuracy on test", 0.5, meaning="960 tokens", id="accuracy-on-test"),
+        Value("perplexity on test", 3.09, meaning="960 tokens", id="perplexity-on-test"),
+    )
+    train = Value("accuracy on train", 0.75, meaning="1920 pixels", id="accuracy-on-train")
+    told = summary_facts((section(*common, *test, train),), {})
+    assert "50.0% of 960 tokens of the test set right, perplexity 3.09" in told
+    assert "75.0% of 1920 pixels of the training set right" in summary_facts((section(*common, train),), {})
+    assert not any("set right" in fact for fact in summary_facts((section(*common),), {}))

@@ -86,10 +86,7 @@ class Library(Record):
             ]
             plain = [product(*p) for p in powers]
         return plain + [
-            product(*p, TermFactor(f, by))
-            for f in fields
-            for by in derivatives(space, order)
-            for p in powers
+            product(*p, TermFactor(f, by)) for f in fields for by in derivatives(space, order) for p in powers
         ]
 
     def _products(self, fields: Sequence[str], space: str, degree: int, order: int) -> list[Term]:

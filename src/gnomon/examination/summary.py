@@ -130,8 +130,21 @@ def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> t
         between = "" if sure is None else f" (95 % interval: {sure.low:.0%} to {sure.high:.0%})"
         told += [] if right is None else [f"{right:.1%} of {which} examples right{between}"]
         told += [] if explained is None else [f"{max(explained, 0.0):.1%} of the variance of {which} targets explained"]
+        told += _score_at_positions(sections, which) if right is None and explained is None else []
     wall, budget = (str(manifest.get(name, "")).partition(",")[0] for name in ("wall time", "budget"))
     return (*told, f"took {wall} (budget {budget})") if wall else tuple(told)
+
+
+def _score_at_positions(sections: Sequence[Section], which: str) -> list[str]:
+    """Returns the score of a network that answers at each position: the share right, and for tokens the perplexity."""
+    data = "train" if which == "training" else which
+    found = [next((v for s in sections if (v := s.value(f"{id}-on-{data}")) is not None), None)
+             for id in ("accuracy", "perplexity")]  # fmt: skip
+    accuracy, perplexity = (None if value is None else float(value.value) for value in found)
+    if accuracy is None or found[0] is None:
+        return []
+    more = "" if perplexity is None else f", perplexity {perplexity:.3g}"
+    return [f"{accuracy:.1%} of {found[0].meaning} of the {which} set right{more}"]
 
 
 def count_with_noun(n: int, word: str) -> str:
