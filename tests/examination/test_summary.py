@@ -1,9 +1,11 @@
 """The short facts on top of a report."""
 
 from gnomon.core.results import Finding, Value
+from gnomon.examination import Examination
 from gnomon.examination.summary import headline, summary_facts
 from gnomon.findings.training import UNTRAINED
 from gnomon.report import Content, Section
+from gnomon.report.shown_example import ShownExample
 
 
 def section(*values):
@@ -38,3 +40,10 @@ def test_the_score_of_a_language_model_is_among_the_facts():
     assert "50.0% of 960 tokens of the test set right, perplexity 3.09" in told
     assert "75.0% of 1920 pixels of the training set right" in summary_facts((section(*common, train),), {})
     assert not any("set right" in fact for fact in summary_facts((section(*common),), {}))
+
+
+def test_the_worst_examples_say_of_which_set_they_are():
+    worst = Section("examples", "Worst examples", "?", Content("Yes.", exhibits=(ShownExample(3, "cat", "dog"),)))
+    held_out = section(Value("test examples", 80, id="held-out-examples"))
+    titles = [Examination("net", parts, {}).page().tiles[-1].title for parts in ((worst,), (worst, held_out))]
+    assert titles == ["Worst training examples", "Worst test examples"]

@@ -217,8 +217,15 @@ class Examination(Result):
         worst = pictured.get("examples", pictured.get("samples"))
         return (
             *found,
-            *(() if worst is None else (PageTile(worst.key, worst.title, exhibits=worst.content.exhibits),)),
+            *(() if worst is None else (PageTile(worst.key, self._title(worst), exhibits=worst.content.exhibits),)),
         )
+
+    def _title(self, worst: Section) -> str:
+        """Returns the title of the worst examples; it says of which set they are, because their numbers count in it."""
+        if worst.key != "examples":
+            return worst.title
+        held_out = any(section.value("held-out-examples") is not None for section in self.sections)
+        return f"Worst {'test' if held_out else 'training'} examples"
 
     def to_markdown(self) -> str:
         """Returns a short summary in GitHub Markdown: the verdict, what to do, one line per section."""

@@ -206,7 +206,7 @@ def _plot(match: TheoryMatch, method: str) -> Plot:
     losses = torch.tensor([value for mark in marks for value in mark.y], dtype=torch.float64)
     positive = losses[losses.isfinite() & (losses > 0)]
     wide = len(positive) == len(losses) and float(positive.max()) > LOG_RATIO * float(positive.min())
-    words = f"Same {method}. Lines: predicted from the network before training. Dots: measured."
+    words = f"A short run of {method}. Lines: predicted before training. Dots: measured."
     each = run.seconds / max(int(run.steps[-1]), 1)
     axes = Axis("step", other_unit=("seconds", each)), Axis(run.loss_name, log=wide)
     return Plot("Loss: theory (lines) and measurement (dots)", tuple(marks), *axes, words, id="theory-and-measurement")
