@@ -5,6 +5,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from gnomon.adapter.losses import EnsembleSquaredLoss, PositionCrossEntropy
+from gnomon.adapter.states import _independent
 from gnomon.core.errors import InputError
 
 N, T, K = 3, 4, 5
@@ -96,3 +97,29 @@ def test_labels_that_no_class_has_are_refused():
     with pytest.raises(InputError, match="labels go from 0 to 5 and there are 5 classes"):
         PositionCrossEntropy(5, 2).targets(torch.tensor([[0, 5]]))
     assert PositionCrossEntropy(5, 2).targets(torch.tensor([[0, -100]])).tolist() == [[0, -100]]
+
+
+def test_one_class_is_certain():
+    """Labels of one class have the shape of the outputs, and are labels still."""
+    loss = PositionCrossEntropy(classes=1, positions=2)
+    assert float(loss.value(torch.tensor([[3.0, -1.0]]), torch.zeros(1, 2).long())) == 0.0
+
+
+class Mixing(torch.nn.Module):
+    """Adds a share of the mean over the axis of the texts to each of them."""
+
+    def __init__(self, share, axis):
+        super().__init__()
+        self.share, self.axis = share, axis
+
+    def forward(self, x):
+        return x + self.share * x.mean(self.axis, keepdim=True)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("texts", [2, 3])
+def test_texts_are_processed_apart_if_none_sees_another(axis, texts):
+    shape = (texts, 5) if axis == 0 else (5, texts)
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    assert _independent(Mixing(0.0, axis), x, axis) and not _independent(Mixing(0.5, axis), x, axis)
+    assert not _independent(Mixing(0.0, axis), x.narrow(axis, 0, 1), axis)

@@ -140,3 +140,8 @@ def test_the_error_of_a_linearization_is_relative_to_what_training_changed():
     u, v = (float(layer.weight.detach()) for layer in found.after)
     (error,) = told(kernel.check_linearization(found))
     assert error == pytest.approx((u - 1) * (v - 1) / (1 - u * v), rel=1e-3)
+
+
+def test_without_curvature_the_rate_is_a_thousand():
+    found = train_trial(linear([[0.0, 0.0]]), (torch.zeros(2, 2), torch.zeros(2)), steps=1)
+    assert found.lr == 1000.0

@@ -6,7 +6,7 @@ from collections import Counter
 from gnomon.atlas import catalog
 from gnomon.atlas.catalog import claim_kinds
 from gnomon.atlas.pages.overview import path_html, refuted_claims, refuted_html
-from gnomon.atlas.reading import chapters, claims_of_chapter, reading_paths
+from gnomon.atlas.reading import _rank, chapters, claims_of_chapter, reading_paths
 
 ANYWHERE = ("place not fixed", "Elsewhere")
 """Lists of a course whose statements have no fixed place."""
@@ -54,3 +54,13 @@ def test_statements_that_failed_have_a_page():
 def test_the_page_of_a_path_has_every_step():
     path = reading_paths()[1]
     assert path_html(path).count("<li") == len(path.steps)
+
+
+def test_claims_are_ranked_by_the_longest_path_first():
+    paths = sorted(reading_paths(), key=lambda path: len(path.steps))
+    claims = list(dict.fromkeys(step.claim for path in reversed(paths) for step in path.steps if step.claim))
+    first, last = paths[-1], paths[0]
+    rank = _rank()
+    assert sorted(rank, key=rank.__getitem__)[: len(first.steps) // 2] == claims[: len(first.steps) // 2]
+    assert sorted(rank.values()) == list(range(len(claims))) and set(rank) == set(claims)
+    assert min(rank[step.claim] for step in first.steps if step.claim) == 0 and last is not first

@@ -192,3 +192,10 @@ def test_layers_compose_and_representations_are_measured():
     within = sum(float((h[y == c] - h[y == c].mean(0)).square().sum()) for c in (0, 1))
     between = sum(6 * float((h[y == c].mean(0) - h.mean(0)).square().sum()) for c in (0, 1))
     assert told.separation == pytest.approx(between / within)
+
+
+def test_the_bottleneck_of_a_table_with_zeros_is_finite():
+    """Two inputs with one target each: I(X; Y) is log 2, all of which a code keeps at a large beta."""
+    curve = bottleneck_curve(np.array([[0.5, 0.0], [0.0, 0.5]]), [1.5, 20.0])
+    assert np.isfinite(curve.about_input).all() and np.isfinite(curve.about_target).all()
+    assert max(curve.about_target) == pytest.approx(np.log(2), abs=1e-6)
