@@ -225,3 +225,17 @@ def test_a_path_counts_as_divergent_when_its_energy_is_off_by_more_than_a_thousa
     monkeypatch.setattr(_HmcState, "move", lambda *_, **__: (torch.ones(5), torch.full((5,), error)))
     step = next(HMC(length=1.0).walk(LogDensityWithGradient(quartic, True), START, 0, torch.Generator().manual_seed(0)))
     assert step.divergences == divergences
+
+
+def test_variances_of_the_statistics_are_unbiased():
+    points, scale, main, _, travel = example(())
+    z = (points - points.mean(0)) / scale
+    z = np.concatenate([z @ main[:, None], z], 1)
+    assert travel._variance.tolist() == pytest.approx(np.concatenate([z, z**2], 1).var(0, ddof=1).tolist())
+
+
+@pytest.mark.parametrize(("numbers", "draws"), [(1, 16), (17 * START.numel(), 17), (100 * START.numel() + 1, 100)])
+def test_sixteen_draws_are_kept_or_as_many_as_fit(numbers, draws, monkeypatch):
+    monkeypatch.setattr("gnomon.bayes.samplers.hmc.MAX_KEPT_NUMBERS", numbers)
+    state = _HmcState(HMC(), LogDensityWithGradient(quartic, True), START, torch.Generator().manual_seed(1))
+    assert state._seen.maxlen == draws

@@ -194,3 +194,11 @@ def test_relations_in_test_and_not_in_train(changes, unrelated):
 def test_noisier_labels_need_a_difference_beyond_chance(changes, noisier):
     """2.5e-4 on one side is 3.48 deviations; with four classes 3.84."""
     assert LabelComparison(**changes, examples=100).noisier is noisier
+
+
+@pytest.mark.parametrize(("mean", "offset"), [(100.0, 50.0), (-100.0, 50.0), (-5.9, 0.0), (-6.1, 3.05)])
+def test_the_offset_of_a_column_is_its_mean_in_deviations(mean, offset):
+    """Deviations of 2; a mean counts from three deviations of the median column on."""
+    noise = torch.tensor([-2.0, 2.0, -2.0, 2.0]).double()
+    found = column_statistics(torch.stack([noise, noise.flip(0), noise + mean], 1))
+    assert found.offset == pytest.approx(offset) and (found.largest, found.low) == (2.0, 2.0)
