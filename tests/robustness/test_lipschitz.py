@@ -11,7 +11,7 @@ from torch import nn
 
 from gnomon.core import InputError, NotFiniteError, UnsupportedModuleError
 from gnomon.robustness.lipschitz import lipschitz_bounds, operator_norm
-from gnomon.robustness.lipschitz.chain import pair_norm, seqlip_bound
+from gnomon.robustness.lipschitz.chain import MatrixChain, pair_norm, seqlip_bound
 from gnomon.robustness.lipschitz.network import pair_bounds
 from gnomon.robustness.lipschitz.operators import matrix_of
 
@@ -199,3 +199,33 @@ def test_linear_layers_in_a_row_are_one_block():
         net[3].weight.copy_(torch.tensor([[3.0, 0.0]]))
     found = lipschitz_bounds(net, torch.zeros(1, 2).double())
     assert found.product == pytest.approx(15.0) and found.layers == {"0": pytest.approx(5.0), "3": pytest.approx(3.0)}
+
+
+def test_the_search_draws_around_its_points_at_halving_distances(monkeypatch):
+    """Distances fall from 2 deviations of the inputs by a factor of 2^8 over the rounds."""
+    tried, module = [], sys.modules[lipschitz_bounds.__module__]
+    monkeypatch.setattr(module, "_slopes", lambda net, x: tried.append(x) or torch.ones(len(x)).double())
+    x = torch.tensor([[0.0], [2.0], [4.0]]).double()
+    assert module._steepest(nn.Identity(), x, 4, seed=3) == 1.0
+    generator = torch.Generator().manual_seed(3)
+    for k, points in enumerate(tried[1:]):
+        near = 2.0 * 2.0 ** (1 - 2 * k)
+        assert_allclose(points, x + near * torch.randn(x.shape, generator=generator, dtype=x.dtype))
+    assert len(tried) == 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_refined_bound_is_the_best_split_of_a_chain(seed):
+    """Three layers: alone, in pairs, and in runs that share their singular vectors; the smallest product counts."""
+    generator = torch.Generator().manual_seed(seed)
+    net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 2)).double()
+    for layer in (net[0], net[2], net[4]):
+        nn.init.normal_(layer.weight, generator=generator)
+    matrices = [net[i].weight.detach() for i in (0, 2, 4)]
+    a, b, c = (float(torch.linalg.matrix_norm(m, 2)) for m in matrices)
+    chain = MatrixChain(matrices, [0.0, 0.0])
+    runs = [chain.seqlip(0, 1) * c, a * chain.seqlip(1, 2), chain.seqlip(0, 2)]
+    pairs = [chain.pair(0) * c, a * chain.pair(1)]
+    found = lipschitz_bounds(net, torch.zeros(1, 4).double())
+    assert found.refined == pytest.approx(min(a * b * c, *runs, *pairs)) and found.product == pytest.approx(a * b * c)
+    assert found.seqlip == pytest.approx(min(chain.seqlip(0, 2), a * b * c))

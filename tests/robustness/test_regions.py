@@ -12,6 +12,7 @@ from torch import nn
 
 from gnomon.core import BudgetError, InputError
 from gnomon.robustness import maximal_regions, patterns_in_ball, regions_in_plane, regions_on_line
+from gnomon.robustness.regions.cutting import ROUNDING_SHARE, cut_polygon, zero_crossings
 
 
 def brute_force(weights, biases, radius):
@@ -188,3 +189,12 @@ def test_a_plane_with_more_than_200_000_cells_is_refused(monkeypatch):
     assert len(cells(200_000)) == 200_000
     with pytest.raises(BudgetError, match="over 200000 cells"):
         cells(200_001)
+
+
+@pytest.mark.parametrize(("share", "crosses"), [(0.5, []), (2.0, [0])])
+def test_a_sign_change_within_the_rounding_of_the_largest_value_is_none(share, crosses):
+    small = share * ROUNDING_SHARE * 1000
+    values = torch.tensor([[-small, 1000.0], [small, 900.0]], dtype=torch.float64)
+    assert zero_crossings(values)[0].tolist() == crosses
+    assert len(cut_polygon(torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).double(),
+                           torch.tensor([[-small, 1000.0], [small, 900.0], [small, 800.0]]).double())) == 1 + len(crosses)  # fmt: skip

@@ -8,9 +8,11 @@ from gnomon.attribution.blocks import BlockAblation
 from gnomon.decisions.calibration import Calibration
 from gnomon.decisions.homogeneous import homogeneity_degree
 from gnomon.robustness import preflight
+from gnomon.robustness.attacks.base import AttackedModel
 from gnomon.robustness.attacks.threat import Threat
 from gnomon.robustness.inverse import Invertibility
 from gnomon.robustness.jacobian import linear_map
+from gnomon.robustness.preflight import check_gradients
 from gnomon.robustness.robust import RobustAccuracy
 
 BINS = ((0.5, 0.5),)
@@ -145,3 +147,21 @@ class Mixed(nn.Module):
 def test_scores_must_not_depend_on_the_batch():
     y, batch = torch.zeros(100, dtype=torch.long), "scores do not depend on the other examples of a batch"
     assert [batch in statements(Mixed(share), spread(), y) for share in (0.0, 1e-4, 0.1)] == [False, False, True]
+
+
+def test_the_step_that_checks_gradients_stays_within_the_bounds():
+    seen = []
+
+    class Seen(nn.Linear):
+        def forward(self, x):
+            seen.append((float(x.detach().min()), float(x.detach().max())))
+            return super().forward(x)
+
+    net = Seen(2, 2, bias=False)
+    with torch.no_grad():
+        net.weight.copy_(torch.tensor([[1.0, -1.0], [0.0, 0.0]]))
+    x, y = torch.tensor([[0.0, 1.0], [0.5, 0.5]]), torch.tensor([1, 0])
+    for label in (y, 1 - y):
+        with AttackedModel(net).attack_mode() as classifier:
+            check_gradients(classifier, x, label, Threat(0.5, "inf", 0.0, 1.0))
+    assert min(low for low, _ in seen) >= 0.0 and max(high for _, high in seen) <= 1.0
