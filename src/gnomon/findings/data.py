@@ -285,7 +285,8 @@ CLASS_CUE = _kind("shortcut-in-train", Level.PROBLEM,
 CLASSES_RENUMBERED = _kind("classes-renumbered", Level.PROBLEM,
     "Train and test number the classes differently: a simple model fitted to the training labels gives {count} of "
     "{classes} test classes another number ({pairs}), always the same one.",
-    "Use one mapping from names to numbers for both sets: for folders the class_to_idx of the training set.",
+    "Use one mapping from names to numbers for both sets: for folders the class_to_idx of the training set. For color "
+    "images, also check the order of the channels (RGB or BGR).",
     causes=("relabeled-class", "train-test-shift", "class-shift", "noisy-labels", "labels-unrelated",
             "shortcut-in-train", "overfit", "chance-level", "overconfident"))
 AUGMENTATION_SCALE = _kind("augmentation-normalizes", Level.PROBLEM,

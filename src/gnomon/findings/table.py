@@ -20,6 +20,7 @@ TABLE: tuple[Kind, ...] = (
     # Problems that prevent training altogether.
     data.CONSTANT_INPUTS, data.ONE_CLASS, design.LAYER_IN_FORWARD, design.WRONG_SIGN, design.WRONG_SIGN_NUMBERS,
     design.SOFTMAX_OF_ONE, design.CONSTANT_LOSS, design.LOSS_IGNORES_CLASS, design.LOSS_IGNORES_EXAMPLES,
+    design.LOSS_BLIND_TO_SCALE,
     design.CLASS_DROWNED, network.BROADCAST_LOSS, network.SOFTMAX_BEFORE_LOSS,
     network.NO_LOG_PROBABILITIES, network.SIGMOID_BEFORE_LOSS, network.FROZEN, data.CONSTANT_TARGETS,
     network.NOT_FINITE, data.INPUT_SCALE, network.ZERO_WEIGHTS, design.SYMMETRIC_UNITS, design.GRADIENT_HOOKS,

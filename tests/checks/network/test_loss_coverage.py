@@ -6,6 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from gnomon.checks.network.loss_coverage import loss_coverage_findings
+from gnomon.checks.network.loss_scale import loss_scale_findings
 from gnomon.checks.network.padding_index import padding_index_findings
 
 
@@ -130,3 +131,24 @@ def test_a_few_positions_say_nothing(positions, found):
     x = torch.full((10, 5), 2)
     x[:positions, 2] = 3
     assert bool(padding_index_findings(Words(3), x)) is found
+
+
+def correlation(f, y):
+    a, b = f - f.mean(), y - y.mean()
+    return 1 - (a * b).sum() / (a.norm() * b.norm() + 1e-6)
+
+
+@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss, F.huber_loss, nn.PoissonNLLLoss(), nn.BCEWithLogitsLoss()])
+@pytest.mark.parametrize("seed", range(40))
+def test_losses_of_numbers_determine_the_scale(loss, seed):
+    y = drawn(30, 1, seed=seed).abs().clamp(max=1)
+    assert loss_scale_findings(loss, drawn(30, 1, seed=seed + 100), y) == ()
+
+
+def test_a_correlation_leaves_level_and_scale_free():
+    f, y = drawn(30, 1), drawn(30, 1, seed=1)
+    (found,) = loss_scale_findings(correlation, f, y)
+    assert found.kind == "loss-blind-to-scale"
+    assert loss_scale_findings(lambda f, y: correlation(f, y) + 0.1 * F.mse_loss(f, y), f, y) == ()
+    assert loss_scale_findings(lambda f, y: y.sum(), f, y) == ()  # a constant loss is another problem
+    assert loss_scale_findings(correlation, f[:7], y[:7]) == () and loss_scale_findings(correlation, f[:8], y[:8]) != ()

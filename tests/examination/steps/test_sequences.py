@@ -144,3 +144,25 @@ def test_lags_are_found_where_they_are_and_not_in_noise():
     assert noise.count(None) == 200
     assert lag_of_task(torch.zeros(9, 4, 2), torch.arange(9) % 2) is None and lag_of_task(x.long(), x[:, 0, 0]) is None
     assert not predicts_next(torch.ones(3, 5), torch.ones(3, 5)) and not predicts_next((x, x), x)
+
+
+class _Words(nn.Module):
+    """A recurrent language model, with the classes on axis 1 as cross-entropy wants them."""
+
+    def __init__(self, both):
+        super().__init__()
+        self.embed, self.rnn = nn.Embedding(7, 8), nn.GRU(8, 8, batch_first=True, bidirectional=both)
+        self.head = nn.Linear(16 if both else 8, 7)
+
+    def forward(self, x):
+        return self.head(self.rnn(self.embed(x))[0]).transpose(1, 2)
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_classes_on_the_second_axis_are_checked_for_the_future(both):
+    torch.manual_seed(0)
+    tokens = torch.randint(7, (40, 12))
+    x, y = tokens[:, :-1], tokens[:, 1:]
+    found = examine(_Words(both), (x, y), loss=nn.CrossEntropyLoss(), examination_steps=BEFORE, fit=False, budget=20)
+    assert found.section("sequences").state != "failed"
+    assert ("sees-the-future" in [f.kind for f in found.findings]) is both

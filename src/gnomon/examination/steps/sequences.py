@@ -6,6 +6,9 @@ from torch import Tensor, nn
 
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.modules.layer_classes import RECURRENT
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run as run_module
 from gnomon.core.results import Axis, Finding, Image, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.step import (
@@ -87,7 +90,7 @@ class SequencesStep(AbstractStep):
         looked: list[str] = []
         lag = lag_of_task(subject.probe.x, subject.probe.y) if "recurrence" in kinds else None
         if "next" in kinds and isinstance(some.x, Tensor):
-            seen = causality(model, some.x)
+            seen = causality(_with_positions_second(model, some.x), some.x)
             findings, looked = [*findings, *seen.findings], [*looked, seen.verdict]
         if "attention" in kinds:
             maps, scale = attention_maps(model, some.x), logit_scale(model, some.x)
@@ -110,6 +113,24 @@ class SequencesStep(AbstractStep):
         values = () if lag is None else (Value("lag of the task", lag, id="lag-of-the-task"),)
         content = Content(answer, tuple(findings), values, tuple(plots), stated=tuple(findings[:1]))
         return StepResult(content, SequenceChecks(tuple(looked), lag), "unsure" if short else "answered")
+
+
+class _PositionsSecond(nn.Module):
+    """A module whose outputs (n, classes, positions) are returned as (n, positions, classes)."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module, self.training = module, module.training
+
+    def forward(self, x: Tensor) -> Tensor:
+        return output_tensor(self.module(x)).transpose(1, 2)
+
+
+def _with_positions_second(module: nn.Module, x: Tensor) -> nn.Module:
+    """Returns the module, or a wrapper that swaps the axes of its outputs if positions are on their last axis."""
+    with preserve(module, grad=False, seed=0):
+        shape = output_tensor(run_module(module, x[:2])).shape
+    return _PositionsSecond(module) if len(shape) == 3 and shape[1] != x.shape[1] == shape[2] else module
 
 
 def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
