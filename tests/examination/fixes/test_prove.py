@@ -7,11 +7,12 @@ import torch
 from torch import nn
 
 from gnomon.core.machine.clock import Ticking
-from gnomon.core.results import Finding
+from gnomon.core.results import Finding, Interval
 from gnomon.examination.fixes.fix import Change, Fix
 from gnomon.examination.fixes.prove import Budget, _together, held_out_split, prove
 from gnomon.examination.fixes.table import FIXES
 from gnomon.examination.fixes.trial import TrialRun
+from gnomon.examination.fixes.tried import TriedFix
 from gnomon.examination.subject import subject
 from gnomon.findings import data, network, training
 from gnomon.training import SGD, Adam
@@ -146,3 +147,12 @@ def test_without_time_nothing_is_tried_and_the_reason_is_given():
     trial = TrialRun(of.module, of.train, of.test, of.loss, Adam(0.01), BatchPlan(32), 150)
     found = prove(of, [Finding(network.DEAD_LAYER)], trial, trial.run(seed=0), Budget(0.1, 1.0, Ticking(1.0)), seed=0)
     assert not found.tried and found.untried == ("initialize: no time", "lower-rate: no time")
+
+
+@pytest.mark.parametrize("after, unit, proven", [
+    (-0.01, "explained variance", False), (0.01, "explained variance", True), (-0.01, "loss", True),
+])  # fmt: skip
+def test_a_network_that_explains_nothing_with_the_fix_proves_nothing(after, unit, proven):
+    gain = Interval(0.3, 0.5, 0.95)
+    one = TriedFix("underfit", "use-adam", "Adam", "", after - 0.4, after, gain, unit, 300, 100)
+    assert one.is_proven is proven

@@ -52,7 +52,12 @@ class TriedFix(Record):
 
     @property
     def is_proven(self) -> bool:
-        """Returns whether the fix improves the score by more than chance and by enough to matter."""
+        """Returns whether the fix improves the score by more than chance and by enough to matter.
+
+        A network that explains no variance even with the fix is as bad as predicting the mean, so nothing is proven.
+        """
+        if self.unit == "explained variance" and self.after <= 0:
+            return False
         scale = abs(self.before) if self.unit == "loss" else 1.0
         return self.gain.low > 0 and self.after - self.before >= MIN_GAIN * scale
 

@@ -36,6 +36,7 @@ from gnomon.examination.steps.wiring import statistics
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.examination.why_not_fitted import design_findings, is_poor
+from gnomon.findings import data as data_kinds
 from gnomon.findings import most_serious_first, training
 from gnomon.report import Content
 from gnomon.report.table import PageTable
@@ -115,6 +116,8 @@ class OutcomeStep(AbstractStep):
                 judged, values = _numbers(subject, run, n, context.seed)
             units = trained_unit_findings(run.model, subject.probe.some(ACTIVITY_EXAMPLES).x)
             fits = not any(finding.row in DID_NOT_FIT for finding in judged)
+            if not fits:  # parts of a table are not a separate problem if the whole is not learned
+                judged = tuple(finding for finding in judged if finding.row is not data_kinds.WEAK_SEGMENT)
             design = design_findings(subject, run, fits=fits, poor=_is_poor(values))
             if not fits:
                 design += (*first_loss_findings(subject), *batch_findings(subject, run.optimizer))
