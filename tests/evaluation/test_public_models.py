@@ -28,7 +28,7 @@ from evaluation.public_models.models.images import MobileNetV2, ResNet18, UNet
 from evaluation.public_models.plain import PlainPoint, points, points_at, train_plainly
 from evaluation.public_models.reading import Read
 from evaluation.public_models.registry import CASES, FILES, select
-from evaluation.public_models.report import HEAD, close, counts, row, table
+from evaluation.public_models.report import HEAD, close, counts, row, seconds, speed, table
 from evaluation.public_models.run import run_case
 from evaluation.public_models.scores import accuracy, binary_accuracy, explained
 from evaluation.public_models.steps import compare, in_order, length, minibatches, predict, take
@@ -212,11 +212,22 @@ def test_the_command_lists_cases_and_prints_the_table_of_a_file(tmp_path, capsys
 
 
 def test_the_page_states_the_recorded_results():
-    recorded = [
-        page.load(name) for name in ("before-adapter.jsonl", "examinations.jsonl", "instruments.jsonl", "limits.jsonl")
-    ]
+    names = ("before-adapter", "examinations", "instruments", "limits", "second")
+    recorded = [page.load(f"{name}.jsonl") for name in names]
     assert all(recorded)
     assert page.PAGE.read_text() == page.render(*recorded)
+
+
+def test_the_speed_of_training_is_compared_in_steps_of_processor_time():
+    timed = {"training_steps": 90, "training_seconds": 2.0, "plain_steps_per_second": 50.0}
+    assert speed(timed) == 0.9 and speed(timed | {"plain_steps_per_second": None}) is None
+    assert seconds({"seconds": 9.0, "processor_seconds": 4.0, "cpu_time": True}) == 4.0
+    assert seconds({"seconds": 9.0, "processor_seconds": 4.0}) == 9.0
+
+
+def test_the_second_collection_states_how_each_network_was_read_at_first():
+    text = page.render([], [], [], [], [{"id": "crnn", "first": "refused: no rows"}])
+    assert "| crnn (meijieru/crnn.pytorch CRNN) | refused: no rows |" in text
 
 
 def test_the_page_shows_refusals_and_wrong_readings():

@@ -121,3 +121,22 @@ def test_a_positional_embedding_of_an_own_class_is_not_a_layer_of_the_chain(kind
     first = [layer("positions", kind, 1e-6), layer("first", "Linear", 1e-6 if faulty else 1.0)]
     found = signal_findings((*first, *chain))
     assert [finding.kind for finding in found] == (["vanishing-gradients"] if faulty else [])
+
+
+@pytest.mark.parametrize("last_dead", [0.0, 1.0])
+def test_learned_queries_before_a_small_head_are_no_problem_while_the_outputs_vary(last_dead):
+    """The first layer of DETR's decoder sees learned queries alone; its head for boxes starts with small outputs."""
+
+    def layer(name, square, dead):
+        return LayerSignal(
+            name, "Linear", "nonzero", 8, 8, ForwardStatistics(square, 0.5, dead), BackwardStatistics(1.0, 1.0)
+        )
+
+    layers = (
+        layer("image", 1.0, 0.0),
+        layer("queries", 0.0, 1.0),
+        layer("classes", 0.04, 0.0),
+        layer("boxes", 5e-6, last_dead),
+    )
+    found = [finding.where for finding in signal_findings(layers) if finding.kind == "dead-units"]
+    assert found == (["queries"] if last_dead else [])

@@ -127,7 +127,8 @@ def _varies_after(layers: tuple[LayerSignal, ...], i: int) -> bool:
     layer.
     """
     later = [other for other in layers[i + 1 :] if other.weighted and other.dead is not None]
-    return bool(later) and later[-1].dead != 1 and (later[-1].activation or 0.0) > 1 / MAX_MEAN_SQUARE_RATIO
+    strong = any((other.activation or 0.0) > 1 / MAX_MEAN_SQUARE_RATIO for other in later)  # one of several heads
+    return bool(later) and later[-1].dead != 1 and strong
 
 
 def _change(layers: list[LayerSignal], quantity: str, variance: float | None) -> list[Finding]:
