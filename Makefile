@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo atlas playground test test-full test-processors test-lowest lint docs tutorials bench mutate release clean
+.PHONY: help demo atlas playground test test-full test-processors test-lowest lint docs tutorials bench bench-quick mutate release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -62,6 +62,11 @@ bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py a
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; PYTHONPATH=. $(BIN)/python "$$file" || exit 1; done
 	$(BIN)/python -m evaluation.faults --collection tuning
 
+bench-quick: .venv/.base ## ratios to six peers on small workloads in one run; a peer that does not install is skipped
+	-@$(MAKE) --no-print-directory benchmarks/peers/.venv/.done
+	-@$(MAKE) --no-print-directory benchmarks/peers/.venv-torch/.done
+	PYTHONPATH=. $(BIN)/python benchmarks/quick.py
+
 # PACKAGE is a subpackage such as landscape; OPTIONS go to the tool: OPTIONS=--recheck-survivors, OPTIONS=--list.
 SEED ?= 0
 COUNT ?= 300
@@ -75,7 +80,7 @@ release: .venv/.release ## build the archives, check them, try them in fresh env
 	$(BIN)/python -m tools.release $(OPTIONS)
 
 clean: ## remove environments, build and caches
-	rm -rf .venv .venv-lowest benchmarks/peers/.venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis __pycache__
+	rm -rf .venv .venv-lowest benchmarks/peers/.venv benchmarks/peers/.venv-torch build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis __pycache__
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Where Python comes without ensurepip, pip is put into the environment from outside.
@@ -110,4 +115,10 @@ clean: ## remove environments, build and caches
 benchmarks/peers/.venv/.done: benchmarks/peers/requirements.txt
 	$(PYTHON) -m venv benchmarks/peers/.venv || { $(PYTHON) -m venv --clear --without-pip benchmarks/peers/.venv && $(PYTHON) -m pip --python benchmarks/peers/.venv/bin/python install --quiet pip; }
 	benchmarks/peers/.venv/bin/python -m pip install --quiet --requirement $<
+	@touch $@
+
+# kymatio needs an older scipy; the torch is the one of gnomon.
+benchmarks/peers/.venv-torch/.done: benchmarks/peers/requirements-torch.txt
+	$(PYTHON) -m venv $(@D) || { $(PYTHON) -m venv --clear --without-pip $(@D) && $(PYTHON) -m pip --python $(@D)/bin/python install --quiet pip; }
+	$(@D)/bin/python -m pip install --quiet --requirement $<
 	@touch $@

@@ -149,3 +149,13 @@ def test_a_density_uses_as_many_starts_and_steps_as_asked():
     assert found.mean == pytest.approx(sum(each) / 3)
     default = spectral_density(DenseOperator(symmetric(60)))
     assert default.starts == 8 and len(default.points) == 8 * 40
+
+
+def test_steps_end_as_soon_as_the_residual_is_below_the_accuracy():
+    values = torch.cat([torch.linspace(0, 1, 299, dtype=torch.float64), torch.tensor([3.0], dtype=torch.float64)])
+    operator = DenseOperator(torch.diag(values))
+    rough, exact = top_eigenpairs(operator, 1, accuracy=0.1), top_eigenpairs(operator, 1)
+    assert rough.products < exact.products
+    assert abs(float(rough.values[0]) - 3) <= float(rough.residuals[0]) <= 0.1 * float(rough.values[0])
+    before = top_eigenpairs(operator, 1, steps=rough.products - 1)
+    assert float(before.residuals[0]) > 0.1 * float(before.values[0])

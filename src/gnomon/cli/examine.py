@@ -80,25 +80,28 @@ def examine(
 ) -> None:
     """Examine a network on its data and write a report; without arguments, a small CNN on scikit-learn's digits."""
     from rich.console import Console
-    from torch import nn
 
-    from gnomon.cli import sources, training
-    from gnomon.examination import examine as examine_network
+    from gnomon.cli import sources
     from gnomon.findings import check_finding_kinds
 
     console, seconds = Console(stderr=as_json or markdown), sources.seconds(budget)
     words = [word.strip() for word in fail_on.split(",") if word.strip()] + (["problem"] if strict else [])
-    kinds = check_finding_kinds(words)
+    kinds, label = check_finding_kinds(words), name_of(network, data)
+    console.print(f"Examining {label}, at most {seconds:g} s …", markup=False, highlight=False)
+    from torch import nn  # after the first line, because these imports take a second
+
+    from gnomon.cli import training
+    from gnomon.examination import examine as examine_network
+
     given = read_setup(network, data, target, seed)
     for note in given.data.notes:
         console.print(f"Note: {note}.", markup=False, highlight=False)
-    built, label = given.model, name_of(network, data)
+    built = given.model
     fit = given.fit if fit is None and checkpoint is None else fit
     if checkpoint is not None:
         net = built if isinstance(built, nn.Module) else built()
         built, fit = sources.checkpoint(checkpoint, net), bool(fit)
     built = _place(built, device)
-    console.print(f"Examining {label}, at most {seconds:g} s …", markup=False, highlight=False)
     with without_bars(), console.status("reading model and data") as status:
         result = examine_network(
             built, given.data.train, given.data.test, lr=lr if optimizer is not None and ":" in optimizer else None,

@@ -134,14 +134,20 @@ class AbstractCurvature(AbstractOperator):
     @names_call
     @limit_time
     def top(
-        self, k: int = 1, *, iterations: int | None = None, seed: int = 0, budget: float | None = None
+        self,
+        k: int = 1,
+        *,
+        iterations: int | None = None,
+        accuracy: float | None = None,
+        seed: int = 0,
+        budget: float | None = None,
     ) -> Eigenpairs:
         """Returns the k largest eigenvalues and their eigenvectors; see `gnomon.linalg.lanczos.top_eigenpairs`.
 
         ``budget``, here and in the other methods, is the number of seconds after which the call ends with an error that
         says how long it would take.
         """
-        return top_eigenpairs(self, k, steps=iterations, seed=seed)
+        return top_eigenpairs(self, k, steps=iterations, accuracy=accuracy, seed=seed)
 
     @names_call
     @limit_time

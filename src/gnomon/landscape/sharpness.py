@@ -118,6 +118,7 @@ def sharpness(
     k: int = 1,
     parameters: str | Sequence[str] | None = None,
     iterations: int | None = None,
+    accuracy: float | None = None,
     tile: int | None = None,
     seed: int = 0,
     budget: float | None = None,
@@ -127,7 +128,9 @@ def sharpness(
         lambda_1 = max over v of v^T H v / v^T v,    stable below 2 (1 + momentum) / lr                   (1)
 
     ``iterations`` fixes the number of products, which then bounds the time; by default, products continue until each
-    residual is below the square root of the precision. Other arguments are as in `hessian`.
+    residual is below the square root of the precision. ``accuracy=0.01`` ends them as soon as the residuals, which
+    bound the errors, are below one percent of the largest value: after half of the products, or earlier. Other
+    arguments are as in `hessian`.
 
     ``budget`` is the number of seconds after which the call ends with an error that says how long it would take.
 
@@ -146,7 +149,9 @@ def sharpness(
         raise out_of_range("momentum", "at least 0 and below 1", momentum)
     k, seed = check_integer("k", k), check_seed(seed)
     steps = None if iterations is None else check_integer("iterations", iterations)
-    pairs = hessian(module, data, loss=loss, parameters=parameters, tile=tile).top(k, iterations=steps, seed=seed)
+    share = None if accuracy is None else check_number("accuracy", accuracy, above=0)
+    operator = hessian(module, data, loss=loss, parameters=parameters, tile=tile)
+    pairs = operator.top(k, iterations=steps, accuracy=share, seed=seed)
     return Sharpness(tuple(pairs.values.tolist()), tuple(pairs.residuals.tolist()), lr, momentum, pairs.products)
 
 

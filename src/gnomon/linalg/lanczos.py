@@ -240,17 +240,21 @@ def _without(w: Tensor, basis: Tensor) -> Tensor:
 
 
 @names_call
-def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = None, seed: int = 0) -> Eigenpairs:
+def top_eigenpairs(
+    operator: AbstractOperator, k: int, *, steps: int | None = None, accuracy: float | None = None, seed: int = 0
+) -> Eigenpairs:
     """Returns the k largest eigenvalues of a symmetric operator with eigenvectors, and an error bound for each.
 
     See equation (2) of the module docstring.
     By default steps are added until each residual is below the square root of the machine precision, relative to the
     largest eigenvalue, or the whole space is spanned, or half of the free memory is used; residuals bound the error.
+    With ``accuracy``, they end at the first step at which each residual is below this share of the largest eigenvalue.
 
     Hypotheses: symmetric. One start gives one copy of a multiple eigenvalue until its space is exhausted: copies
     of an exactly multiple eigenvalue may be missing unless steps reach the size.
     Reference: [golub2010matrices].
-    Cost: as `tridiagonal`, for 2k + 10 steps, and a quarter more while they are needed.
+    Cost: as `tridiagonal`, for 2k + 10 steps, and a quarter more while they are needed; with ``accuracy``, as few as
+    are needed.
 
     >>> from gnomon.linalg.operator import DenseOperator
     >>> pairs = top_eigenpairs(DenseOperator(torch.diag(torch.arange(1.0, 6.0))), 2)
@@ -263,17 +267,19 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
         raise out_of_range("k", accepted, k)
     most = _room(operator, k)
     space = _Space(operator, _normal(operator, seed))
-    m = min(operator.size, most, 2 * k + 10 if steps is None else max(steps, k))
+    first = max(steps, k) if steps is not None else 2 * k + 10 if accuracy is None else k + 1
+    m = min(operator.size, most, first)
     while True:
         space.extend(m)
         beta = space.beta
         values, s = _eigen(space.alpha, beta)
         residuals = (beta[-1] * s[-1]).abs()  # (2)
         pick = values.argsort(descending=True)[:k]
-        good = residuals[pick].max() <= values.abs().max() * torch.finfo(values.dtype).eps ** 0.5
+        share = torch.finfo(values.dtype).eps ** 0.5 if accuracy is None else accuracy
+        good = residuals[pick].max() <= values.abs().max() * share
         if steps is not None or good or m in (operator.size, most):
             return Eigenpairs(values[pick], space.basis.T @ s[:, pick], residuals[pick], m)
-        m = min(operator.size, most, m + max(5, m // 4))
+        m = min(operator.size, most, m + (max(5, m // 4) if accuracy is None else 1))
 
 
 def _room(operator: AbstractOperator, k: int) -> int:
