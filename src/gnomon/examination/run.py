@@ -28,6 +28,7 @@ from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Finding
 from gnomon.examination.cost import choose_threads, with_one_thread
+from gnomon.examination.description import describe_network
 from gnomon.examination.fixes.table import fixes_for
 from gnomon.examination.fixes.tried import Fixes, advice_after_trials
 from gnomon.examination.policy import ExaminationFacts, reconcile, reconcile_sections
@@ -270,7 +271,7 @@ def _show(section: Section, number: int, steps: int) -> None:
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
     """Returns how a report was made: versions, seed, hash of the data, command."""
     return {
-        "network": _description(network.module),
+        "network": describe_network(network.module),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "gnomon": _version(),
         "torch": torch.__version__,
@@ -282,28 +283,6 @@ def manifest(network: Subject, seed: int, budget: float, command: str, seconds: 
         "loss": getattr(network.loss, "name", None) or getattr(network.loss, "__name__", type(network.loss).__name__),
         "command": command or "gnomon.examine(...)",
     }
-
-
-def _description(module: nn.Module) -> str:
-    """Returns the class of the network and its number of layers as text."""
-    layers = _weight_layers(module)
-    return f"{type(module).__name__} with {layers} layer{'' if layers == 1 else 's'} of weights"
-
-
-def _weight_layers(module: nn.Module) -> int:
-    """Returns the number of layers with a weight matrix, as the section on the signal counts them: attention is one
-    layer, and normalization has no weight matrix.
-
-    >>> _weight_layers(nn.TransformerEncoderLayer(4, 2, 8))
-    3
-    """
-    attention = [part for part in module.modules() if isinstance(part, nn.MultiheadAttention)]
-    inside = {id(part) for one in attention for part in one.modules() if part is not one}
-    return sum(
-        any(p.dim() > 1 for p in part.parameters(recurse=False))
-        for part in module.modules()
-        if id(part) not in inside and (part in attention or not any(True for _ in part.children()))
-    )
 
 
 def _digest(data: AbstractSource) -> str:

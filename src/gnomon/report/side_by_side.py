@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Literal
 
 from gnomon.core.results import Line, Plot, Scatter, Value
 from gnomon.report.front import findings_html, heading_html
@@ -24,7 +25,7 @@ __all__ = ["side_by_side_html", "overlay_plots", "differing_values"]
 Row = tuple[str, str, Value, Value]
 """Key and title of a section, and a value of both pages in that section."""
 Names = tuple[str, str]
-STYLES = ("solid", "dashed", "dotted")
+STYLES: tuple[Literal["solid", "dashed", "dotted"], ...] = ("solid", "dashed", "dotted")
 """Line styles of the curves of one page: training, test, others."""
 MAX_POINT_SETS = 2
 """Maximum number of sets of points of one page, such as training and test: both pages then have four colors."""
@@ -118,7 +119,7 @@ def overlay_plots(one: Plot, two: Plot, names: Names) -> Plot | None:
             words = f"{name}, {points.name.removeprefix('measured, ')}"
             marks.append(Scatter(words, points.x, points.y, page + 2 * i))
         for mark, style in zip(lines, STYLES, strict=False):
-            marks.append(Line(f"{name}, {mark.name}", mark.x, mark.y, style, page))  # type: ignore[arg-type]
+            marks.append(Line(f"{name}, {mark.name}", mark.x, mark.y, style, page))
     gray = [Line(m.name, m.x, m.y, "dotted", 4) for m in alike if isinstance(m, kinds)]
     captions = [f"{name}: {plot.caption}" for name, plot in zip(names, (one, two), strict=True)]
     caption = one.caption if one.caption == two.caption else " ".join(captions)

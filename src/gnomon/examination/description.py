@@ -1,0 +1,31 @@
+"""Describes a network in a few words: its class and its number of layers.
+
+>>> describe_network(nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1)))
+'Sequential with 2 layers of weights'
+"""
+
+from torch import nn
+
+__all__ = ["describe_network"]
+
+
+def describe_network(module: nn.Module) -> str:
+    """Returns the class of the network and its number of layers as text."""
+    layers = _weight_layers(module)
+    return f"{type(module).__name__} with {layers} layer{'' if layers == 1 else 's'} of weights"
+
+
+def _weight_layers(module: nn.Module) -> int:
+    """Returns the number of layers with a weight matrix, as the section on the signal counts them: attention is one
+    layer, and normalization has no weight matrix.
+
+    >>> _weight_layers(nn.TransformerEncoderLayer(4, 2, 8))
+    3
+    """
+    attention = [part for part in module.modules() if isinstance(part, nn.MultiheadAttention)]
+    inside = {id(part) for one in attention for part in one.modules() if part is not one}
+    return sum(
+        any(p.dim() > 1 for p in part.parameters(recurse=False))
+        for part in module.modules()
+        if id(part) not in inside and (part in attention or not any(True for _ in part.children()))
+    )
