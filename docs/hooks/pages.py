@@ -31,6 +31,8 @@ LOG = logging.getLogger("mkdocs.hooks.pages")  # a warning below "mkdocs" fails 
 GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 PLAYGROUND = Path(__file__).parents[2] / "src" / "gnomon" / "playground" / "playground.html"
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
+ANCHOR = re.compile(r'<a href="" (id="[^"]+")></a>')
+"""An anchor of Markdown, `[](){#name}`: a link without text, which screen readers announce."""
 DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
 
 
@@ -79,6 +81,7 @@ def on_page_content(html: str, page: Any, **_: object) -> str:
     html = html.replace(
         '<details class="mkdocstrings-source"', '<details class="mkdocstrings-source" data-search-exclude'
     )
+    html = ANCHOR.sub(r"<span \1></span>", html)
     html = DISPLAY.sub(lambda match: f'<div class="equations">{formula_html(unescape(match[1]).strip())}</div>', html)
     return INLINE.sub(lambda match: formula_html(unescape(match[1]).strip(), display="inline"), html)
 

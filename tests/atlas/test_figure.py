@@ -68,6 +68,14 @@ def test_bars_have_lengths_in_proportion():
     assert widths[1] == pytest.approx(3 * widths[0], rel=0.02)
 
 
+def test_a_bar_of_a_far_control_is_cut_and_has_its_number():
+    bars = re.compile(r'<rect class="(\w+)"[^>]* width="([\d.]+)"')
+    picture = figure_svg({"l": ["a", "b"], "o": [1.0, 2.0], "c": [4000.0, 5.0]}, VIEW)
+    widths = [float(width) for _, width in bars.findall(picture)]
+    assert widths[1] == pytest.approx(6 * widths[0], rel=0.02) and widths[3] == pytest.approx(5 * widths[0], rel=0.02)
+    assert "… 4,000" in picture and "… 5" not in picture
+
+
 @pytest.mark.parametrize(
     "values, log", [([0.0, 1.0], False), ([3.2, 3.9], False), ([1e-8, 1.0], True), ([2.0, 9.0], True)]
 )

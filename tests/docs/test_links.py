@@ -100,3 +100,9 @@ def test_public_functions_name_what_uses_them(hook):
 def test_the_scoreboard_links_to_no_page_that_the_site_lacks(hook):
     rows = hook("tables")["scoreboard"]()
     assert "first calls" in rows and ".md)" not in rows
+
+
+@pytest.mark.full
+def test_an_anchor_is_no_link_without_text(hook):
+    shown = hook("pages")["on_page_content"]('<a href="" id="cohen2021"></a><a href="a.html">a</a>', page=None)
+    assert shown == '<span id="cohen2021"></span><a href="a.html">a</a>'

@@ -93,7 +93,10 @@
   }
 
   function bars(chart, look) {
-    const values = finite([...chart.o, ...(chart.c || []), 0]);
+    const room = 3 * Math.max(0, ...finite(chart.o).map(Math.abs)) || Infinity, whole = chart.c || [];
+    const clamped = whole.map(v => v === null ? null : Math.max(-room, Math.min(v, room)));
+    chart = { ...chart, c: clamped };
+    const values = finite([...chart.o, ...clamped, 0]);
     const x = scale(values, LB, W - R - 40, false), step = (H - T - B) / chart.l.length;
     x.low = Math.min(...values) < 0 ? Math.min(0, x.low) : 0;
     let out = `<text class="mid name" x="${W / 2}" y="${H - 8}">${cut(look.y, 58)}</text>` +
@@ -109,6 +112,8 @@
       }
       const v = chart.o[i];
       if (v !== null) out += `<text x="${Math.max(x(0), x(v)) + 5}" y="${top + 0.28 * step + 5}">${plain(Number(v.toPrecision(3)))}</text>`;
+      if (whole.length && whole[i] !== clamped[i])
+        out += `<text x="${Math.max(x(0), x(clamped[i])) + 5}" y="${top + 0.72 * step + 5}">… ${plain(Number(whole[i].toPrecision(3)))}</text>`;
     });
     return out;
   }

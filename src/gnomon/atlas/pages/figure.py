@@ -10,7 +10,7 @@
 
 from dataclasses import dataclass
 from html import escape
-from math import floor, isfinite, log10
+from math import floor, inf, isfinite, log10
 from typing import Any
 
 from gnomon.core.results.record import Record
@@ -197,7 +197,10 @@ def _grid_lines(x: _Scale, y: _Scale, view: ChartView) -> str:
 
 
 def _bars(chart: dict[str, Any], view: ChartView) -> str:
-    values = _finite([*chart["o"], *chart.get("c", ()), 0.0])
+    room = ROOM_FOR_CONTROL * max((abs(v) for v in _finite(chart["o"])), default=0.0) or inf
+    cut = [None if v is None else max(-room, min(v, room)) for v in chart.get("c", ())]
+    chart, whole = {**chart, "c": cut or [None] * len(chart["l"])}, chart.get("c", ())
+    values = _finite([*chart["o"], *cut, 0.0])
     x = _Scale(values, (SPACE_LEFT_OF_BARS, PICTURE_WIDTH - SPACE_RIGHT - 40), False)
     x.low = min(0.0, x.low) if min(values) < 0 else 0.0
     step = (PICTURE_HEIGHT - SPACE_TOP - SPACE_BOTTOM) / len(chart["l"])
@@ -210,7 +213,7 @@ def _bars(chart: dict[str, Any], view: ChartView) -> str:
             f'<text class="end" x="{SPACE_LEFT_OF_BARS - 8}" y="{top + step / 2 + 4:.1f}">{_label(label, 22)}</text>'
         )
         for key, name, share in (("o", "measured", 0.12), ("c", "broken", 0.56)):
-            number = chart.get(key, [None] * len(chart["l"]))[i]
+            number = chart[key][i]
             if number is not None:
                 left, right = sorted((x(0), x(number)))
                 place = f'x="{left:.1f}" y="{top + share * step:.1f}"'
@@ -219,6 +222,9 @@ def _bars(chart: dict[str, Any], view: ChartView) -> str:
         if value is not None:
             shown = plain_number(float(f"{value:.3g}"))
             parts.append(f'<text x="{max(x(0), x(value)) + 5:.1f}" y="{top + 0.28 * step + 5:.1f}">{shown}</text>')
+        if whole and whole[i] != cut[i]:  # too long for the picture: cut, with its number
+            shown = f"… {plain_number(float(f'{whole[i]:.3g}'))}"
+            parts.append(f'<text x="{max(x(0), x(cut[i])) + 5:.1f}" y="{top + 0.72 * step + 5:.1f}">{shown}</text>')
     return "".join(parts)
 
 
