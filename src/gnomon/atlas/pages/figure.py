@@ -197,8 +197,8 @@ def _grid_lines(x: _Scale, y: _Scale, view: ChartView) -> str:
 
 
 def _bars(chart: dict[str, Any], view: ChartView) -> str:
-    room = ROOM_FOR_CONTROL * max((abs(v) for v in _finite(chart["o"])), default=0.0) or inf
-    cut = [None if v is None else max(-room, min(v, room)) for v in chart.get("c", ())]
+    room: float = ROOM_FOR_CONTROL * max((abs(v) for v in _finite(chart["o"])), default=0.0) or inf
+    cut: list[Any] = [None if v is None else max(-room, min(v, room)) for v in chart.get("c", ())]
     chart, whole = {**chart, "c": cut or [None] * len(chart["l"])}, chart.get("c", ())
     values = _finite([*chart["o"], *cut, 0.0])
     x = _Scale(values, (SPACE_LEFT_OF_BARS, PICTURE_WIDTH - SPACE_RIGHT - 40), False)
