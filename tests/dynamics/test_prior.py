@@ -10,7 +10,9 @@ CALL = "ensemble(ntk, nngp, y)"
 ROOT = torch.finfo(torch.float64).eps ** 0.5
 
 
-@pytest.mark.parametrize("own", [torch.tensor([4.0, 0.5]), torch.tensor([-4.0, 0.5]), torch.tensor([[4.0, -9.0], [-9.0, 0.5]])])
+@pytest.mark.parametrize(
+    "own", [torch.tensor([4.0, 0.5]), torch.tensor([-4.0, 0.5]), torch.tensor([[4.0, -9.0], [-9.0, 0.5]])]
+)
 def test_negative_variances_below_rounding_of_the_largest_prior_variance_are_zero(own):
     variance = torch.tensor([0.25, -0.9 * 4 * ROOT]).double()
     assert positive(variance, own.double()).tolist() == [0.25, 0.0]

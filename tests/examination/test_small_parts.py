@@ -1,18 +1,23 @@
 """Small parts of an examination by hand: time spent on measurements, thinned series, names, shares of time, regimes."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from torch import nn
 
+from gnomon.checks.network.layer import BackwardStatistics, ForwardStatistics, LayerSignal
 from gnomon.checks.run.loop.facts import LoopFacts, ModelFacts, OptimizerFacts
 from gnomon.core.errors import InputError
+from gnomon.examination.fixes import tried
 from gnomon.examination.names import check_class_names, check_probabilities, column_names
 from gnomon.examination.script import report
 from gnomon.examination.script.launch import ScriptEnding
 from gnomon.examination.script.report import watch_report
 from gnomon.examination.script.series import ThinnedSeries
 from gnomon.examination.script.session import WatchSession
-from gnomon.examination.steps import STEPS, regime
+from gnomon.examination.step import StepContext
+from gnomon.examination.steps import STEPS, optimizer, regime, signal
 from gnomon.examination.subject import subject
 from gnomon.examination.tracker import KERNEL_TIMER_NAME, SHARPNESS, ModelTracker, TimeSpent
 from gnomon.tangent.laziness import Laziness
@@ -231,3 +236,34 @@ def test_the_overhead_is_the_share_of_the_running_time(spent, running, told, mon
     monkeypatch.setattr(type(session.recorder), "running_time", running)
     made = session.report(ScriptEnding())
     assert {v.id: v.value for v in made.sections[0].content.values}["overhead"] == told
+
+
+def test_curves_of_fixes_are_accuracies_or_losses_relative_to_the_size_of_the_first():
+    def run(loss, test_loss=None, accuracy=None):
+        given = [None if values is None else torch.tensor(values) for values in (loss, test_loss, accuracy)]
+        return SimpleNamespace(**dict(zip(("loss", "test_loss", "test_accuracy"), given, strict=True)))
+
+    name, curves = tried._curves([run([2.0, 1.0], accuracy=[0.25, 0.5]), run([2.0, 1.0], accuracy=[0.5, 1.0])])
+    assert name.startswith("share right") and curves == [[0.25, 0.5], [0.5, 1.0]]
+    name, curves = tried._curves([run([4.0, 1.0]), run([9.0, 9.0], test_loss=[-2.0, -5.0], accuracy=[0.5, 1.0])])
+    assert "relative to its start" in name and curves == [[1.0, 0.25], [-1.0, -2.5]]
+
+
+def test_the_theory_is_drawn_at_the_layers_that_it_knows():
+    layers = tuple(
+        LayerSignal(name, "Linear", "nonzero", 8, 8, ForwardStatistics(size, 0.0, 0.0), BackwardStatistics(1.0, 1.0))
+        for name, size in (("a", 1.0), ("b", 2.0), ("c", 3.0), ("d", 4.0))
+    )
+    forwards, _ = signal._through_layers(layers, {"a": 1.5, "b": 0.0, "d": 4.5})
+    measured, predicted = forwards.marks
+    assert list(measured.x) == [1, 2, 3, 4] and list(measured.y) == [1.0, 2.0, 3.0, 4.0]
+    assert list(predicted.x) == [1, 4] and list(predicted.y) == [1.5, 4.5]
+    assert len(signal._through_layers(layers, {})[0].marks) == 1
+
+
+@pytest.mark.parametrize(("batch", "steps"), [(32, 22), (40, 18)])
+def test_short_runs_take_what_four_evaluations_leave(batch, steps):
+    """Of 90 seconds for 900 examples, four evaluations of 128 take 4 / 3 passes: 729.3 are left for training."""
+    of = subject(nn.Linear(1, 1), (torch.zeros(600, 1), torch.zeros(600)), None, seed=0)
+    some, found = optimizer._affordable(of, batch, 0.1, StepContext(0, 100.0, True, lambda: 0.0))
+    assert len(some) == 128 and found == steps
