@@ -24,12 +24,11 @@ from gnomon.adapter.users_loss import call_user_loss
 from gnomon.adapter.view import Output, select_output
 from gnomon.checks.network.applied import is_minimal_at_targets
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, take, tensors
+from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.images import adapt_images
 from gnomon.core.inputs.source import AbstractSource, Batch, source
-from gnomon.core.inputs.strata import stratified_sample
-from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
+from gnomon.core.losses import AbstractLoss, Squared
 from gnomon.core.modules.outputs import output_rows, outputs
 from gnomon.core.modules.source_lines import find_source_line
 from gnomon.core.results import Finding
@@ -37,66 +36,18 @@ from gnomon.core.results.record import Record
 from gnomon.examination.checkpointing import check_checkpointing
 from gnomon.examination.first_outputs import first_outputs, labels_of_all_examples
 from gnomon.examination.labels import IntegerClassSource, are_logits_of_labels
-from gnomon.examination.names import check_class_names, check_probabilities, column_names
+from gnomon.examination.names import check_class_names, column_names
 from gnomon.examination.network import build_module, network_name
 from gnomon.examination.recipe import Recipe, equivalent_theory_loss, recipe
+from gnomon.examination.task import Examples, Task, task_of_targets
 from gnomon.training.evaluate import Loss
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.torch_optimizers import OptimizerChoice
 
-__all__ = ["Examples", "Subject", "Task", "subject"]
+__all__ = ["Subject", "subject"]
 
 MAX_PROBE_EXAMPLES = 800
 """Maximum number of examples in the sample (the probe) that measurements share."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Examples(Record):
-    """Inputs and targets of some examples; targets are integer classes (n,) or real numbers (n, k)."""
-
-    x: Inputs
-    y: Tensor
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def some(self, n: int) -> "Examples":
-        """Returns at most n of the examples, stratified by class; always the same ones."""
-        if n >= len(self):
-            return self
-        chosen = stratified_sample(len(self), self.y, n).to(self.y.device)
-        return Examples(take(self.x, chosen), self.y[chosen])
-
-
-@dataclass(frozen=True, slots=True)
-class Task(Record):
-    """What the network learns: the loss, the number of classes (0 for regression) and the number of outputs.
-
-    ``shape`` is the shape of one target as the user passed it; ``reading`` is the meaning of the outputs, or None if
-    only the user's own loss knows it.
-    """
-
-    loss: AbstractLoss
-    classes: int
-    outputs: int
-    shape: tuple[int, ...] = ()
-    reading: OutputMeaning | None = None
-
-    def examples(self, batch: Batch) -> Examples:
-        """Returns inputs and targets of a batch, with targets in standard form on the device of the inputs."""
-        assert batch.y is not None  # always true, because an examination requires targets
-        y = batch.y.to(next(tensors(batch.x)).device)
-        return Examples(batch.x, y.long() if self.classes else y.reshape(len(y), -1))
-
-    def loss_targets(self, y: Tensor) -> Tensor:
-        """Converts targets to the form that the task's loss takes: signs for two classes with one output."""
-        return 2.0 * y - 1.0 if isinstance(self.loss, Logistic) else y
-
-    def table(self, y: Tensor) -> Float[Tensor, "n k"]:
-        """Converts targets to real numbers (n, k): one-hot classes, or signs for two classes with one output."""
-        if not self.classes:
-            return y.reshape(len(y), -1).double()
-        return self.loss.targets(self.loss_targets(y), outputs=self.outputs).reshape(len(y), -1).double()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,7 +193,7 @@ def subject(
         if made.loss is None and reading is None and are_logits_of_labels(module, examples):
             examples, others = IntegerClassSource(examples), None if others is None else IntegerClassSource(others)
             notes = (*notes, 'targets of 0 and 1 were read as classes (task="numbers": as numbers)')
-        task = _task(examples, others, first.shape[1], made.loss)
+        task = task_of_targets(examples, others, first.shape[1], made.loss)
     task = replace(task, reading=_meaning(meaning, found, task))
     if (
         equivalent_theory_loss(made.loss) is not None
@@ -301,62 +252,3 @@ def _check_test(module: nn.Module, train: AbstractSource, test: AbstractSource) 
 def _are_numbers(data: AbstractSource) -> bool:
     y = data.first(1).y
     return y is not None and y.is_floating_point()
-
-
-def _task(
-    train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None
-) -> Task:  # fmt: skip
-    """Determines the task: classification for integer targets, otherwise regression or (by the loss) binary labels."""
-    y = labels_of_all_examples(train)
-    shape, wanted = tuple(y.shape[1:]), equivalent_theory_loss(loss)
-    if y.is_floating_point():
-        return _numbers_task(y, outputs, loss)
-    if y.dim() != 1 and loss is not None and not isinstance(loss, AbstractLoss):
-        return Task(Squared(), 0, outputs, shape)  # only the user's loss can interpret these targets
-    others = None if test is None else test.labels()
-    labels = y if others is None else torch.cat([y.flatten(), others.flatten().to(y)])
-    if y.dim() != 1 or int(labels.min()) < 0:
-        what = f"the labels have shape {tuple(y.shape)} and begin at {int(labels.min())}"
-        fix = "Pass y[:, 0]" if y.dim() == 2 and y.shape[1] == 1 else "Number the classes from 0, one per example"
-        raise InputError(what, accepted="classes 0, 1, 2, ...", fix=fix)
-    top = int(labels.max())
-    if outputs == 1 and top == 1:
-        return Task(wanted or Logistic(), 2, 1)
-    if top >= outputs:
-        what = f"labels go up to {top} and the network has {outputs} output{'s' if outputs > 1 else ''}"
-        fix = "For numbers to predict pass y.float(); for classes" if outputs == 1 else "Number classes from 0, or"
-        raise InputError(what, accepted="one output for each class", fix=f"{fix} add outputs")
-    return Task(wanted or CrossEntropy(), outputs, outputs)
-
-
-def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
-    """Determines the task of real-valued targets: binary labels, one-hot classes, or regression."""
-    shape, wanted = tuple(y.shape[1:]), equivalent_theory_loss(loss)
-    logistic, whole = isinstance(wanted, Logistic), bool(((y == 0) | (y == 1)).all())
-    if logistic and outputs == 1 and whole:
-        return Task(Logistic(), 2, 1)
-    if logistic and not isinstance(loss, AbstractLoss):
-        if not bool(((y >= 0) & (y <= 1)).all()):
-            what = f"the targets range from {float(y.min()):g} to {float(y.max()):g} under BCEWithLogitsLoss"
-            fix = "Encode labels as 0 and 1: y = (y + 1) / 2 for -1 and 1"
-            raise InputError(what, accepted="targets between 0 and 1", fix=fix)
-        _check_numbers(y, outputs, loss)
-        # several labels per example, which only the user's own loss can interpret
-        return Task(Squared(), 0, outputs, shape)
-    if isinstance(wanted, CrossEntropy) and y.dim() == 2 and whole and bool((y.sum(1) == 1).all()):
-        _check_numbers(y, outputs, loss)
-        return Task(wanted, outputs, outputs)
-    if isinstance(wanted, CrossEntropy):
-        check_probabilities(y, outputs)
-    _check_numbers(y, outputs, loss)
-    return Task(wanted or Squared(), 0, outputs, shape)
-
-
-def _check_numbers(y: Tensor, outputs: int, loss: Loss | None) -> None:
-    """Raises an error unless targets have one column per output or the user's loss accepts their shape."""
-    columns = 1 if y.dim() == 1 else y.reshape(len(y), -1).shape[1]
-    if columns != outputs and (loss is None or equivalent_theory_loss(loss) is not None):
-        whole = y.dim() == 1 and bool((y == y.round()).all())
-        what = f"the targets are {y.dtype} of shape {tuple(y.shape)} and the network has {outputs} outputs"
-        fix = "For classes pass integers: y.long()" if whole else "Give each output its target"
-        raise InputError(what, accepted="targets that fit the outputs", fix=fix)

@@ -25,7 +25,8 @@ from torch import Tensor, nn
 from gnomon.core.errors import GnomonError
 from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import relative_change
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 from gnomon.landscape import sharpness
 from gnomon.linalg.alignment import kernel_rotation
 from gnomon.tangent import alignment, ntk

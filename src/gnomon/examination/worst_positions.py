@@ -6,7 +6,8 @@ from torch import Tensor
 from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.core.inputs.arguments import map_tensors, take
 from gnomon.examination.positions import PositionDecisions, decide_at_positions
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 from gnomon.report.shown_example import ShownExample, draw_picture, is_picture, show_example
 
 __all__ = ["show_worst_positions"]

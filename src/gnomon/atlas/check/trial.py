@@ -21,7 +21,8 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import class_margins
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results.record import Record
-from gnomon.examination.subject import Examples, Task, subject
+from gnomon.examination.subject import subject
+from gnomon.examination.task import Examples, Task
 from gnomon.landscape import sharpness
 from gnomon.training import SGD, Run, train
 

@@ -32,7 +32,8 @@ from gnomon.core.modules.run import run
 from gnomon.core.results import Interval
 from gnomon.core.results.record import Record
 from gnomon.examination.fixes.trial import TrialRun
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 
 __all__ = ["Scores", "gain_interval", "score_network"]
 

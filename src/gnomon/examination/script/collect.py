@@ -42,8 +42,8 @@ def loop_facts_of_recorder(recorder: LoopRecorder, *, finished: bool) -> LoopFac
         leaf_losses=recorder.leaf_losses,
         first_leaf=recorder.first_leaf,
         graphless=recorder.graphless,
-        negated=_same(recorder.negated),
-        applied_twice=_same(recorder.applied_twice),
+        negated=recorder.graphs.common(recorder.graphs.negated),
+        applied_twice=recorder.graphs.common(recorder.graphs.applied_twice),
         discarded=recorder.discarded,
         losses=recorder.losses.pairs,
         norms=recorder.norms.pairs,
@@ -60,11 +60,6 @@ def loop_facts_of_recorder(recorder: LoopRecorder, *, finished: bool) -> LoopFac
         not_finite=None if recorder.not_finite is None else FirstNotFinite(*recorder.not_finite),
         finished=finished,
     )
-
-
-def _same(names: list[str]) -> str:
-    """Returns the name that all of these names equal; "" if they differ, or if there are none."""
-    return names[0] if names and len(set(names)) == 1 else ""
 
 
 def _parameter_names(recorder: LoopRecorder) -> dict[int, str]:

@@ -6,12 +6,15 @@
 (True, False)
 """
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
 
-__all__ = ["applies_twice", "is_negated", "reaches"]
+from gnomon.examination.script.seen import OptimizerRecord
+
+__all__ = ["LossGraphs", "applies_twice", "is_negated", "reaches"]
 
 LOSSES = (
     "NllLoss", "NllLoss2D", "NllLossNd", "MseLoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "BinaryCrossEntropy",
@@ -24,8 +27,39 @@ SCALES = ("Mean", "Sum", "Mul", "Div")
 """Operations that keep the sign of a loss, if they multiply by a positive number."""
 FIRST_FUNCTION = {"LogSoftmax": "Softmax", "BinaryCrossEntropyWithLogits": "Sigmoid"}
 """What a loss applies to its inputs, and the operation that applies the same function before it."""
+GRAPHS_READ = 3
+"""First backward passes whose whole graphs are read."""
 MAX_NODES = 20_000
 """Operations of a graph that are visited at most."""
+
+
+@dataclass(slots=True, eq=False)
+class LossGraphs:
+    """What the graphs of the first losses of a script say."""
+
+    read: int = 0
+    unreaching: int = 0
+    negated: list[str] = field(default_factory=list)
+    applied_twice: list[str] = field(default_factory=list)
+
+    def is_cut_off(self, loss: Tensor, optimizers: Iterable[OptimizerRecord]) -> bool:
+        """Returns whether no weight of an optimizer is in the graph of the loss; later losses are like the first."""
+        if loss.grad_fn is None:
+            return True
+        if self.read < GRAPHS_READ:
+            held = {id(p) for one in optimizers for ref in one.parameters if (p := ref()) is not None}
+            if not held:
+                return False
+            self.read += 1
+            self.unreaching += not reaches(loss, held)
+            self.negated.append(is_negated(loss))
+            self.applied_twice.append(applies_twice(loss))
+        return self.unreaching >= GRAPHS_READ
+
+    @staticmethod
+    def common(names: list[str]) -> str:
+        """Returns the name that all of these names equal; "" if they differ, or if there are none."""
+        return names[0] if names and len(set(names)) == 1 else ""
 
 
 def reaches(loss: Tensor, parameters: Set[int]) -> bool:

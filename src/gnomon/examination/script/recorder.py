@@ -23,7 +23,7 @@ from torch.optim import Optimizer
 
 from gnomon.core.machine.clock import Clock
 from gnomon.examination.script.batches import BatchRecorder
-from gnomon.examination.script.loss_graph import applies_twice, is_negated, reaches
+from gnomon.examination.script.loss_graph import LossGraphs
 from gnomon.examination.script.models import ModelRecorder
 from gnomon.examination.script.not_finite import ModuleCallTrail, locate_first_not_finite
 from gnomon.examination.script.seen import OptimizerRecord, SchedulerRecord, is_zero
@@ -31,8 +31,6 @@ from gnomon.examination.script.series import ThinnedSeries
 
 __all__ = ["LoopRecorder"]
 
-GRAPHS_READ = 3
-"""First backward passes whose whole graphs are read."""
 FIRST_STEPS = 5
 """Steps of each optimizer whose gradients are all looked at."""
 SAMPLES_PER_STEP = 1 / 20
@@ -62,9 +60,7 @@ class LoopRecorder:
     backwards: int = 0
     observed_backwards: int = 0
     leaf_losses: int = 0
-    unreaching: int = 0
-    negated: list[str] = field(default_factory=list)
-    applied_twice: list[str] = field(default_factory=list)
+    graphs: LossGraphs = field(default_factory=LossGraphs)
     first_leaf: int = 0
     graphless: int | None = None
     discarded: int = 0
@@ -227,7 +223,7 @@ class LoopRecorder:
         if isinstance(loss, Tensor):
             if not loss.requires_grad:
                 self.graphless = self.steps if self.graphless is None else self.graphless
-            elif self._is_cut_off(loss):
+            elif self.graphs.is_cut_off(loss, self.optimizers.values()):
                 self.leaf_losses += 1
                 self.first_leaf = self.first_leaf or self.steps + 1
             if loss.numel() == 1:
@@ -236,17 +232,6 @@ class LoopRecorder:
         self.trail.clear()
         self.batches.note_backward()
         self.gradients_fresh = True
-
-    def _is_cut_off(self, loss: Tensor) -> bool:
-        """Returns whether no weight of an optimizer is in the graph of the loss, by the first graphs."""
-        if loss.grad_fn is None:
-            return True
-        if self.observed_backwards <= GRAPHS_READ and self.optimizers:
-            held = {id(p) for one in self.optimizers.values() for ref in one.parameters if (p := ref()) is not None}
-            self.unreaching += not reaches(loss, held)
-            self.negated.append(is_negated(loss))
-            self.applied_twice.append(applies_twice(loss))
-        return self.unreaching >= GRAPHS_READ
 
     def after_backward(self) -> None:
         """Records which optimizers' parameters received gradients."""

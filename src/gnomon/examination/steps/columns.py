@@ -35,7 +35,8 @@ from gnomon.core.results import Finding, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to, machine_slowdown
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 from gnomon.findings import most_serious_first
 from gnomon.report import Content
 

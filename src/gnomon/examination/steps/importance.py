@@ -28,7 +28,8 @@ from gnomon.examination.step import (
     StepSkipped,
 )
 from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
 from gnomon.training import Run

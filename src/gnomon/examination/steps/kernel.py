@@ -20,7 +20,8 @@ from gnomon.examination.levels import significance_level
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.kernel_size import KernelMeans, kernel_means
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 from gnomon.findings import data as data_kinds
 from gnomon.findings import network as network_kinds
 from gnomon.linalg.label_test import LabelTest, label_test

@@ -23,7 +23,8 @@ from gnomon.examination.step import (
     error_sentence,
 )
 from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
 from gnomon.findings import training as kinds
 from gnomon.kernels import Limit

@@ -23,7 +23,8 @@ from gnomon.examination.step import AbstractStep, StepContext, StepProducts, Ste
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.forecast import MAX_TEST_EXAMPLES, beyond_rounding
 from gnomon.examination.steps.kernel import ProbeKernel
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content

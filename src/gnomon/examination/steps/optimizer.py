@@ -11,7 +11,8 @@ from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.wiring import batch_of
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
 from gnomon.training import Run

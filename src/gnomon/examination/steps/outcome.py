@@ -33,7 +33,8 @@ from gnomon.examination.step import AbstractStep, StepContext, StepProducts, Ste
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.wiring import statistics
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
 from gnomon.examination.why_not_fitted import design_findings, is_poor
 from gnomon.findings import data as data_kinds

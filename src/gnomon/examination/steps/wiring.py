@@ -40,7 +40,8 @@ from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.subject import Subject
+from gnomon.examination.task import Examples
 from gnomon.findings import most_serious_first
 from gnomon.report import Content
 
