@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from gnomon import InputError, UnsupportedModuleError
-from gnomon.program.piecewise_linear import read_piecewise_linear
+from gnomon.program.piecewise_linear import _absolute, read_piecewise_linear
 
 
 class Net(nn.Module):
@@ -118,3 +118,13 @@ def test_a_last_softmax_is_left_out_only_for_decisions():
             graph(net, x)
         with pytest.raises(UnsupportedModuleError):
             graph(nn.Sequential(nn.Linear(4, 3), last, nn.Linear(3, 2)), x, decisions=True)
+
+
+def test_radii_of_several_points_grow_by_the_size_of_each_scale():
+    """Batch norm with weights 2 and -6 and deviations 1 and 2 multiplies differences by 2 and -3."""
+    norm = nn.BatchNorm1d(2, eps=0.0).double().eval()
+    with torch.no_grad():
+        norm.weight.copy_(torch.tensor([2.0, -6.0]))
+        norm.running_var.copy_(torch.tensor([1.0, 4.0]))
+    radii = torch.tensor([[1.0, 1.0], [0.5, 2.0], [0.0, 3.0]]).double()
+    assert torch.equal(_absolute(norm)(radii), radii * torch.tensor([2.0, 3.0]))
