@@ -79,6 +79,7 @@ def task_of_targets(train: AbstractSource, test: AbstractSource | None, outputs:
 
     ``outputs`` is the number of outputs, ``loss`` the loss that the user passed.
 
+    >>> from gnomon.core.inputs.source import source
     >>> task_of_targets(source((torch.zeros(4, 2), torch.arange(4) % 2)), None, 3, None).classes
     3
     """
