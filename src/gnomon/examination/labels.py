@@ -29,6 +29,7 @@ def are_logits_of_labels(module: nn.Module, data: AbstractSource) -> bool:
     classification does not fit.
     Cost: a forward pass on two examples, and a look at all targets.
 
+    >>> import torch
     >>> from gnomon.core.inputs.source import source
     >>> are_logits_of_labels(nn.Linear(2, 1), source((torch.zeros(4, 2), torch.tensor([0.0, 1.0, 1.0, 0.0]))))
     True
