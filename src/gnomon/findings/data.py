@@ -292,7 +292,7 @@ CLASSES_RENUMBERED = _kind("classes-renumbered", Level.PROBLEM,
 AUGMENTATION_SCALE = _kind("augmentation-normalizes", Level.PROBLEM,
     "The augmentation changes the scale of the inputs: mean {mean:.3g} and standard deviation {std:.3g} become "
     "{other_mean:.3g} and {other_std:.3g}. Test inputs do not get it.",
-    "Take normalization out of the augmentation, and apply it to train and test alike.",
+    "Take normalization out of the augmentation, and apply it to both train and test.",
     causes=(*OUTCOMES, "train-test-shift"))
 AUGMENTATION_DESTROYS = _kind("augmentation-destroys", Level.PROBLEM,
     "The augmentation destroys what decides the targets: a simple model scores {given:.1%} on inputs as given, and "
@@ -300,7 +300,7 @@ AUGMENTATION_DESTROYS = _kind("augmentation-destroys", Level.PROBLEM,
     "Leave out or weaken the augmentation. If it mixes examples (mixup), mix their targets with the same weights.",
     causes=OUTCOMES, refuted_if="good_results")
 WEAK_SEGMENT = _kind("weak-segment", Level.WARNING,
-    "Where column {column} is {side} {threshold:.3g} the network is much worse: its error is {within:.1%} on "
+    "If column {column} is {side} {threshold:.3g}, the network is much worse: its error is {within:.1%} on "
     "{examples} examples there and {outside:.1%} elsewhere. The rule was found on half of the test examples, and these "
     "numbers are from the other half.",
     "Check how these examples were recorded and labeled, and collect more of them.")

@@ -137,7 +137,7 @@ RATE_STAYS_LOW = _kind("rate-stays-low", Level.PROBLEM,
     "Such a warmup is counted in steps but moves once per epoch.",
     "Call scheduler.step() after every batch, or count the warmup in epochs: at most {longest}.",
     causes=(*OUTCOMES, *RATES))
-LOSS_BLIND_TO_SCALE = _kind("loss-blind-to-scale", Level.PROBLEM,
+LOSS_BLIND_TO_SCALE = _kind("scale-free-loss", Level.PROBLEM,
     "The loss does not depend on the level and the scale of the outputs: doubling all of them and adding a constant "
     "leaves it at {loss:.3g}. Predictions can be far from the targets.",
     "Add the squared error to the loss, or fit level and scale afterwards on training examples: y = a * output + b.",

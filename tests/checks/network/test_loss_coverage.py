@@ -148,7 +148,7 @@ def test_losses_of_numbers_determine_the_scale(loss, seed):
 def test_a_correlation_leaves_level_and_scale_free():
     f, y = drawn(30, 1), drawn(30, 1, seed=1)
     (found,) = loss_scale_findings(correlation, f, y)
-    assert found.kind == "loss-blind-to-scale"
+    assert found.kind == "scale-free-loss"
     assert loss_scale_findings(lambda f, y: correlation(f, y) + 0.1 * F.mse_loss(f, y), f, y) == ()
     assert loss_scale_findings(lambda f, y: y.sum(), f, y) == ()  # a constant loss is another problem
     assert loss_scale_findings(correlation, f[:7], y[:7]) == () and loss_scale_findings(correlation, f[:8], y[:8]) != ()

@@ -26,7 +26,7 @@ from gnomon.findings import training as kinds
 __all__ = ["repeated_value_findings"]
 
 MAX_COPY_ERROR = 0.5
-"""Error (1) of repeating an input below which it is a forecast."""
+"""Largest error (1) of repeating an input that counts as a forecast."""
 MIN_ERROR_RATIO = 0.9
 """Error of the network over the error of repeating from which the network does not beat it; chance moves it by 0.05."""
 MIN_EXAMPLES = 100

@@ -65,8 +65,8 @@ def row_order_findings(x: Inputs, y: Tensor, *, in_order: bool, names: Sequence[
     parts = [t for t in tensors(x) if t.is_floating_point()]
     if len(parts) == 1 and parts[0].dim() == 2 and parts[0].shape[1] <= MAX_COLUMNS:
         table = parts[0].detach().cpu().double()
-        told = [names[j] if names else f"column {j}" for j in range(table.shape[1])]
-        drifting += [(told[j], _correlation(table[:, j])) for j in range(table.shape[1])]
+        labels = [names[j] if names else f"column {j}" for j in range(table.shape[1])]
+        drifting += [(labels[j], _correlation(table[:, j])) for j in range(table.shape[1])]
     drifting = [
         (name, rho) for name, rho in drifting if abs(rho) > MIN_DRIFT_CORRELATION and abs(rho) * sqrt(n) > MIN_Z
     ]

@@ -39,7 +39,7 @@ MIN_EXAMPLES = 12
 MIN_SHARE_RATIO = 10.0
 """Ratio of the shares (2) of two classes from which the smaller one hardly counts."""
 MIN_RATIO_BY_WEIGHTS = 4.0
-"""The weights must make this ratio so many times larger than the numbers of examples do."""
+"""The weights must make this ratio at least this many times larger than the numbers of examples do."""
 MAX_NAMED_CLASSES = 5
 """Classes named in a message, at most."""
 

@@ -36,7 +36,7 @@ def loss_scale_findings(loss: Callable[[Tensor, Tensor], Tensor], outputs: Tenso
 
     >>> blind = lambda f, y: 1 - torch.nn.functional.cosine_similarity(f - f.mean(), y - y.mean(), 0).mean()
     >>> loss_scale_findings(blind, torch.randn(20, 1), torch.randn(20, 1))[0].kind
-    'loss-blind-to-scale'
+    'scale-free-loss'
     """
     f, y = outputs.detach(), y.detach()
     if (
