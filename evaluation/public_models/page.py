@@ -65,9 +65,9 @@ acceptance test.
   both columns because the time was too short.
 - The five networks in the table of refused networks have not been examined again. The present version reads all 75
   networks, and all 17 of the second collection, correctly (`python -m evaluation.public_models --readings`).
-- Of the other false problems in the table, those of `kan`, `vae`, `ft-transformer`, `tabnet`, `tab-transformer`, `bert`,
-  `albert` and `nano-gpt` did not appear again when single sections were repeated. `whisper` still has one: gnomon calls
-  the gradients of its untrained encoder vanishing, because they pass through small attention weights.
+- The other false problems in the table, of `kan`, `vae`, `ft-transformer`, `tabnet`, `tab-transformer`, `bert`, `albert`
+  and `nano-gpt`, did not appear again when single sections were repeated. `whisper` still has one: gnomon calls the
+  gradients of its untrained encoder vanishing, because they pass through small attention weights.
 - If the examination did not train the network, the points of the plain loop are measured after a third of the budget.
 
 """

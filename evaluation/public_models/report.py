@@ -50,7 +50,7 @@ def close(result: dict[str, Any]) -> bool:
 
 
 def speed(result: dict[str, Any]) -> float | None:
-    """Training steps in a second of processor time, divided by those of the plain loop; None if not measured."""
+    """Training steps in a second of processor time, divided by the steps of the plain loop; None if not measured."""
     plain, seconds = result.get("plain_steps_per_second"), result.get("training_seconds")
     return result["training_steps"] / seconds / plain if plain and seconds else None
 
