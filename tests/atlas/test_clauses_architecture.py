@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 from scipy.signal import convolve2d
 from torch import nn
 
+import gnomon
 from gnomon.atlas.claims.architecture import (
     barron_theorem_l2,
     hopfield_capacity_0138,
@@ -18,6 +19,8 @@ from gnomon.atlas.claims.architecture import (
     weight_sharing_efficiency,
 )
 from gnomon.attribution import receptive_field
+from gnomon.attribution.blocks import block_ablation
+from gnomon.data import digits
 
 
 def test_two_units_that_inhibit_each_other_alternate_if_updated_at_once():
@@ -208,3 +211,32 @@ def test_the_load_of_the_transition_falls_as_networks_grow():
     mean = lambda load, d, k: np.mean([hopfield_capacity_0138.overlap(load, d, rng) for _ in range(k)])  # noqa: E731
     assert mean(0.15, 250, 16) > mean(0.15, 3000, 3) + 0.05
     assert abs(mean(0.13, 250, 16) - mean(0.13, 3000, 3)) < 0.02
+
+
+def test_the_variation_of_a_wave_is_below_its_fourier_bound():
+    """barron-theorem-l2: V <= 2 r C_f, with C_f = 2 for sin(2 w.x), |w| = 1, on the unit ball."""
+    variations = np.sqrt(2 * barron_theorem_l2.predicted((2, 5, 10), 300, 0)[:, 0])  # the first bound is V^2 / 2
+    assert 0.5 < variations.max() <= 2 * 1 * 2
+
+
+@pytest.mark.full
+def test_a_block_left_out_costs_less_with_skip_connections():
+    """resnet-unrolled-sum: mean accuracy lost without one block: residual network < plain network."""
+
+    class Block(nn.Module):
+        def __init__(self, skip):
+            super().__init__()
+            self.skip, self.body = skip, nn.Sequential(nn.Linear(32, 32), nn.ReLU())
+
+        def forward(self, x):
+            return self.skip * x + self.body(x)
+
+    split, lost = digits(400, 400, seed=0), []
+    for skip in (1.0, 0.0):
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), *(Block(skip) for _ in range(5)), nn.Linear(32, 10))
+        net = gnomon.train(net, (split.x, split.y), steps=200, batch=100, optimizer=gnomon.training.Adam(3e-3)).model
+        found = block_ablation(net, (split.x_test[:256], split.y_test[:256]))
+        assert len(found.without) == 5 and found.accuracy > 0.7
+        lost.append(found.accuracy - np.mean(list(found.without.values())))
+    assert 0 <= lost[0] < lost[1] - 0.1

@@ -1,5 +1,7 @@
 """Clauses of the scope on Bayesian inference that no claim measures; the ledger names these tests."""
 
+from math import gamma
+
 import numpy as np
 import torch
 from torch import nn
@@ -67,3 +69,17 @@ def test_the_mean_of_a_gaussian_process_is_kernel_ridge():
         c -= 0.1 * (kernel(x, x) @ c - y + noise * c)
     found = posterior(kernel(x, x), y, nngp_test=kernel(new, x), nngp_test_test=np.ones(5), noise=noise)
     np.testing.assert_allclose(np.asarray(found.mean).ravel(), kernel(new, x) @ c, rtol=1e-8)
+
+
+def test_langevin_dynamics_samples_an_energy_that_is_not_quadratic():
+    """langevin-dynamics: E x^2 = 2 Gamma(3/4) / Gamma(1/4) = 0.676 and E v^2 = 1 for the energy x^4 / 4."""
+    rng, step, total = np.random.default_rng(0), 0.1, np.zeros(2)
+    x, v, kept = np.zeros(2000), np.zeros(2000), np.exp(-0.1)
+    for t in range(1200):
+        v = v - step / 2 * x**3
+        x = x + step / 2 * v
+        v = kept * v + np.sqrt(1 - kept**2) * rng.normal(size=2000)
+        x = x + step / 2 * v
+        v = v - step / 2 * x**3
+        total += (t >= 200) * np.array([(x**2).mean(), (v**2).mean()])
+    np.testing.assert_allclose(total / 1000, [2 * gamma(0.75) / gamma(0.25), 1], atol=0.02)

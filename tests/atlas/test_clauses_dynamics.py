@@ -9,8 +9,10 @@ from scipy.integrate import solve_ivp
 from sklearn.datasets import load_diabetes
 
 from gnomon.atlas.claims.dynamics_implicit_bias import (
+    bias_must_match_data,
     gunasekar_nuclear_conjecture,
     implicit_gradient_regularisation,
+    logistic_no_finite_minimiser,
     signal_before_noise,
 )
 from gnomon.atlas.claims.generalization import double_descent_three_cases
@@ -124,3 +126,23 @@ def test_the_norm_at_the_peak_is_five_times_that_beside_it():
     found = double_descent_three_cases.log_norms(1.0, 100, 20, 0)
     peak, few, many = (np.mean(found[name]) for name in ("as many", "fewer", "more"))
     assert peak - max(few, many) >= np.log(5)
+
+
+def test_the_logistic_loss_falls_to_zero_and_weights_grow_with_the_logarithm_of_time():
+    """logistic-no-finite-minimiser: loss > 0 falls as 1 / t, and |w| = a ln t + b with R^2 >= 0.99."""
+    z = logistic_no_finite_minimiser.problem(20, 3, 0)
+    w, rate, times, sizes, losses = np.zeros(3), 1.0, (100, 300, 1000, 3000, 10_000), [], []
+    for t in range(1, times[-1] + 1):
+        w = w + rate * z.T @ (1 / (1 + np.exp(z @ w))) / len(z)
+        if t in times:
+            sizes.append(np.linalg.norm(w))
+            losses.append(np.log1p(np.exp(-z @ w)).mean())
+    assert 0 < losses[-1] < 1e-3 and np.polyfit(np.log(times), np.log(losses), 1)[0] < -0.8
+    assert np.corrcoef(np.log(times), sizes)[0, 1] ** 2 >= 0.99
+
+
+@pytest.mark.full
+def test_rank_two_is_completed_to_a_tenth_and_full_rank_not_at_all():
+    """bias-must-match-data: relative error <= 0.1 at rank 2 and >= 0.9 at full rank, from a small start."""
+    found = bias_must_match_data.errors(2, 6, 30, 0.6, 1e-4, 5000, 0)
+    assert found["error at rank 2"].max() <= 0.1 and found["error at full rank"].min() >= 0.9

@@ -4,10 +4,11 @@ from math import prod
 
 import pytest
 import torch
+from sklearn.datasets import load_breast_cancer
 from torch import nn
 
 import gnomon
-from gnomon.bounds import layer_norms, vc_bound
+from gnomon.bounds import certify, layer_norms, vc_bound
 from gnomon.bounds.output_margins import spectral_complexity
 from gnomon.data import digits
 
@@ -86,3 +87,16 @@ def descend(net, x, y, *, rate, steps, smoothing=0.0):
         optimizer.zero_grad()
         nn.functional.cross_entropy(net(x), y, label_smoothing=smoothing).backward()
         optimizer.step()
+
+
+@pytest.mark.full
+def test_the_pac_bayes_bound_of_logistic_regression_is_below_one_and_above_the_test_error():
+    """pac-bayes-bound: test error <= bound < 1 on five splits of the breast cancer data."""
+    x, y = load_breast_cancer(return_X_y=True)
+    x, y = torch.tensor((x - x.mean(0)) / x.std(0)).float(), torch.tensor(y)
+    for seed in range(5):
+        torch.manual_seed(seed)
+        order = torch.randperm(len(x))
+        train, test = ((x[part], y[part]) for part in (order[:400], order[400:]))
+        bound = certify(nn.Linear(30, 2), train, test=test, draws=200).stochastic
+        assert float(bound.measured.value) <= float(bound.value) < 1

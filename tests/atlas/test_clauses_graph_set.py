@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 import gnomon
+from gnomon.graphs import graph_classes
 from gnomon.models import DeepSets, PointNet
 from gnomon.models.sets import TNet
 
@@ -99,3 +100,24 @@ def test_a_deep_graph_network_loses_twenty_points():
                 optimizer.step()
             found.append(float((f[rest].argmax(1) == y[rest]).float().mean()))
     assert np.mean(found[::2]) >= np.mean(found[1::2]) + 0.2
+
+
+def test_isomorphic_graphs_have_equal_colors():
+    """weisfeiler-lehman-test: P A P^T and A have the same colors, and most random graphs of one size do not."""
+    rng, pairs = np.random.default_rng(0), []
+    for _ in range(10):
+        a = np.triu(rng.uniform(size=(8, 8)) < 0.4, 1).astype(float)
+        order = rng.permutation(8)
+        pairs += [torch.from_numpy(a + a.T), torch.from_numpy((a + a.T)[order][:, order])]
+    colors = graph_classes(pairs).by_colors
+    assert colors[::2] == colors[1::2] and len(set(colors)) >= 9
+
+
+def test_two_sets_of_four_numbers_share_three_power_sums():
+    """deep-sets-latent-dimension: sum x^k is the same for k < M, because only the last coefficient differs."""
+    polynomial = np.poly([-3.0, -1.0, 1.0, 3.0])
+    first, second = np.roots(polynomial), np.roots(polynomial + [0, 0, 0, 0, 2.0])
+    powers = [[np.sum(x**k) for x in (first, second)] for k in range(1, 5)]
+    assert (
+        np.isrealobj(second) and all(abs(a - b) < 1e-9 for a, b in powers[:3]) and abs(powers[3][0] - powers[3][1]) > 1
+    )

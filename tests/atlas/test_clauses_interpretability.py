@@ -7,6 +7,7 @@ from torch import nn
 
 import gnomon
 from gnomon.atlas.claims.generalization.ood_failure import rotate_images
+from gnomon.atlas.claims.interpretability import representation_inversion
 from gnomon.attribution import cam, direction_semantics, layer_probe, visualize_unit
 from gnomon.attribution.orbits import orbit_curvature
 from gnomon.data import digits
@@ -82,3 +83,8 @@ def test_orbits_of_digits_are_flatter_in_deeper_layers(dense, split):
     orbits = torch.stack([torch.from_numpy(rotate_images(images, a)) for a in range(-30, 31, 5)], 1).float()
     found = orbit_curvature(dense, orbits[:, :, None])
     assert spearmanr(range(len(found.layers)), found.linearity).statistic >= 0.8
+
+
+def test_an_image_comes_back_from_rotated_pixels_with_40_decibels():
+    """representation-inversion: PSNR >= 40 dB at each of three invertible layers."""
+    assert min(float(v.min()) for v in representation_inversion.control(100, 2, 0).values()) >= 40

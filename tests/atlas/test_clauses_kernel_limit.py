@@ -1,5 +1,7 @@
 """Clauses of the scope on wide networks that no claim measures; the ledger names these tests."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,7 @@ from sklearn.datasets import load_diabetes
 from torch import nn
 
 import gnomon
-from gnomon.atlas.claims.kernel_limit import mean_field_global_convergence, ntk_constancy
+from gnomon.atlas.claims.kernel_limit import feature_lazy_phase_boundary, mean_field_global_convergence, ntk_constancy
 
 
 @pytest.mark.full
@@ -99,3 +101,37 @@ def test_a_hundred_neurons_find_the_teacher_and_three_often_do_not():
         loss = mean_field_global_convergence.log_final_loss(width, 20, 2500, 1.0)
         shares.append(float((loss < np.log(1e-3)).float().mean()))
     assert shares[0] >= 0.9 > shares[1]
+
+
+def test_weights_move_at_the_rates_of_their_gradients_over_alpha():
+    """gradient-scaling-exponents: the first step of each entry is m^-1/2, m^-1, m^-1/2 over alpha."""
+    torch.manual_seed(0)
+    x, y, widths, sizes = torch.randn(6, 5), torch.randn(6), (64, 256, 1024), {}
+    for alpha, m in product((1.0, 4.0), widths):
+        torch.manual_seed(m)
+        p = [torch.randn(8, *shape).requires_grad_() for shape in ((5, m), (m, m), (m, 1))]
+        f = feature_lazy_phase_boundary.output(p, x)
+        loss = ((alpha * (f - f.detach()) - y) ** 2).sum() / (12 * alpha**2)
+        sizes[alpha, m] = [float(g.square().mean().sqrt().log()) for g in torch.autograd.grad(loss, p)]
+    slopes = np.polyfit(np.log(widths), [sizes[1.0, m] for m in widths], 1)[0]
+    np.testing.assert_allclose(slopes, [-0.5, -1, -0.5], atol=0.1)
+    np.testing.assert_allclose(np.subtract(sizes[4.0, 64], sizes[1.0, 64]), -np.log(4), atol=1e-4)
+
+
+@pytest.mark.full
+def test_half_times_at_one_alpha_sqrt_m_do_not_depend_on_the_width():
+    """feature-lazy-phase-boundary: the time at which the loss is halved differs by <= 25 % at alpha sqrt(m) = 1."""
+    times = []
+    for m in (64, 256):
+        torch.manual_seed(0)
+        x, y, alpha = torch.randn(6, 3), torch.randn(6), m**-0.5
+        p = [torch.randn(16, *shape).requires_grad_() for shape in ((3, m), (m, m), (m, 1))]
+        start = feature_lazy_phase_boundary.output(p, x).detach()
+        steps, loss = 0, torch.tensor(torch.inf)
+        while steps < 400 and float(loss) > float((y**2).sum()) / 2:
+            loss = ((alpha * (feature_lazy_phase_boundary.output(p, x) - start) - y) ** 2).sum(1).mean()
+            slopes = torch.autograd.grad(16 * loss / (12 * alpha**2), p)  # each of the 16 networks follows its own loss
+            p = [(q - 0.05 * g).detach().requires_grad_() for q, g in zip(p, slopes, strict=True)]
+            steps, loss = steps + 1, loss.detach()
+        times.append(steps)
+    assert 5 < min(times) and max(times) < 1.25 * min(times)
