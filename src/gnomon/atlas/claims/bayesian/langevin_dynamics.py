@@ -1,8 +1,8 @@
-"""Underdamped Langevin dynamics samples positions with density exp(-E) and velocities with variance one.
+"""With the energy x^2 / 2, underdamped Langevin dynamics keeps the mean squares of positions and velocities at one.
 
     dx = v dt,  dv = -grad E dt - B v dt + sqrt(2 B) dW:    law exp(-E(x) - v^2 / 2)     (1)
 
-E is the energy, B the friction, and W Brownian motion.
+E is the energy, B the friction, and W Brownian motion. For E = x^2 / 2 the law is Gaussian: two mean squares tell it.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""A set of M numbers can be recovered from M power sums, but not from one fewer.
+"""A set of M numbers can be recovered from its first M power sums.
 
     sum_m x_m^k,  k = 1, ..., M   determine the set (Newton's identities)                                     (1)
 Reference: [zaheer2017deep].
@@ -32,7 +32,7 @@ def recover_set(missing, members, seed):
 
 
 observed = partial(recover_set, missing=0)  # M power sums.
-control = partial(recover_set, missing=1)  # The representation consists of M - 1 power sums.
+control = partial(recover_set, missing=1)  # The last power sum counts as zero.
 
 CLAIM = Claim(
     id="deep-sets-latent-dimension",
@@ -40,7 +40,7 @@ CLAIM = Claim(
     equation=r"\left(\sum_m x_m^k\right)_{k=1}^{M} \mapsto \{x_m\}",
     axes=("member (sorted)", "recovered number"),
     source=Source("theorem", "zaheer2017deep"),
-    premises=(Premise("there are as many sums as members"),),
+    premises=(Premise("all M power sums are known"),),
     parameters={"members": 5},
     judge=equals(within=1e-6, because="the condition of roots in the power sums"),
 )

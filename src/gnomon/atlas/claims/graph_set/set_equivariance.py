@@ -35,7 +35,7 @@ CLAIM = Claim(
     question="What does equivariance of a set map mean?",
     equation=r"f(X) = P^\top f(P X)",
     axes=("one set", "largest difference of the outputs"),
-    source=Source("theorem", "zaheer2017deep"),
+    source=Source("definition", "zaheer2017deep"),
     premises=(Premise("outputs are moved back by the inverse permutation"),),
     parameters={"members": 6},
     judge=equals(within=1e-12, because="the sums are in another order, so rounding differs"),

@@ -1,4 +1,4 @@
-"""Scaling up the output of a network that starts at zero makes training lazy: the tangent model describes it.
+"""If the output of a network starts at zero, its laziness number falls as one over the output scale.
 
 With the loss L(w) = |alpha f(w) - y|^2 / (2 alpha^2) and initial weights w_0, the laziness number is
 
@@ -37,7 +37,7 @@ control = partial(numbers, centered=False)  # The model is the network's output,
 
 CLAIM = Claim(
     id="alpha-scaling",
-    question="How can any network be made lazy?",
+    question="How does the laziness number depend on the output scale?",
     equation=r"\kappa_\alpha = \frac{1}{\alpha} \|\alpha f(w_0) - y\| \, \|D^2 f\| / \|D f\|^2",
     axes=("output scale alpha", "alpha x kappa(alpha) / kappa(1)", "scales"),
     source=Source("theorem", "chizat2019lazy", "equation 4"),

@@ -1,6 +1,6 @@
 """A deep sigmoid network trains with batch normalization, and does not train without it.
 
-Ten sigmoid layers shrink gradients by about 4^-10, so plain descent stays at the loss of guessing, log 10 = 2.30:
+Ten sigmoid layers shrink gradients by about 4^-10, so training stays at the loss of guessing, log 10 = 2.30:
 
     loss (with batch normalization) < 1 < 2 < loss (without)                                             (1)
 

@@ -52,7 +52,7 @@ CLAIM = Claim(
     question="What do stacked recurrent layers read?",
     equation=r"z_{t,l} = \tanh(U_l z_{t-1,l} + V_l z_{t,l-1})",
     axes=("unit at each time", "state of the second layer"),
-    source=Source("theorem", "pascanu2013difficulty"),
+    source=Source("definition", "pascanu2013difficulty"),
     premises=(Premise("a layer reads the states of the layer below at the same time"),),
     parameters={"times": 9},
     judge=equals(rounding=1e4),
