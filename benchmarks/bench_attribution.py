@@ -48,7 +48,7 @@ def captum():
                 "integrated gradients": lambda net=net, x=x, y=y: token_attribution(
                     net, x, y, baseline=0, path_points=STEPS
                 ),
-                "occlusion": lambda net=net, x=x, y=y: occlusion(net, x, y, cover=0),
+                "occlusion": lambda net=net, x=x, y=y: occlusion(net, x, y, fill_value=0),
             }
         peer = captum_maps.images if x.is_floating_point() else captum_maps.tokens
         theirs = peer(net, x, y, layer, STEPS, SAMPLES)
@@ -138,14 +138,14 @@ def masks():
         torch.manual_seed(0)
         net = trained(cnn(pixels, 8), x, y, steps)
         for lam, p in ((0.5, 1.0), (2.0, 1.0), (8.0, 1.0), (2.0, 0.5)):
-            found = fourier_mask(net, (x[:500], y[:500]), lam=lam, p=p, epochs=40)
+            found = fourier_mask(net, (x[:500], y[:500]), sparsity_weight=lam, sparsity_power=p, epochs=40)
             kept = found.on(net, (z, goal))
             said = [f"{v:.1%}" for v in (found.kept, kept.accuracy, kept.masked_accuracy, kept.agreement)]
             rows.append([f"{name} CNN", f"{lam:g}", f"{p:g}", *said, ""])
             print(rows[-1], flush=True)
         (x, y), (z, goal) = planted(x), planted(z, seed=1)
         net = trained(cnn(pixels, 8), x, y, steps)
-        found = fourier_mask(net, (x[:500], y[:500]), lam=4.0, epochs=40)
+        found = fourier_mask(net, (x[:500], y[:500]), sparsity_weight=4.0, epochs=40)
         kept = found.on(net, (z, goal))
         said = [f"{v:.1%}" for v in (found.kept, kept.accuracy, kept.masked_accuracy, kept.agreement)]
         names = ", ".join(map(str, found.frequencies()))

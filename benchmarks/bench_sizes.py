@@ -60,7 +60,7 @@ def instruments(build, x, y):
         "empirical_fisher, 5 products": lambda: ls.empirical_fisher(net, pair).top(1, iterations=5),
         "sharpness": lambda: ls.sharpness(net, pair, iterations=10),
         "sharpness_forms": lambda: ls.sharpness_variants(net, pair, products=12, iterations=6),
-        "nearby_rise": lambda: ls.nearby_loss_rise(net, pair),
+        "nearby_rise": lambda: ls.largest_loss_rise(net, pair),
         "flatness_radius": lambda: ls.flatness_radius(net, pair, draws=3, products=6),
         "local_entropy": lambda: ls.local_entropy(net, pair, scope=1e4, draws=5),
         "flat_directions": lambda: ls.flat_directions(net, pair, examples=4),

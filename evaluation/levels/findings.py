@@ -38,7 +38,7 @@ from gnomon.examination.steps.limit import below_limit_findings
 from gnomon.generative import coverage
 from gnomon.generative.instruments.ratio import ratio_calibration
 from gnomon.sequences import lag_of_task
-from gnomon.symmetry.invariance import ImageMotion, Invariance
+from gnomon.symmetry.invariance import ImageInvariance, ImageMotion
 from gnomon.training import SGD, Squared
 
 Quiet = tuple[float, None]
@@ -83,7 +83,7 @@ def _shifts(seed: int) -> Quiet:
         ImageMotion(name, 0.1, k / 1000, binomial_interval(k, 1000), name)
         for name, k in zip(names, changed, strict=True)
     ]
-    return not shift_findings(Invariance(tuple(rows), 1000), 28), None
+    return not shift_findings(ImageInvariance(tuple(rows), 1000), 28), None
 
 
 def _overfit_classes(seed: int) -> Quiet:

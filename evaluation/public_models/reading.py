@@ -10,8 +10,8 @@ from evaluation.public_models.case import Case, Data, Reading
 from evaluation.public_models.steps import take
 from gnomon.adapter.view import original
 from gnomon.core.modules.run import run
-from gnomon.examination.recipe import recipe
-from gnomon.examination.subject import Subject, subject
+from gnomon.examination.recipe import build_recipe
+from gnomon.examination.subject import Subject, build_subject
 
 FIRST = 8
 """Examples on which losses are compared."""
@@ -56,8 +56,8 @@ class Read:
 
 def read_case(case: Case, data: Data, seed: int = 0) -> Read:
     """The reading of a case, as `gnomon.examine` begins with it."""
-    plan = functools.partial(recipe, batch=case.batch, loss=case.loss)
-    examined = subject(case.build, data.train, data.test, optimizer=case.optimizer, seed=seed, plan=plan)
+    plan = functools.partial(build_recipe, batch=case.batch, loss=case.loss)
+    examined = build_subject(case.build, data.train, data.test, optimizer=case.optimizer, seed=seed, plan=plan)
     read = _read(examined.task, getattr(examined.task, "reading", None), own_loss=case.loss is not None)
     if isinstance(data.train, tuple | dict):
         return replace(read, **_losses(case, data, examined))

@@ -12,7 +12,7 @@ from gnomon.adapter.model_loss import find_loss, model_loss
 from gnomon.core.modules.outputs import outputs
 from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.training import TrainingStep
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.training import Run
 
 TRAINING = (ArchitectureStep(), TrainingStep())
@@ -45,7 +45,7 @@ def test_flat_targets_become_rows_along_the_axis_that_counts_texts(batch_first):
     if batch_first:
         data = [(x.T.contiguous(), y.reshape(8, 4).T.reshape(-1)) for x, y in data]
     net = Words(batch_first)
-    seen = subject(net, data, None, seed=0)
+    seen = build_subject(net, data, None, seed=0)
     assert seen.task.reading.task == "language model" and seen.task.reading.positions == 8
     assert len(seen.train) == 12
     few = seen.examples(seen.train.first(4))
@@ -121,7 +121,7 @@ def test_a_loss_that_the_model_computes_is_the_loss_that_is_trained(alone):
     rows = returned["logits"]
     expected = (net.fc(x) - x).square().mean(1, keepdim=True) if alone else net.fc(x)
     assert torch.allclose(rows, expected)
-    assert subject(net, {"x": x}, None, seed=0).task.reading.task == "model loss"
+    assert build_subject(net, {"x": x}, None, seed=0).task.reading.task == "model loss"
 
 
 def test_a_model_with_its_own_loss_is_trained_in_an_examination():
@@ -134,7 +134,7 @@ def test_a_model_with_its_own_loss_is_trained_in_an_examination():
 
 def test_data_without_targets_are_refused_if_the_model_has_no_loss():
     with pytest.raises(gnomon.InputError, match="without targets"):
-        subject(nn.Linear(2, 2), torch.zeros(4, 2), None, seed=0)
+        build_subject(nn.Linear(2, 2), torch.zeros(4, 2), None, seed=0)
 
 
 class Coarse(nn.Module):
@@ -153,7 +153,7 @@ class Coarse(nn.Module):
 def test_labels_that_do_not_fit_the_outputs_are_left_to_the_model():
     data = {"pixel_values": torch.randn(5, 1, 4, 4), "labels": torch.randint(0, 3, (5, 4, 4))}
     net = Coarse().eval()
-    seen = subject(net, data, None, seed=0)
+    seen = build_subject(net, data, None, seed=0)
     few = seen.examples(seen.train.first(5))
     assert seen.task.reading.task == "model loss"
     assert seen.loss_of(seen.module(**few.x), few.y).item() == pytest.approx(net(**data)["loss"].item())

@@ -10,7 +10,7 @@ from gnomon.adapter.adapt import adapt
 from gnomon.adapter.example_axis import ExampleAxis, find_example_axis
 from gnomon.core.errors import InputError
 from gnomon.examination.run import _lacks_derivative
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 
 N, T, K = 6, 5, 4
 
@@ -61,7 +61,9 @@ def networks() -> list[tuple[nn.Module, tuple, object, int]]:
 @pytest.mark.parametrize("which", [0, 1])
 def test_the_users_loss_gets_what_the_module_returns(which):
     net, data, loss, positions = networks()[which]
-    seen = subject(net, data, None, seed=0, plan=lambda module, train, **more: _recipe(module, train, loss, **more))
+    seen = build_subject(
+        net, data, None, seed=0, plan=lambda module, train, **more: _recipe(module, train, loss, **more)
+    )
     few = seen.examples(seen.train.first(N))
     x = data[0] if isinstance(data[0], tuple) else (data[0],)
     assert adapt(net, data, own_loss=True).axis == ExampleAxis(positions)
@@ -70,14 +72,14 @@ def test_the_users_loss_gets_what_the_module_returns(which):
 
 
 def _recipe(module, train, loss, **more):
-    from gnomon.examination.recipe import recipe
+    from gnomon.examination.recipe import build_recipe
 
-    return recipe(module, train, loss=loss, **more)
+    return build_recipe(module, train, loss=loss, **more)
 
 
 def test_without_a_loss_all_positions_of_an_example_are_read_together():
     net, data, _, _ = networks()[1]
-    assert subject(net, data, None, seed=0).task.reading.positions == T
+    assert build_subject(net, data, None, seed=0).task.reading.positions == T
 
 
 def test_outputs_whose_first_axis_counts_examples_stay_as_they_are():
@@ -123,7 +125,7 @@ def batches(sizes=(4, 4)) -> list[dict]:
 def test_a_detector_computes_its_loss_from_the_dicts_of_each_image():
     torch.manual_seed(0)
     net, train = Detector(), batches()
-    seen = subject(net, train, train[:1], seed=0)
+    seen = build_subject(net, train, train[:1], seed=0)
     few = seen.examples(seen.train.first(3))
     assert seen.task.reading.task == "model loss" and len(seen.train) == 6
     seen.module.train()

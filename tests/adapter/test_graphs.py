@@ -18,7 +18,7 @@ from gnomon.checks.network.signal import signal
 from gnomon.core.modules.outputs import outputs
 from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.training import TrainingStep
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.landscape import sharpness
 from gnomon.training import Run
 
@@ -109,7 +109,7 @@ def test_outputs_have_a_row_for_each_graph(form):
 def test_outputs_of_nodes_are_positions_and_padding_does_not_count():
     graphs = some_graphs(6, per_node=True)
     net = Gin(pool=False)
-    seen = subject(net, graphs, None, seed=0)
+    seen = build_subject(net, graphs, None, seed=0)
     assert seen.task.reading.task == "class per node" and seen.task.reading.classes == 3
     few = seen.examples(seen.train.first(6))
     x, edges, _ = joined_by_hand(graphs)
@@ -124,7 +124,7 @@ def test_one_graph_with_masks_has_nodes_as_examples():
     graph = Graph(x=x, edge_index=torch.randint(40, (2, 80), generator=generator), y=(x[:, 0] > 0).long(),
                   train_mask=known, test_mask=~known)  # fmt: skip
     net = Gin(pool=False).eval()
-    seen = subject(net, graph, None, seed=0)
+    seen = build_subject(net, graph, None, seed=0)
     assert (len(seen.train), len(seen.test), seen.task.classes) == (25, 15, 3)
     whole = net(x, graph.parts["edge_index"])
     assert torch.allclose(seen.outputs(seen.test.first(15).x), whole[25:], atol=1e-6)

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from gnomon.adapter.model_loss import computes_binary_loss
 from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.core.inputs.source import source
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 
 N, T, K = 8, 5, 9
 
@@ -33,7 +33,7 @@ def test_a_decoder_that_reads_the_labels_gets_them():
     torch.manual_seed(0)
     net = Translator().eval()
     data = {"input_ids": torch.randint(K, (N, T)), "labels": torch.randint(K, (N, T))}
-    seen = subject(net, data, None, seed=0)
+    seen = build_subject(net, data, None, seed=0)
     few = seen.examples(seen.train.first(N))
     own = seen.loss_of(seen.module(**few.x), few.y).item()
     assert own == pytest.approx(net(**data)["loss"].item(), rel=1e-6)
@@ -59,20 +59,20 @@ def marked(loss=F.binary_cross_entropy_with_logits) -> tuple[nn.Module, dict[str
 
 def test_zeros_and_ones_with_a_binary_loss_are_several_labels_and_with_a_squared_loss_numbers():
     net, data = marked()
-    seen = subject(net, data, None, seed=0)
+    seen = build_subject(net, data, None, seed=0)
     few = seen.examples(seen.train.first(N))
     assert seen.task.reading.task == "labels" and "4 answers, yes or no" in seen.task.reading.sentence
     assert seen.loss_of(net(few.x["features"]), few.y).item() == pytest.approx(net(**data)["loss"].item(), rel=1e-6)
     squared, data = marked(F.mse_loss)
     assert not computes_binary_loss(squared, data)
-    assert subject(squared, data, None, seed=0).task.reading is None
+    assert build_subject(squared, data, None, seed=0).task.reading is None
 
 
 def test_a_user_can_name_several_labels():
     net, data = marked()
     pair = (data["features"], data["labels"])
-    assert subject(net.head, pair, None, seed=0).task.reading is None
-    named = subject(net.head, pair, None, seed=0, reading="labels")
+    assert build_subject(net.head, pair, None, seed=0).task.reading is None
+    named = build_subject(net.head, pair, None, seed=0, reading="labels")
     few = named.examples(named.train.first(N))
     assert named.task.reading.task == "labels"
     assert named.loss_of(net.head(few.x), few.y).item() == pytest.approx(net(**data)["loss"].item(), rel=1e-6)

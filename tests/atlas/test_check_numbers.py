@@ -10,7 +10,7 @@ from torch import nn
 from gnomon.atlas.check import kernel, layers
 from gnomon.atlas.check.descent import check_edge_of_stability, check_margin_growth
 from gnomon.atlas.check.trial import _affordable, _margin, _norm, train_trial
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.examination.subject import Examples
 
 EYE = torch.eye(2)
@@ -57,7 +57,7 @@ def test_norms_and_margins_are_those_of_all_examples():
 def test_examples_are_those_whose_curvature_takes_half_of_the_time(seconds, kept):
     """A pass of 16 examples takes 0.16 s: 0.01 s each, and a hundred passes."""
     x = torch.randn(200, 2)
-    found = _affordable(linear([[1.0, 1.0]]), Examples(x, x[:, :1]), seconds, Ticking(0.16))
+    found = _affordable(linear([[1.0, 1.0]]), Examples(x, x[:, :1]), seconds, FakeClock(0.16))
     assert len(found) == kept
 
 
@@ -128,9 +128,9 @@ def test_a_run_says_something_if_the_loss_fell_by_a_fiftieth(kept, verdict):
 def test_modes_that_hold_nine_tenths_of_the_trace_lead():
     """Kernel diag(16, 1): the first direction holds 94 %. After one step of rate 1/8 it is fitted, the other to 1/16."""
     x = torch.tensor([[4.0, 0.0], [0.0, 1.0]])
-    judged = kernel.check_mode_order(train_trial(linear([[0.0, 0.0]]), (x, torch.ones(2)), steps=1))
+    judged = kernel.check_order_of_learned_eigenvectors(train_trial(linear([[0.0, 0.0]]), (x, torch.ones(2)), steps=1))
     assert told(judged) == pytest.approx([0.0, 15 / 16], abs=1e-3) and judged.verdict.name == "HOLDS"
-    even = kernel.check_mode_order(train_trial(linear([[0.0, 0.0]]), (EYE, torch.ones(2)), steps=1))
+    even = kernel.check_order_of_learned_eigenvectors(train_trial(linear([[0.0, 0.0]]), (EYE, torch.ones(2)), steps=1))
     assert even.verdict.name == "INCONCLUSIVE"
 
 

@@ -8,7 +8,7 @@ from torch import nn
 import gnomon
 from gnomon.atlas.claims.generalization.ood_failure import rotate_images
 from gnomon.atlas.claims.interpretability import representation_inversion
-from gnomon.attribution import cam, direction_semantics, layer_probe, visualize_unit
+from gnomon.attribution import cam, compare_unit_purity, layer_probe, visualize_unit
 from gnomon.attribution.orbits import orbit_curvature
 from gnomon.data import digits
 
@@ -40,7 +40,7 @@ def test_the_best_input_of_a_digit_class_is_classified_as_it(dense):
 @pytest.mark.full
 def test_random_directions_of_a_digit_network_are_no_less_pure_than_its_units(dense, split):
     """unit-direction-semantics: purity(random) >= purity(units) - 0.1, both at least 0.2 above chance."""
-    found = direction_semantics(dense, "6", (split.x_test, split.y_test))
+    found = compare_unit_purity(dense, "6", (split.x_test, split.y_test))
     assert found.random >= found.units - 0.1 and min(found.units, found.random) >= found.chance + 0.2
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.attribution import contact_sheet, shortcuts
+from gnomon.attribution import attribution_overview, shortcuts
 from gnomon.core.errors import InputError
 
 X = torch.randn(60, 3, generator=torch.Generator().manual_seed(0))
@@ -15,7 +15,7 @@ NET = nn.Linear(3, 2)
 def test_features_have_the_names_of_their_columns():
     names = ("age", "height", "weight")
     assert {r.name for r in shortcuts(NET, (X, Y), columns=names).reliance} == set(names)
-    assert {r.name for r in contact_sheet(NET, (X, Y), columns=names).shortcuts.reliance} == set(names)
+    assert {r.name for r in attribution_overview(NET, (X, Y), columns=names).shortcuts.reliance} == set(names)
     assert {r.name for r in shortcuts(NET, (X, Y)).reliance} == {"feature 0", "feature 1", "feature 2"}
     assert all(r.column for r in shortcuts(NET, (X, Y), columns=names).reliance)
 

@@ -44,7 +44,7 @@ def test_smooth_grad_adds_noise_relative_to_the_range_of_the_inputs():
 
 def test_an_inversion_with_a_penalty_solves_its_quadratic_problem():
     x = torch.rand(1, 1, 3, 4).double()
-    found = invert_layer(nn.Sequential(nn.Identity()), "0", x, iterations=600, tv=0.3, rate=0.03)
+    found = invert_layer(nn.Sequential(nn.Identity()), "0", x, iterations=600, total_variation_weight=0.3, lr=0.03)
     goal = x.flatten().numpy()
     rows = np.eye(12).reshape(12, 3, 4)
     matrix = np.eye(12) / (goal @ goal)

@@ -7,7 +7,7 @@ from torch import nn
 from gnomon import data
 from gnomon.attribution import (
     bottleneck_curve,
-    direction_semantics,
+    compare_unit_purity,
     information_plane,
     invert_layer,
     layer_probe,
@@ -49,7 +49,7 @@ def test_purity_of_units_and_directions_is_counted():
     """unit-direction-semantics: purity = share of the commonest class among the top examples, units and directions."""
     x = torch.cat([torch.eye(4)[[i]].repeat(20, 1) for i in range(4)]) + 0.01 * torch.randn(80, 4)
     y = torch.arange(4).repeat_interleave(20)
-    found = direction_semantics(nn.Sequential(nn.Identity()), "0", (x, y))
+    found = compare_unit_purity(nn.Sequential(nn.Identity()), "0", (x, y))
     assert found.units == 1.0 and found.random > 0.9 and found.chance < 0.6
 
 

@@ -10,8 +10,8 @@ from scipy import stats
 from torch import nn
 
 from gnomon.attribution import (
+    compare_unit_purity,
     deletion_insertion,
-    direction_semantics,
     fourier_mask,
     grad_cam,
     gradient,
@@ -46,7 +46,7 @@ def test_occlusion_is_the_mean_fall_over_windows():
     net = nn.Sequential(nn.Flatten(), nn.Linear(20, 6), nn.Tanh(), nn.Linear(6, 2)).double()
     x = normal(2, 1, 4, 5)
     for window, stride in ((2, 1), (2, 2), (3, 2)):
-        found = occlusion(net, x, 1, window=window, stride=stride, cover=0.5)
+        found = occlusion(net, x, 1, window=window, stride=stride, fill_value=0.5)
         total, seen = np.zeros((2, 4, 5)), np.zeros((4, 5))
         for top, left in product(*(range(0, max(n - window + stride, 1), stride) for n in (4, 5))):
             covered = x.clone()
@@ -219,7 +219,9 @@ def test_ranks_and_curves_of_faithfulness():
     ]
     assert Faithfulness((0.0, 0.5, 1.0), (3.0, 1.0, 0.0), (0.0, 0.0, 3.0), (3.0, 2.0, 0.5)).gain == 0.5
     values = normal(3, 5)
-    told = deletion_insertion(net, x, Attribution(values, torch.zeros(3, dtype=torch.long), "m"), points=6, cover=0.3)
+    told = deletion_insertion(
+        net, x, Attribution(values, torch.zeros(3, dtype=torch.long), "m"), points=6, fill_value=0.3
+    )
     assert_allclose(told.shares, [0, 0.2, 0.4, 0.6, 0.8, 1], atol=1e-6)
     order = np.argsort(-values.numpy(), axis=1)
     for k in range(6):
@@ -235,10 +237,12 @@ def test_ranks_and_curves_of_faithfulness():
 def test_the_picture_of_a_linear_unit_is_its_weights_over_the_penalty():
     net = nn.Sequential(nn.Flatten(), nn.Linear(6, 2, bias=False)).double()
     w = net[1].weight.detach().numpy()[1]
-    found = visualize_unit(net, "1", 1, shape=(1, 2, 3), iterations=400, l2=0.4, rate=0.05)
+    found = visualize_unit(net, "1", 1, shape=(1, 2, 3), iterations=400, l2_weight=0.4, lr=0.05)
     assert_allclose(found.image.flatten(), w / 0.8, atol=1e-3)
     assert_allclose(found.activation, w @ w / 0.8, rtol=1e-2)
-    smooth = visualize_unit(net, "1", 1, shape=(1, 2, 3), iterations=600, l2=0.4, tv=2.0, rate=0.05)
+    smooth = visualize_unit(
+        net, "1", 1, shape=(1, 2, 3), iterations=600, l2_weight=0.4, total_variation_weight=2.0, lr=0.05
+    )
     rows = np.eye(6).reshape(6, 2, 3)
     matrix = 0.8 * np.eye(6)
     for axis in (1, 2):
@@ -246,7 +250,7 @@ def test_the_picture_of_a_linear_unit_is_its_weights_over_the_penalty():
         matrix += 2 * 2.0 * steps @ steps.T / steps.shape[1]
     assert_allclose(smooth.image.flatten(), np.linalg.solve(matrix, w), atol=1e-3)
     turned = visualize_unit(
-        net, "1", torch.tensor([3.0, 4.0]).double(), shape=(1, 2, 3), iterations=400, l2=0.4, rate=0.05
+        net, "1", torch.tensor([3.0, 4.0]).double(), shape=(1, 2, 3), iterations=400, l2_weight=0.4, lr=0.05
     )
     assert_allclose(turned.image.flatten(), net[1].weight.detach().numpy().T @ [0.6, 0.8] / 0.8, atol=1e-3)
 
@@ -261,7 +265,7 @@ def test_examples_that_excite_a_direction_and_the_purity_of_their_classes():
     assert found.index.tolist() == best.tolist()
     assert_allclose(found.activation, values[best], rtol=1e-9)
     assert_allclose(found.purity, np.bincount(y.numpy()[best]).max() / 5, rtol=1e-6)
-    told = direction_semantics(net, "0", (x, y), k=5)
+    told = compare_unit_purity(net, "0", (x, y), k=5)
     units = [np.bincount(y.numpy()[np.argsort(-x.numpy()[:, j])[:5]]).max() / 5 for j in range(3)]
     assert_allclose(told.units, np.mean(units), rtol=1e-6)
     law = stats.hypergeom(20, 10, 5)
@@ -274,7 +278,7 @@ def test_units_that_are_constant_up_to_a_billionth_are_left_out():
     y = torch.tensor([0, 0, 1])
     for d, units in ((1.65e-9, 1.0), (1.8e-9, 0.75)):
         x = torch.tensor([[1.0, d], [0.9, 0.0], [0.0, d]])
-        assert direction_semantics(nn.Sequential(nn.Identity()), "0", (x, y), k=2).units == pytest.approx(units)
+        assert compare_unit_purity(nn.Sequential(nn.Identity()), "0", (x, y), k=2).units == pytest.approx(units)
 
 
 def test_frequencies_are_kept_and_masked_decisions_counted():

@@ -110,7 +110,7 @@ def test_two_planted_frequencies_are_recovered_and_the_decisions_kept():
     y = torch.randint(2, (400,))
     x = 0.5 * torch.randn(400, 1, 12, 12) + torch.stack(waves)[y][:, None]
     net = trained(nn.Sequential(nn.Flatten(), nn.Linear(144, 2)), x, y, steps=200)
-    found = fourier_mask(net, (x, y), lam=2.0, epochs=40)
+    found = fourier_mask(net, (x, y), sparsity_weight=2.0, epochs=40)
     assert set(found.frequencies()) == {(2, 3), (4, 1)}
     assert found.masked_accuracy >= found.accuracy - 0.05 and found.kept < 0.05
     fresh = 0.5 * torch.randn(400, 1, 12, 12) + torch.stack(waves)[y][:, None]
@@ -121,7 +121,7 @@ def test_two_planted_frequencies_are_recovered_and_the_decisions_kept():
 
 def test_digits_are_decided_by_few_frequencies():
     net = trained(mlp(), SPLIT.x, SPLIT.y)
-    found = fourier_mask(net, (SPLIT.x_test, SPLIT.y_test), lam=4.0, epochs=40)
+    found = fourier_mask(net, (SPLIT.x_test, SPLIT.y_test), sparsity_weight=4.0, epochs=40)
     assert found.kept <= 0.45 and found.masked_accuracy >= found.accuracy - 0.07
 
 

@@ -12,8 +12,8 @@ from torch import nn
 from gnomon import attribution
 from gnomon.attribution import (
     bottleneck_curve,
+    compare_unit_purity,
     deletion_insertion,
-    direction_semantics,
     fourier_mask,
     integrated_gradients,
     invert_layer,
@@ -28,7 +28,7 @@ from gnomon.attribution.probes import _ridge, intrinsic_dimension
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import rank_correlation, shuffle_parameters
 from gnomon.attribution.shortcut import separation, shortcuts
-from gnomon.attribution.token_sheet import _line
+from gnomon.attribution.token_attribution_overview import _line
 from gnomon.attribution.trees import surrogate_tree
 from gnomon.attribution.units import _vector
 from gnomon.core import InputError
@@ -60,20 +60,20 @@ def test_defaults_of_the_instruments_are_those_of_the_pages():
     wanted = {
         "integrated_gradients": {"baseline": 0.0, "path_points": 50},
         "smooth_grad": {"sigma": 0.15, "samples": 25, "seed": 0},
-        "occlusion": {"window": 1, "stride": 1, "cover": 0.0},
-        "visualize_unit": {"iterations": 200, "l2": 0.05, "tv": 0.0, "rate": 0.1, "seed": 0},
+        "occlusion": {"window": 1, "stride": 1, "fill_value": 0.0},
+        "visualize_unit": {"iterations": 200, "l2_weight": 0.05, "total_variation_weight": 0.0, "lr": 0.1, "seed": 0},
         "top_activating": {"k": 10},
-        "direction_semantics": {"k": 10, "directions": 32, "seed": 0},
-        "invert_layer": {"iterations": 300, "tv": 0.0, "rate": 0.05},
+        "compare_unit_purity": {"k": 10, "directions": 32, "seed": 0},
+        "invert_layer": {"iterations": 300, "total_variation_weight": 0.0, "lr": 0.05},
         "surrogate_tree": {"depths": (1, 2, 3, 5, 8), "seed": 0},
-        "fourier_mask": {"lam": 1.0, "p": 1.0, "epochs": 20},
+        "fourier_mask": {"sparsity_weight": 1.0, "sparsity_power": 1.0, "epochs": 20},
         "mutual_information": {"neighbors": 3},
         "information_plane": {"bins": 30},
         "bottleneck_curve": {"iterations": 5000, "seed": 0},
         "variational_information": {"steps": 500, "seed": 0},
         "patch_shuffle_accuracy": {"patch": 4, "seed": 0},
         "sanity_check": {"draws": 3, "seed": 0, "random_labels": None},
-        "deletion_insertion": {"points": 11, "cover": 0.0, "seed": 0},
+        "deletion_insertion": {"points": 11, "fill_value": 0.0, "seed": 0},
         "shortcuts": {"level": 0.005, "seed": 0},
         "representation_report": {"iterations": 200},
     }
@@ -88,13 +88,13 @@ def test_a_picture_climbs_by_the_steps_of_adam_from_small_noise():
     start = 0.01 * torch.randn(1, 5, generator=torch.Generator().manual_seed(8)).double().numpy()[0]
     for options, (steps, l2, rate) in (
         ({"iterations": 3}, (3, 0.05, 0.1)),
-        ({"iterations": 4, "l2": 0.0, "rate": 0.02}, (4, 0.0, 0.02)),
+        ({"iterations": 4, "l2_weight": 0.0, "lr": 0.02}, (4, 0.0, 0.02)),
     ):
         found = visualize_unit(net, "0", 2, shape=(5,), seed=8, **options)
         path = [adam(start, lambda x, l2=l2: 2 * l2 * x - w, k, rate) for k in (steps - 1, steps)]
         assert_allclose(found.image, path[1], rtol=1e-6)
         assert_allclose([found.start, found.activation], [w @ start + b, w @ path[0] + b], rtol=1e-6)
-    for bad in ({"l2": -0.1}, {"tv": -0.1}, {"rate": 0.0}):
+    for bad in ({"l2_weight": -0.1}, {"total_variation_weight": -0.1}, {"lr": 0.0}):
         with pytest.raises(InputError):
             visualize_unit(net, "0", 2, shape=(5,), **bad)
     for unit in (3, -1):
@@ -117,7 +117,7 @@ def test_a_direction_has_length_one_and_zero_stays_zero():
 def test_purities_of_units_and_of_drawn_directions_are_counted():
     x, y = normal(30, 3) - 9, torch.arange(30) % 3
     x = torch.cat([x, torch.full((30, 1), -4.0).double()], 1)  # all negative, and a unit that is constant
-    found = direction_semantics(nn.Sequential(nn.Identity()), "0", (x, y), k=7, directions=5, seed=2)
+    found = compare_unit_purity(nn.Sequential(nn.Identity()), "0", (x, y), k=7, directions=5, seed=2)
 
     def purity(v):
         best = np.argsort(-(x.numpy() @ v))[:7]
@@ -129,9 +129,9 @@ def test_purities_of_units_and_of_drawn_directions_are_counted():
     assert_allclose(found.units, np.mean([purity(v) for v in np.eye(4)[:3]]), rtol=1e-6)
     assert_allclose(found.random, np.mean([purity(v) for v in free]), rtol=1e-6)
     assert_allclose(found.chance, np.mean([np.bincount(c).max() / 7 for c in drawn]), rtol=1e-6)
-    first = direction_semantics(nn.Sequential(nn.Identity()), "0", (x, y), k=7, directions=2)
+    first = compare_unit_purity(nn.Sequential(nn.Identity()), "0", (x, y), k=7, directions=2)
     assert_allclose(first.units, np.mean([purity(v) for v in np.eye(4)[:2]]), rtol=1e-6)
-    assert direction_semantics(nn.Sequential(nn.Identity()), "0", (torch.ones(30, 2), y)).units == 0.0
+    assert compare_unit_purity(nn.Sequential(nn.Identity()), "0", (torch.ones(30, 2), y)).units == 0.0
 
 
 @pytest.mark.parametrize("shape", [(9, 4), (5, 8), (6, 6)])
@@ -222,7 +222,7 @@ def test_shuffled_parameters_are_permuted_within_themselves():
 def test_the_random_curve_covers_in_the_order_of_its_draw():
     net, x = nn.Linear(6, 1).double(), normal(3, 6)
     values = Attribution(normal(3, 6), torch.zeros(3, dtype=torch.long), "m")
-    found = deletion_insertion(net, x, values, points=4, cover=-0.7, seed=11)
+    found = deletion_insertion(net, x, values, points=4, fill_value=-0.7, seed=11)
     order = torch.rand(3, 6, generator=torch.Generator().manual_seed(11)).argsort(1)
     for curve, k in zip(found.random, (0, 2, 4, 6), strict=True):
         covered = x.clone()
@@ -410,7 +410,7 @@ def test_a_mask_over_frequencies_descends_the_loss_of_its_equation(lam, p):
         optimizer.step()
     open_ = torch.sigmoid(theta.detach())
     mask = torch.stack([(open_[i, j] + open_[-i % 3, -j % 4]) / 2 for (i, j) in at]).reshape(3, 4)
-    found = fourier_mask(net, (x, y), lam=lam, p=p, epochs=25)
+    found = fourier_mask(net, (x, y), sparsity_weight=lam, sparsity_power=p, epochs=25)
     assert 0 < found.kept < 1
     assert torch.equal(found.mask, mask > mask.max() / 2)
 

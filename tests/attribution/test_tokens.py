@@ -5,7 +5,14 @@ import torch
 from torch import nn
 
 from gnomon import examine
-from gnomon.attribution import deletion_insertion, layer_probe, occlusion, sanity_check, token_attribution, token_sheet
+from gnomon.attribution import (
+    deletion_insertion,
+    layer_probe,
+    occlusion,
+    sanity_check,
+    token_attribution,
+    token_attribution_overview,
+)
 from gnomon.core import InputError
 from gnomon.examination import STEPS
 from gnomon.examination.steps.attribution import AttributionStep
@@ -58,7 +65,7 @@ def test_many_sequences_are_read_with_their_own_tokens(monkeypatch):
 
 def test_covered_tokens_are_those_that_the_module_reads():
     net = Reader().eval()
-    found = occlusion(net, TOKENS, 2, cover=5)
+    found = occlusion(net, TOKENS, 2, fill_value=5)
     other = TOKENS.clone()
     other[:, 1] = 5
     assert torch.allclose(found.values[:, 1], (net(TOKENS) - net(other))[:, 2], atol=1e-6)
@@ -67,7 +74,7 @@ def test_covered_tokens_are_those_that_the_module_reads():
 def test_maps_of_tokens_are_checked_like_those_of_pixels():
     net = Reader().eval()
     assert sanity_check(token_attribution, net, TOKENS).weights < 0.99
-    curve = deletion_insertion(net, TOKENS, token_attribution(net, TOKENS, 1, baseline=5), cover=5, points=3)
+    curve = deletion_insertion(net, TOKENS, token_attribution(net, TOKENS, 1, baseline=5), fill_value=5, points=3)
     covered = net(torch.full_like(TOKENS, 5)).detach()[:, 1].mean()
     assert curve.deletion[-1] == pytest.approx(float(covered), abs=1e-6)
     probed = layer_probe(net, (TOKENS.repeat(4, 1), torch.arange(12) % 3))
@@ -106,14 +113,14 @@ def test_the_token_that_decides_has_all_of_the_attribution_and_the_brackets(kind
     tokens = torch.randint(6, (60, 5), generator=torch.Generator().manual_seed(0))
     classes = (tokens == 3).any(1).long()
     words = ["the", "a", "of", "good", "film", "was"]
-    sheet = token_sheet(kind(), (tokens, classes), words=words)
+    sheet = token_attribution_overview(kind(), (tokens, classes), words=words)
     assert sheet.shares["good"] == pytest.approx(1) and sheet.lines[0].count("[good]") >= 1
     assert all(word == "[good]" or "[" not in word for line in sheet.lines for word in line.split())
     assert "'good' 100%" in sheet.verdict and sheet.plots()[0].marks[0].labels[0] == "good"
     with pytest.raises(InputError, match="there are 2 words and a token 5"):
-        token_sheet(kind(), (tokens, classes), words=["a", "b"])
-    with pytest.raises(InputError, match="contact_sheet"):
-        token_sheet(nn.Linear(2, 2), (torch.randn(40, 2), torch.arange(40) % 2))
+        token_attribution_overview(kind(), (tokens, classes), words=["a", "b"])
+    with pytest.raises(InputError, match="attribution_overview"):
+        token_attribution_overview(nn.Linear(2, 2), (torch.randn(40, 2), torch.arange(40) % 2))
 
 
 def test_the_examination_tells_which_tokens_a_network_looks_at():

@@ -29,7 +29,7 @@ def test_features_that_solve_the_task_gain_and_the_network_stays():
 
 def test_the_network_itself_as_fresh_gains_nothing():
     net = nn.Sequential(nn.Linear(6, 8), nn.ReLU())
-    assert set(transfer_probe(net, data(), fresh=net).gains) == {0.0}
+    assert set(transfer_probe(net, data(), untrained=net).gains) == {0.0}
 
 
 def test_a_parameter_without_an_initializer_needs_the_fresh_network():
@@ -44,4 +44,4 @@ def test_a_parameter_without_an_initializer_needs_the_fresh_network():
 
     with pytest.raises(InputError, match="parameter 'w' has no initializer"):
         transfer_probe(Own(), data())
-    assert transfer_probe(Own(), data(), fresh=Own()).layers == ("after",)
+    assert transfer_probe(Own(), data(), untrained=Own()).layers == ("after",)

@@ -23,7 +23,7 @@ from gnomon.bayes import (
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.diagnostics import burn_in
 from gnomon.bayes.draws import PosteriorDraws
-from gnomon.bayes.predictive import from_outputs
+from gnomon.bayes.predictive import prediction_from_outputs
 from gnomon.bayes.samplers.base import StepSize
 from gnomon.bayes.samplers.hmc import _halton, _HmcState
 from gnomon.bayes.samplers.metropolis import _factor
@@ -190,11 +190,11 @@ def test_the_step_size_follows_dual_averaging():
 
 def test_uncertainty_is_split_over_all_outputs():
     f = np.random.default_rng(0).standard_normal((6, 4, 3))
-    found = from_outputs(torch.tensor(f), 0.3, False)
+    found = prediction_from_outputs(torch.tensor(f), 0.3, False)
     np.testing.assert_allclose(found.epistemic, f.var(0, ddof=1).sum(1))
     np.testing.assert_allclose(found.aleatoric, np.full(4, 3 * 0.3**2))
     for logits in (f, f[:, :, :1]):
-        found = from_outputs(torch.tensor(logits), 1.0, True)
+        found = prediction_from_outputs(torch.tensor(logits), 1.0, True)
         rows = logits if logits.shape[2] > 1 else np.concatenate([0 * logits, logits], 2)
         p = np.exp(rows) / np.exp(rows).sum(2, keepdims=True)
         inside = scipy.stats.entropy(p, axis=2).mean(0)

@@ -10,7 +10,7 @@ from torch import nn
 from gnomon import InputError
 from gnomon.bounds import (
     generalization_bounds,
-    layer_cushions,
+    layer_noise_tolerance,
     layer_norms,
     output_margins,
     replace_one_gap,
@@ -96,7 +96,7 @@ def test_cushions_are_those_of_jacobians():
     """margin-bound-compression: mu_i = min_x |A a| / (|A|_F |a|), and mu_i-> = min_x |J z| / (|J|_F |z|) between layers."""
     net = network().double().requires_grad_(False)
     x = torch.randn(6, 3).double()
-    found = layer_cushions(net, x)
+    found = layer_noise_tolerance(net, x)
     middle = net[:3](x)  # before the second activation
     jacobian = torch.stack([torch.func.jacrev(lambda z: net[3:](z))(row) for row in middle])
     ratio = (jacobian @ middle[:, :, None]).flatten(1).norm(dim=1) / (
@@ -131,7 +131,7 @@ def test_a_trained_network_has_larger_normalized_margins_on_true_labels():
         (lambda: layer_norms(nn.ReLU()), "no layer is Linear"),
         (lambda: layer_norms(nn.Linear(2, 2), nn.Linear(3, 2)), "the start has no weight"),
         (
-            lambda: layer_cushions(nn.Sequential(nn.Linear(2, 2), nn.Tanh()), torch.ones(1, 2)),
+            lambda: layer_noise_tolerance(nn.Sequential(nn.Linear(2, 2), nn.Tanh()), torch.ones(1, 2)),
             "neither Linear nor ReLU",
         ),
         (lambda: min_norm_bound(torch.ones(3, 3), torch.ones(3)), "not positive definite"),

@@ -15,7 +15,7 @@ from gnomon.bounds import (
     sample_wise_double_descent,
     scaling_law,
 )
-from gnomon.bounds.double_descent import isotropic_risk, spectral_risk
+from gnomon.bounds.double_descent import isotropic_risk, ridge_risk_from_spectrum
 from gnomon.bounds.memorization import network_rademacher
 from gnomon.decisions import best_temperature, distill, label_smoothing_gap
 from gnomon.decisions.temperature import distillation_loss
@@ -65,7 +65,7 @@ def test_the_curve_is_that_of_a_known_spectrum_also_beyond_the_rows(decay, power
     found = learning_curve(scaled @ scaled.T, y, sizes=[75, 150, 300, 600, 1200], ridge=ridge)
     assert found.reach == 1200
     for size, told in zip(found.sizes, found.predicted, strict=True):
-        exact = spectral_risk(values, target, size, ridge=ridge, noise=noise) + noise
+        exact = ridge_risk_from_spectrum(values, target, size, ridge=ridge, noise=noise) + noise
         assert told / 40 == pytest.approx(exact, rel=0.06)
 
 
@@ -109,9 +109,11 @@ def test_least_norm_risk_is_the_closed_form_and_both_theories_agree():
         assert abs(told - float(seen.mean())) < 4 * float(seen.std()) / 300**0.5
     for p in (500, 2000):  # in the limit the two theories are one
         ones = torch.ones(p).double()
-        limit = spectral_risk(ones, ones / p**0.5, 1000, noise=0.3)
+        limit = ridge_risk_from_spectrum(ones, ones / p**0.5, 1000, noise=0.3)
         assert limit == pytest.approx(isotropic_risk(1000, p, noise=0.3, signal=1.0), rel=0.01)
-    ridge = spectral_risk(torch.ones(100).double(), torch.ones(100).double() / 10, 100, ridge=100.0, noise=1.0)
+    ridge = ridge_risk_from_spectrum(
+        torch.ones(100).double(), torch.ones(100).double() / 10, 100, ridge=100.0, noise=1.0
+    )
     assert ridge < 2.0 and isotropic_risk(100, 100, noise=1.0, signal=1.0) == float("inf")
 
 

@@ -12,7 +12,7 @@ from torch import nn
 from gnomon.bounds import (
     generalization_bounds,
     generalization_gap,
-    layer_cushions,
+    layer_noise_tolerance,
     layer_norms,
     learning_curve,
     output_margins,
@@ -48,7 +48,7 @@ def test_every_cushion_by_hand(shared):
     if shared:  # one activation module between all layers
         net[3] = net[1]
     x = torch.randn(7, 3, generator=torch.Generator().manual_seed(1)).double()
-    found = layer_cushions(net, x)
+    found = layer_noise_tolerance(net, x)
     w = [net[i].weight.detach().numpy() for i in (0, 2, 4)]
     b = [net[i].bias.detach().numpy() for i in (0, 2, 4)]
     layer, inter, shrunk, largest = [np.inf] * 3, [5**-0.5, 4**-0.5, 3**-0.5], 1.0, 0.0
@@ -95,7 +95,7 @@ def test_every_bound_from_norms_by_hand():
     complexity = spectral * sum((a.moved / a.spectral) ** (2 / 3) for a in layers) ** 1.5
     assert margins.complexity == pytest.approx(complexity)
     assert margins.normalized.tolist() == pytest.approx((np.array(values) * n / complexity / float(x.norm())).tolist())
-    kept = layer_cushions(net, x)
+    kept = layer_noise_tolerance(net, x)
     p = sum(q.numel() for q in net.parameters())
     squared = [net[i].weight.detach().square() for i in (0, 2, 4)]
     paths = float((squared[2] @ squared[1] @ squared[0]).sum())

@@ -29,7 +29,7 @@ def numbers(finding):
 
 
 def test_input_scale_states_the_root_of_the_mean_square():
-    (finding,) = signal_findings((PLAIN,), inputs=1e6)
+    (finding,) = signal_findings((PLAIN,), input_mean_square=1e6)
     assert finding.values["size"] == pytest.approx(1000)
     assert numbers(finding) == [1e6]
 

@@ -180,7 +180,7 @@ def test_a_missing_extra_is_named(here, monkeypatch, capsys):
 def test_columns_of_words_are_encoded_and_that_is_said(here, monkeypatch, capsys):
     rows = [f"{i % 7},{('red', 'green', 'blue')[i % 3]},{('no', 'yes')[i % 2]},{i % 2}" for i in range(40)]
     (here / "t.csv").write_text("a,color,old,y\n" + "\n".join(rows))
-    given = sources.data("t.csv", "y", 0)
+    given = sources.load_data("t.csv", "y", 0)
     x, y = given.train
     assert x.shape == (32, 5) and y.unique().tolist() == [0, 1] and set(x[:, 1:].unique().tolist()) == {0.0, 1.0}
     assert bool((x[:, 1:4].sum(1) == 1).all()) and torch.equal(x[:, 4].long(), y)  # blue, green, red; then old
@@ -204,7 +204,7 @@ def pictures(folder, classes=("cat", "dog"), n=12, size=(8, 8), mode="L"):
 
 def test_a_folder_of_images_by_class(here, monkeypatch, capsys):
     pictures(here / "zoo")
-    given = sources.data("zoo", None, 0)
+    given = sources.load_data("zoo", None, 0)
     assert given.train[0].shape == (20, 1, 8, 8) and given.train[0].dtype == torch.uint8 and len(given.test[1]) == 4
     bright = given.train[0].float().mean((1, 2, 3)) > 100
     assert torch.equal(bright.long(), given.train[1])
@@ -219,7 +219,7 @@ def test_a_folder_of_images_by_class(here, monkeypatch, capsys):
 def test_folders_of_training_and_test_images_in_color_and_of_other_sizes(here):
     pictures(here / "zoo" / "train", n=3, mode="RGB")
     pictures(here / "zoo" / "test", n=2, size=(10, 6), classes=("dog",))
-    given = sources.data("zoo", None, 0)
+    given = sources.load_data("zoo", None, 0)
     assert given.train[0].shape == (6, 3, 8, 8) and given.test[0].shape == (2, 3, 8, 8)
     assert given.test[1].tolist() == [1, 1] and "test: 2 of 2 images were resized to 8 x 8" in given.notes
 
@@ -242,7 +242,7 @@ def test_arrays_as_keras_has_them(here, monkeypatch, capsys):
 def test_test_arrays_beside_x_and_y_are_used(here, x):
     images, labels = np.zeros((8, 3), np.float32), np.arange(8) % 2
     np.savez("both.npz", **{x: images, "y": labels, f"{x}_test": images[:3] + 1, "y_test": labels[:3]})
-    given = sources.data("both.npz", None, 0)
+    given = sources.load_data("both.npz", None, 0)
     assert len(given.train[0]) == 8 and given.test[0].tolist() == [[1.0] * 3] * 3 and not given.notes
 
 
@@ -271,10 +271,10 @@ def test_two_networks_side_by_side(here, monkeypatch, capsys):
 def test_words_have_the_same_numbers_in_train_and_test(here):
     x = np.zeros((6, 4), np.float32)
     np.savez("w.npz", x_train=x, y_train=np.array(["a", "b", "c"] * 2), x_test=x[:2], y_test=np.array(["c", "b"]))
-    read = sources.data("w.npz", None, 0)
+    read = sources.load_data("w.npz", None, 0)
     assert read.train[1].tolist() == [0, 1, 2, 0, 1, 2] and read.test[1].tolist() == [2, 1]
     np.savez("o.npz", x=x, y=np.eye(3)[[0, 1, 2, 0, 1, 2]])
-    read = sources.data("o.npz", None, 0)
+    read = sources.load_data("o.npz", None, 0)
     assert sorted([*read.train[1].tolist(), *read.test[1].tolist()]) == [0, 0, 1, 1, 2, 2]
     assert "one-hot targets were converted to class numbers" in read.notes
 
@@ -296,7 +296,7 @@ def test_tables_as_they_come(here, separator):
 def test_the_only_example_of_a_class_is_trained_on(here):
     y = torch.tensor([0] * 20 + [1])
     for seed in range(30):
-        split = sources.held_out(torch.arange(21.0)[:, None], y, seed)
+        split = sources.split_off_test_examples(torch.arange(21.0)[:, None], y, seed)
         assert int(split.train[1].sum()) == 1 and len(split.test[1]) == 3
 
 

@@ -66,7 +66,7 @@ CALLS = {
     "robustness.lipschitz_bounds": (X, lambda d: robustness.lipschitz_bounds(net(), d).product),
     "robustness.margin_distribution": (X, lambda d: robustness.margin_distribution(net(), d).smallest),
     "robustness.output_bounds": (X, lambda d: robustness.output_bounds(net(), d, 0.01).low),
-    "bounds.layer_cushions": (X, lambda d: str(bounds.layer_cushions(net(), d).verdict)),
+    "bounds.layer_noise_tolerance": (X, lambda d: str(bounds.layer_noise_tolerance(net(), d).verdict)),
     "bayes.laplace": (X, lambda d: bayes.laplace(net(), d, prior_precision=1.0).eigenvalues),
     "checks.signal": (X, lambda d: checks.signal(net(), d).layers[0].activation),
     "checks.signal_scales": (X, lambda d: str(checks.signal_scales(net(), d).verdict)),

@@ -32,7 +32,7 @@ from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKR
 from gnomon.examination.compare import Comparison
 from gnomon.examination.rank import Candidate, Ranking
 from gnomon.examination.short_run import ShortRun
-from gnomon.landscape.edge import Edge
+from gnomon.landscape.edge import EdgeOfStability
 from gnomon.linalg import solve
 from gnomon.linalg.lanczos import spectral_density
 from gnomon.linalg.operator import DenseOperator
@@ -90,7 +90,7 @@ def records():
         dynamics.GradientFlow(), training.SGD(0.1), training.Adam(),
         training.torch_optimizers.resolve_optimizer(torch.optim.AdamW, None),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
-        landscape.sharpness(net, (x, y), k=9), landscape.gradient_noise(net, (x, y)), Edge(run.steps, run.loss, 2.0),
+        landscape.sharpness(net, (x, y), k=9), landscape.gradient_noise(net, (x, y)), EdgeOfStability(run.steps, run.loss, 2.0),
         top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),
         linalg.diagnose(k), linalg.cholesky(k), solve.Direct().solve(k, y, ridge=0.1), solve.choose_solver(N), solve.FitScores(k, 1.0),
         ridge_modes(k, x.double(), torch.ones(N).double()), StoreLayout(("k",), (N, N), "float64", 9, TEXT), DenseOperator(k),

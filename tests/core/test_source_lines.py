@@ -8,7 +8,7 @@ from torch import nn
 
 import gnomon.core.modules.source_lines as source_lines
 from gnomon.core.modules.source_lines import find_source_line
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 
 
 class Block(nn.Module):
@@ -109,7 +109,7 @@ def test_a_finding_about_a_layer_begins_with_its_line():
     from gnomon.findings.network import ZERO_WEIGHTS
     from gnomon.report import Content
 
-    examined = subject(Net, (torch.randn(30, 3), torch.arange(30) % 4), None, seed=0)
+    examined = build_subject(Net, (torch.randn(30, 3), torch.arange(30) % 4), None, seed=0)
     finding = Finding(ZERO_WEIGHTS, "body.1", {"layer": "Linear"})
     (located,) = _with_source_lines(Content("", (finding,)), examined).findings
     assert located.message.startswith(f"{located.source}: All weights of 'body.1'")

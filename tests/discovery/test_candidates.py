@@ -20,7 +20,14 @@ def test_several_fields_directions_and_the_users_own_terms():
 
 
 def test_complex_fields_keep_one_factor_with_phase():
-    assert names(Library(degree=3, order=1), modulus=True) == ["u", "u*|u|", "u*|u|^2", "u_x", "u_x*|u|", "u_x*|u|^2"]
+    assert names(Library(degree=3, order=1), modulus=True) == [
+        "u",
+        "u*|u|",
+        "u*|u|^2",
+        "u_x",
+        "u_x*|u|",
+        "u_x*|u|^2",
+    ]
 
 
 def test_terms_and_equations_are_read_as_people_write_them():
@@ -34,7 +41,11 @@ def test_terms_and_equations_are_read_as_people_write_them():
 def test_defaults_reach_cubes_and_fourth_derivatives():
     found = names(Library())
     assert len(found) == 4 * 5 and {"1", "u^3", "u_xxxx", "u^3*u_xxxx"} <= set(found)
-    assert names(Library(degree=0, order=0)) == ["1"] and names(Library(degree=2), space="") == ["1", "u", "u^2"]
+    assert names(Library(degree=0, order=0)) == ["1"] and names(Library(degree=2), space="") == [
+        "1",
+        "u",
+        "u^2",
+    ]
 
 
 def test_two_complex_fields_have_moduli_below_the_degree():

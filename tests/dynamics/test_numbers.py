@@ -7,7 +7,14 @@ import pytest
 import torch
 
 from gnomon.core.errors import InputError
-from gnomon.dynamics import CrossEntropy, GradientFlow, Squared, equivalent_stopping_time, modes, predict_from_kernel
+from gnomon.dynamics import (
+    CrossEntropy,
+    GradientFlow,
+    Squared,
+    equivalent_stopping_time,
+    modes,
+    predict_from_kernel,
+)
 from gnomon.dynamics.error_decay import error_decay
 from gnomon.training import SGD
 

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.data import digits
 from gnomon.examination import Examination, examine
 
@@ -13,7 +13,7 @@ def examined(*given, **options) -> Examination:
 
     So the budget buys the same on every machine, busy or not.
     """
-    return examine(*given, **options, clock=Ticking(0.01))
+    return examine(*given, **options, clock=FakeClock(0.01))
 
 
 def data(n=300, m=150):

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results import Finding, Level
 from gnomon.data import digits
 from gnomon.examination import examine, rank
@@ -14,7 +14,7 @@ from gnomon.examination.cost import choose_threads, with_one_thread
 from gnomon.examination.run import LARGEST_SHARE, _share
 from gnomon.examination.step import AbstractStep, OutOfTime, StepContext, StepProducts
 from gnomon.examination.steps.split import SplitStep
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.findings import network, training
 from gnomon.training import SGD
 
@@ -95,7 +95,7 @@ class _Faster:
 
 @pytest.mark.parametrize("power, threads", [(1.0, 2), (0.2, 1), (-3.0, 1)], ids=["idle", "hardly faster", "busy"])
 def test_several_threads_are_used_where_they_are_faster(power, threads):
-    network = subject(nn.Linear(2, 1), (torch.randn(40, 2), torch.randn(40)), None, seed=0)
+    network = build_subject(nn.Linear(2, 1), (torch.randn(40, 2), torch.randn(40)), None, seed=0)
     with with_one_thread():
         assert choose_threads(network, _Faster(power), 1e6, 2) == threads
         clock = _Faster(power)
@@ -117,10 +117,10 @@ def test_the_number_of_threads_is_left_as_it_was():
 def test_train_and_test_are_not_compared_where_the_machine_is_too_slow_for_it():
     """At a hundredth of the speed that would take a minute or more; with time it is done."""
     data, others = (torch.randn(200, 5), torch.arange(200) % 2), (torch.randn(200, 5), torch.arange(200) % 2)
-    network = subject(nn.Linear(5, 2), data, others, seed=0)
+    network = build_subject(nn.Linear(5, 2), data, others, seed=0)
     with pytest.raises(OutOfTime, match="Comparing train with test would take about 70 s"):
-        SplitStep().run(network, StepProducts(), StepContext(0, 3.0, False, Ticking(2.0)))
-    assert SplitStep().run(network, StepProducts(), StepContext(0, 1e4, False, Ticking(2.0))).product.leaks.exact == 0
+        SplitStep().run(network, StepProducts(), StepContext(0, 3.0, False, FakeClock(2.0)))
+    assert SplitStep().run(network, StepProducts(), StepContext(0, 1e4, False, FakeClock(2.0))).product.leaks.exact == 0
 
 
 class _Ended(AbstractStep):

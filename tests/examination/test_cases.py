@@ -71,12 +71,14 @@ def test_batch_norm_that_has_lost_its_statistics():
 
 def test_a_rate_at_which_the_loss_rises_and_a_smaller_one_at_which_it_does_not():
     falls = {1.0: -0.3, 0.1: 0.02, 0.01: 0.01}
-    assert kinds(learning_rate_findings(falls, start=1.0, lr=0.3, steps=12, reached=-0.4)) == [
+    assert kinds(learning_rate_findings(falls, start=1.0, lr=0.3, steps=12, fall_in_whole_run=-0.4)) == [
         "learning-rate-too-large"
     ]
-    assert learning_rate_findings(falls, start=1.0, lr=0.3, steps=12, reached=0.5) == ()  # it only began badly
+    assert (
+        learning_rate_findings(falls, start=1.0, lr=0.3, steps=12, fall_in_whole_run=0.5) == ()
+    )  # it only began badly
     assert learning_rate_findings(falls, start=1.0, lr=0.3, steps=12) == ()  # too short to say without a whole run
-    assert learning_rate_findings({1.0: -0.3, 0.1: -0.2}, start=1.0, lr=0.3, steps=12, reached=-0.4) == ()
+    assert learning_rate_findings({1.0: -0.3, 0.1: -0.2}, start=1.0, lr=0.3, steps=12, fall_in_whole_run=-0.4) == ()
 
 
 def test_training_that_hardly_beats_a_guess_is_told_and_a_hard_problem_is_not():

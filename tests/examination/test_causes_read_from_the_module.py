@@ -7,7 +7,7 @@ from torch import nn
 from gnomon.core.results import Finding, Interval
 from gnomon.examination.advice import advice_for_underfit
 from gnomon.examination.fixes.tried import Fixes, TriedFix, advice_after_trials
-from gnomon.examination.signal_causes import name_cause
+from gnomon.examination.signal_causes import find_signal_cause
 from gnomon.findings import network, training
 from gnomon.training import SGD, Adam, train
 
@@ -45,11 +45,11 @@ def test_the_activation_is_named_as_the_cause_of_a_vanishing_signal():
     layers = [layer for _ in range(5) for layer in (nn.Linear(4, 4), nn.Sigmoid())]
     values = {"total": 1e-9, "factor": 0.02, "layers": 6, "variance": "0.33 / fan_in", "gain": 0.33}
     finding = Finding(network.VANISHING_GRADIENTS, "", values)
-    assert "ReLU instead of sigmoid" in name_cause(finding, nn.Sequential(*layers, nn.Linear(4, 2)), X).fix
+    assert "ReLU instead of sigmoid" in find_signal_cause(finding, nn.Sequential(*layers, nn.Linear(4, 2)), X).fix
     small = Finding(network.VANISHING_GRADIENTS, "", values | {"gain": 1e-4})
     tanh = nn.Sequential(*(layer for _ in range(5) for layer in (nn.Linear(4, 4), nn.Tanh())))
-    assert name_cause(small, tanh, X) is small  # tiny weights are the cause here
-    assert name_cause(finding, nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)), X) is finding
+    assert find_signal_cause(small, tanh, X) is small  # tiny weights are the cause here
+    assert find_signal_cause(finding, nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)), X) is finding
 
 
 @pytest.mark.parametrize("bias, named", [(-8.0, True), (0.0, False), (-0.3, False)])
@@ -57,7 +57,7 @@ def test_biases_are_named_as_the_cause_of_dead_units(bias, named):
     net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
     nn.init.constant_(net[0].bias, bias)
     finding = Finding(network.DEAD_LAYER, "1", {"share": 1.0, "units": 8, "layer": "ReLU"})
-    assert ("biases to zero" in name_cause(finding, net, X).fix) is named
+    assert ("biases to zero" in find_signal_cause(finding, net, X).fix) is named
 
 
 def tried(words, low, high):

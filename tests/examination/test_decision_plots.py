@@ -8,7 +8,7 @@ from sklearn import metrics
 from torch import nn
 
 from gnomon.adapter.losses import PositionCrossEntropy
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.examination import STEPS, examine
 from gnomon.examination.decision_plots import (
     area_under_roc,
@@ -82,7 +82,13 @@ def test_perplexity_by_position_ignores_what_is_ignored():
 def short(net, x, y, *keys, **options):
     steps = [step for step in STEPS if step.key in ("architecture", *keys)]
     return examine(
-        net, (x[:100], y[:100]), (x[100:], y[100:]), budget=20, examination_steps=steps, clock=Ticking(0.01), **options
+        net,
+        (x[:100], y[:100]),
+        (x[100:], y[100:]),
+        budget=20,
+        examination_steps=steps,
+        clock=FakeClock(0.01),
+        **options,
     )
 
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from gnomon import cli
 from gnomon.checks.data.targets import regression_target_findings
-from gnomon.cli.examine import MARKS, unmet_gate
+from gnomon.cli.examine import MARKS, reason_for_inconclusive_exit
 from gnomon.core.results import Finding, Kind, Level
 from gnomon.examination import STEPS, Examination
 from gnomon.report import Content, Section, page_html
@@ -175,4 +175,6 @@ def section(key, *findings, state="answered"):
      ("untrained", (), False), ("overfit", ("problem",), False)],
 )  # fmt: skip
 def test_which_gates_fail_without_a_fault(kind, kinds, fails):
-    assert bool(unmet_gate(Examination("net", (section("margins", found(kind)),), {}), kinds)) is fails
+    assert (
+        bool(reason_for_inconclusive_exit(Examination("net", (section("margins", found(kind)),), {}), kinds)) is fails
+    )

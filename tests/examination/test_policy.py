@@ -9,14 +9,14 @@ from torch import nn
 
 from gnomon.core.results import Finding, Kind, Level
 from gnomon.examination import STEPS
-from gnomon.examination.policy import ExaminationFacts, reconcile, reconcile_sections
+from gnomon.examination.policy import ExaminationFacts, findings_to_report, sections_to_report
 from gnomon.findings import TABLE, data, groups, network, structured, training
 from gnomon.report import Content, Section
 from tests.examination.patients import examined
 
 
 def kinds(*rows, facts=None):
-    return [finding.kind for finding in reconcile([Finding(row) for row in rows], facts)]
+    return [finding.kind for finding in findings_to_report([Finding(row) for row in rows], facts)]
 
 
 def section(*findings, answer="An answer.", **declared):
@@ -80,7 +80,7 @@ def test_findings_that_explain_each_other_leave_one():
         Finding(training.CHANCE_LEVEL),
     ]
     for order in itertools.permutations([*zeros, *others]):
-        kept = reconcile(order)
+        kept = findings_to_report(order)
         assert [finding.kind for finding in kept] == ["zero-weights"]
 
 
@@ -111,11 +111,11 @@ def test_of_opposite_fixes_the_more_serious_finding_is_reported():
 
 def test_one_kind_at_one_place_is_reported_once_and_an_outcome_once_at_all():
     one, other = Finding(network.DEAD_UNITS, "fc1"), Finding(network.DEAD_UNITS, "fc2")
-    assert reconcile([one, replace(one), other]) == (one, other)
+    assert findings_to_report([one, replace(one), other]) == (one, other)
     whole = Finding(network.DEAD_LAYER, "fc1")
-    assert reconcile([one, whole, other]) == (whole,)  # a dead layer explains dead units after it
+    assert findings_to_report([one, whole, other]) == (whole,)  # a dead layer explains dead units after it
     gap, rise = Finding(training.OVERFIT), Finding(training.TEST_LOSS_ROSE, "optimizer")
-    assert reconcile([rise, gap]) == (gap,)
+    assert findings_to_report([rise, gap]) == (gap,)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_one_kind_at_one_place_is_reported_once_and_an_outcome_once_at_all():
 def test_a_fact_refutes_a_finding_and_the_section_says_why(row, fact):
     assert kinds(row) == [row.id] and kinds(row, facts=ExaminationFacts(**{fact: True})) == []
     before, after = (
-        reconcile_sections((section(Finding(row)),), ExaminationFacts(**{fact: on}))[0] for on in (False, True)
+        sections_to_report((section(Finding(row)),), ExaminationFacts(**{fact: on}))[0] for on in (False, True)
     )
     assert before.status != "good" and after.status == "good" and len(after.answer) > len(before.answer)
 
@@ -136,7 +136,8 @@ def test_targets_of_train_that_do_not_match_are_not_refuted_by_training():
         "labels-unrelated"
     ]
     assert (
-        reconcile([Finding(data.SHUFFLED_IN_TRAIN)], ExaminationFacts(training_wanted=True))[0].level is Level.PROBLEM
+        findings_to_report([Finding(data.SHUFFLED_IN_TRAIN)], ExaminationFacts(training_wanted=True))[0].level
+        is Level.PROBLEM
     )
 
 
@@ -147,22 +148,22 @@ def test_targets_of_train_that_do_not_match_are_not_refuted_by_training():
      (structured.MEMORY_TOO_SHORT, ExaminationFacts())],
 )  # fmt: skip
 def test_a_fact_makes_a_problem_a_warning(row, facts):
-    assert [finding.level for finding in reconcile([Finding(row)], facts)] == [Level.WARNING]
+    assert [finding.level for finding in findings_to_report([Finding(row)], facts)] == [Level.WARNING]
     otherwise = ExaminationFacts(trained_enough=True, training_wanted=True)
-    assert [finding.level for finding in reconcile([Finding(row)], otherwise)] == [Level.PROBLEM]
+    assert [finding.level for finding in findings_to_report([Finding(row)], otherwise)] == [Level.PROBLEM]
 
 
 @pytest.mark.parametrize("row", [row for row in TABLE if row.level is Level.PROBLEM], ids=lambda row: row.id)
 def test_good_results_leave_no_problem_that_contradicts_them(row):
     contradicts = row.id in groups.CONTRADICTED_BY_RESULTS
-    left = reconcile([Finding(row)], ExaminationFacts(good_results=True, trained_enough=True))
+    left = findings_to_report([Finding(row)], ExaminationFacts(good_results=True, trained_enough=True))
     if row.refuted_if == "good_results":  # a reason for poor results, of which there are none
         assert left == ()
         return
     (found,) = left
     assert found.level is (Level.WARNING if contradicts else Level.PROBLEM)
     assert found.row.message.startswith(row.message) or found.row is row.milder
-    (otherwise,) = reconcile([Finding(row)], ExaminationFacts(trained_enough=True))
+    (otherwise,) = findings_to_report([Finding(row)], ExaminationFacts(trained_enough=True))
     assert otherwise.level is Level.PROBLEM
 
 
@@ -173,7 +174,7 @@ def test_results_that_are_good_do_not_excuse_what_makes_them_doubtful():
 
 def test_a_whole_dead_layer_stays_a_problem_in_a_network_that_does_well():
     for row in (network.DEAD_LAYER, network.CONSTANT_LAYER):
-        assert reconcile([Finding(row)], ExaminationFacts(does_well=True))[0].level is Level.PROBLEM
+        assert findings_to_report([Finding(row)], ExaminationFacts(does_well=True))[0].level is Level.PROBLEM
 
 
 def test_a_finding_in_doubt_suppresses_nothing():
@@ -184,11 +185,11 @@ def test_a_finding_in_doubt_suppresses_nothing():
 
 def test_a_suppressed_finding_still_marks_its_section():
     cause, effect = Finding(data.COLUMN_SCALE, "inputs"), Finding(training.UNDERFIT, "", {"train": 0.5, "simple": 0.9})
-    first, second = reconcile_sections((section(cause), section(effect)), ExaminationFacts())
+    first, second = sections_to_report((section(cause), section(effect)), ExaminationFacts())
     assert first.findings == (cause,) and second.findings == () and second.stated_elsewhere == (effect,)
     assert second.status == "warning" and second.answer.endswith("Another finding of this report contains the fix.")
     unsaid = Section("key", "Title", "?", Content("Another answer.", (effect,)))
-    assert reconcile_sections((section(cause), unsaid), ExaminationFacts())[1].answer == "Another answer."
+    assert sections_to_report((section(cause), unsaid), ExaminationFacts())[1].answer == "Another answer."
 
 
 @pytest.mark.parametrize(
@@ -201,9 +202,9 @@ def test_a_suppressed_finding_still_marks_its_section():
 )  # fmt: skip
 def test_an_answer_that_rests_on_something_unreliable_cannot_tell(row, rests_on, unsure):
     resting = section(rests_on=(rests_on,))
-    assert reconcile_sections((resting,), ExaminationFacts())[0].status == "good"
+    assert sections_to_report((resting,), ExaminationFacts())[0].status == "good"
     values = {"score": "", "examples": 3, "least": 16}
-    marked = reconcile_sections((resting, section(Finding(row, "", values), answer="Found.")), ExaminationFacts())[0]
+    marked = sections_to_report((resting, section(Finding(row, "", values), answer="Found.")), ExaminationFacts())[0]
     assert marked.status == ("unsure" if unsure else "good")
 
 

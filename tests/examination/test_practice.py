@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.data import digits
 from gnomon.examination import STEPS, examine
 
@@ -21,7 +21,9 @@ def net(end=None, dropout=0.0):
 
 
 def look(module, train=TRAIN, test=TEST, steps=BEFORE, **options):
-    return examine(module, train, test, examination_steps=steps, fit=False, budget=30, clock=Ticking(0.001), **options)
+    return examine(
+        module, train, test, examination_steps=steps, fit=False, budget=30, clock=FakeClock(0.001), **options
+    )
 
 
 def flipped():

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results import Interval
 from gnomon.examination import rank
 from gnomon.examination.rank import Candidate, Ranking
@@ -70,7 +70,7 @@ def test_nothing_to_rank_is_told():
 
 def test_candidates_beyond_the_budget_are_named():
     """On a clock that moves a second at each look, to measure the cost and take a step is 11 s: two fit in 20 s."""
-    begun, clock = [], Ticking(1.0)
+    begun, clock = [], FakeClock(1.0)
     networks = dict.fromkeys("abcd", cnn)
     ranking = rank(networks, TRAIN, examples=20, budget=20.0, progress=lambda *told: begun.append(told), clock=clock)
     assert begun == [("a", 0, 4), ("b", 1, 4)] and set(ranking.names) == {"a", "b"} and ranking.unranked == ("c", "d")

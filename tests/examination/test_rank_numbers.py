@@ -5,10 +5,10 @@ import torch
 from torch import nn
 
 from gnomon.core.inputs.strata import stratified_sample
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.examination import rank
 from gnomon.examination.short_run import ShortRun, extrapolate_error, extrapolate_gap, short_run
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.training import SGD
 
 SIGNS = torch.tensor([1.0, -1.0]).repeat(20)[:, None]
@@ -32,8 +32,8 @@ def parts(y, examples, seed):
 def test_a_short_run_of_one_weight():
     """Half the squared error of w x against 3 x has the gradient w - 3: after t steps it is 9 (1 - lr)^(2 t) / 2."""
     y = 3 * SIGNS  # not -1 and 1, which would be classes
-    network = subject(slope(), (SIGNS, y), None, seed=0)
-    done = short_run(network, SGD(0.25), examples=24, steps=6, batch=8, seed=0, seconds=None, clock=Ticking(0.0))
+    network = build_subject(slope(), (SIGNS, y), None, seed=0)
+    done = short_run(network, SGD(0.25), examples=24, steps=6, batch=8, seed=0, seconds=None, clock=FakeClock(0.0))
     held, rest = parts(y, 24, 0)
     assert (len(held), len(rest)) == (6, 18)
     spread = [float(y[i].var(correction=0)) / 9 for i in (held, rest)]
@@ -49,8 +49,8 @@ def test_a_guess_takes_the_largest_class():
     """Three of four labels are 0: a guess is wrong on a quarter of the examples held out."""
     y = torch.tensor([0, 0, 0, 1]).repeat(12)
     x = torch.randn(48, 2, generator=torch.Generator().manual_seed(0))
-    network = subject(nn.Linear(2, 2), (x, y), None, seed=0)
-    done = short_run(network, SGD(1e-6), examples=48, steps=2, batch=8, seed=0, seconds=None, clock=Ticking(0.0))
+    network = build_subject(nn.Linear(2, 2), (x, y), None, seed=0)
+    done = short_run(network, SGD(1e-6), examples=48, steps=2, batch=8, seed=0, seconds=None, clock=FakeClock(0.0))
     held, _ = parts(y, 48, 0)
     assert done.guess == pytest.approx(float((y[held] == 1).float().mean())) and 0.1 < done.guess < 0.4
 

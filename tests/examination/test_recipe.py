@@ -7,13 +7,13 @@ from torch.optim.lr_scheduler import StepLR
 from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon.core import InputError
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.examination import examine
 from gnomon.examination.cost import StepCost, largest_size_up_to, measure_step_cost
 from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.margins import MarginsStep
 from gnomon.examination.steps.training import TrainingStep, batch_size
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.training import SGD, Adam, Run
 
 G = torch.Generator().manual_seed(0)
@@ -27,7 +27,7 @@ def net(outputs=2):
 
 def trained(train=(X, Y), make=net, test=None, budget=30, tick=0.001, **options):
     steps = (ArchitectureStep(), TrainingStep(), MarginsStep())
-    result = examine(make, train, test, budget=budget, examination_steps=steps, clock=Ticking(tick), **options)
+    result = examine(make, train, test, budget=budget, examination_steps=steps, clock=FakeClock(tick), **options)
     assert not [s.answer for s in result.sections if s.status == "failed"]
     return result, result.products.get(Run)
 
@@ -127,8 +127,8 @@ def test_gradient_descent_has_batches_of_32_at_least():
 
 
 def test_the_cost_is_that_of_the_clock():
-    network = subject(net(), (X, Y), None, seed=0)
-    cost = measure_step_cost(network, Ticking(0.5), 1e9)
+    network = build_subject(net(), (X, Y), None, seed=0)
+    cost = measure_step_cost(network, FakeClock(0.5), 1e9)
     assert cost.passes(32) == pytest.approx(0.5) and cost.update > 0
 
 
@@ -145,7 +145,7 @@ class Counted(torch.nn.Linear):
 def test_the_cost_of_the_weights_is_told_from_that_of_the_examples():
     """A pass on 32 examples would take more than the time only if all of a pass on two were due to the two."""
     layer = Counted(X.shape[1], int(Y.max()) + 1)
-    network = subject(layer, (X, Y), None, seed=0)
+    network = build_subject(layer, (X, Y), None, seed=0)
     cost = measure_step_cost(network, lambda: network.module.time, 4.0)
     assert cost.fixed == pytest.approx(0.5) and cost.each == pytest.approx(0.01)
 
@@ -161,7 +161,7 @@ class Coarse:
 
 
 def test_a_clock_that_stands_still_for_a_pass_tells_the_cost_all_the_same():
-    network = subject(net(), (X, Y), None, seed=0)
+    network = build_subject(net(), (X, Y), None, seed=0)
     cost = measure_step_cost(network, Coarse(), 1e9)
     assert 0.05 < cost.passes(32) < 0.5 and cost.each > 0
     assert measure_step_cost(network, lambda: 0.0, 1.0).each > 0

@@ -13,7 +13,7 @@ from torch import nn
 
 import gnomon
 from gnomon import cli
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results import Finding, Kind, Level, Result
 from gnomon.examination import STEPS, AbstractStep, Examination, StepResult, compare, examine
 from gnomon.examination.compare import Comparison
@@ -71,7 +71,7 @@ def test_two_networks_are_examined_alike_and_saved_side_by_side(tmp_path, monkey
     monkeypatch.setattr(
         import_module("gnomon.examination.compare"), "examine", partial(examine, examination_steps=STEPS[:2])
     )
-    both = compare({"line": line, "cnn": cnn()}, TRAIN, TEST, fit=False, budget=1, clock=Ticking(0.01))
+    both = compare({"line": line, "cnn": cnn()}, TRAIN, TEST, fit=False, budget=1, clock=FakeClock(0.01))
     path = both.save(tmp_path / "deep" / "compare.html")
     data = json.loads(re.search(r'id="gnomon-data">(.*?)</script>', path.read_text("utf-8"), re.S)[1])
     assert [page["title"] for page in data["pages"]] == ["Examination of line", "Examination of cnn"]
@@ -146,7 +146,7 @@ def test_status_verdict_advice_and_health_cannot_contradict_each_other(planted_l
 
 
 def test_findings_come_from_their_sections_the_most_serious_first():
-    result = examine(cnn, (1000 * TRAIN[0], TRAIN[1]), budget=2, fit=False, clock=Ticking(0.01))
+    result = examine(cnn, (1000 * TRAIN[0], TRAIN[1]), budget=2, fit=False, clock=FakeClock(0.01))
     assert (
         result.findings == most_serious_first(result.findings) and result.section_of(result.findings[0]).key == "data"
     )

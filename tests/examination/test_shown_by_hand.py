@@ -11,13 +11,13 @@ from gnomon.examination.fixes import design
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.positions import decide_at_positions
 from gnomon.examination.steps import examples as step
-from gnomon.examination.subject import Examples, subject
+from gnomon.examination.subject import Examples, build_subject
 from gnomon.examination.worst_positions import show_worst_positions
 from gnomon.training import SGD
 from gnomon.training.plan import BatchPlan
 
-CLASSES = subject(nn.Linear(2, 3), (torch.zeros(9, 2), torch.arange(9) % 3), None, seed=0)
-NUMBERS = subject(nn.Linear(2, 2), (torch.zeros(9, 2), torch.randn(9, 2)), None, seed=0)
+CLASSES = build_subject(nn.Linear(2, 3), (torch.zeros(9, 2), torch.arange(9) % 3), None, seed=0)
+NUMBERS = build_subject(nn.Linear(2, 2), (torch.zeros(9, 2), torch.randn(9, 2)), None, seed=0)
 
 
 def test_the_error_of_a_class_is_one_minus_its_probability():
@@ -72,7 +72,7 @@ def test_losses_at_positions_by_hand():
     means = [(5 * right + wrong) / 6, (3 * right + 2 * wrong) / 5]
     assert decided.perplexity() == pytest.approx([exp(mean) for mean in means])
 
-    reads = subject(nn.Embedding(4, 4), (TOKENS.clamp(min=0), TOKENS.clamp(min=0)), None, seed=0)
+    reads = build_subject(nn.Embedding(4, 4), (TOKENS.clamp(min=0), TOKENS.clamp(min=0)), None, seed=0)
     examples = Examples(TOKENS.clamp(min=0), TOKENS)
     _, shown, answer = show_worst_positions(reads, loss, f, examples, 10 + torch.arange(6), "test")
     assert [one.number for one in shown[:3]] == [12, 11, 13]

@@ -18,7 +18,7 @@ from gnomon.examination.script.series import ThinnedSeries
 from gnomon.examination.script.session import WatchSession
 from gnomon.examination.step import StepContext
 from gnomon.examination.steps import STEPS, optimizer, regime, signal
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.examination.tracker import KERNEL_TIMER_NAME, SHARPNESS, ModelTracker, TimeSpent
 from gnomon.tangent.laziness import Laziness
 
@@ -108,7 +108,7 @@ def test_a_kernel_that_doubled_has_drifted_by_one_and_not_turned():
             return self.factor * (x @ self.w)
 
     x, y = torch.tensor([[1.0], [2.0], [6.0]]), torch.tensor([0.0, 1.0, 5.0])
-    of = subject(Scaled(1.0), (x, y), None, seed=0)
+    of = build_subject(Scaled(1.0), (x, y), None, seed=0)
     clock = Clock()
     tracker = ModelTracker(of, of.probe, products=4, time=TimeSpent(clock, None))
     first = tracker.measure(Scaled(1.0), lambda name, function: function())
@@ -125,7 +125,7 @@ def test_a_kernel_that_doubled_has_drifted_by_one_and_not_turned():
 
 
 def test_a_measurement_that_is_not_affordable_is_skipped_and_counted():
-    of = subject(nn.Linear(1, 1), (torch.ones(2, 1), torch.ones(2)), None, seed=0)
+    of = build_subject(nn.Linear(1, 1), (torch.ones(2, 1), torch.ones(2)), None, seed=0)
     time = TimeSpent(lambda: 10.0, 0.01, spent={KERNEL_TIMER_NAME: 5.0}, counts={KERNEL_TIMER_NAME: 1}, started=0.0)
     tracker = ModelTracker(of, of.probe, products=1, time=time)
     watch = tracker.watchers()["probe loss"]
@@ -140,7 +140,7 @@ def test_kernels_of_more_than_thirty_two_outputs_are_those_of_one_combination(ou
         "gnomon.examination.tracker.random_combination", lambda model, *_, **__: seen.append(model) or model
     )
     varied = torch.arange(2.0)[:, None]
-    of = subject(nn.Linear(1, outputs), (varied, varied.expand(2, outputs)), None, seed=0)
+    of = build_subject(nn.Linear(1, outputs), (varied, varied.expand(2, outputs)), None, seed=0)
     tracker = ModelTracker(of, of.probe, products=1, time=TimeSpent(Clock(), None))
     tracker._kernel(of.module, lambda name, function: function())
     assert bool(seen) is combined

@@ -8,9 +8,9 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import gnomon
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.examination import examine, rank, watch
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from tests.shares import in_full
 
 G = torch.Generator().manual_seed(0)
@@ -42,7 +42,7 @@ TIMED = ("training step",)
 
 def numbers(train, test):
     """All values of an examination on a clock of its own; the time of a step depends on the machine."""
-    result = examine(net, train, test, budget=4, batch=16, clock=Ticking(0.01), name="net")
+    result = examine(net, train, test, budget=4, batch=16, clock=FakeClock(0.01), name="net")
     assert not {s.key: s.answer for s in result.sections if s.state == "failed"}
     values = {(s.key, v.name): v.value for s in result.sections for v in s.content.values if v.name not in TIMED}
     return values | {"digest": result.manifest["training data"]}
@@ -78,7 +78,7 @@ def test_a_watch(form):
 
 def test_one_probe_has_the_share_of_every_class_and_smaller_ones_are_parts_of_it():
     y = torch.tensor([0] * 60 + [1] * 10)
-    network = subject(net(), (X, y), None, optimizer=None, seed=0, probe=35)
+    network = build_subject(net(), (X, y), None, optimizer=None, seed=0, probe=35)
     assert torch.bincount(network.probe.y).tolist() == [30, 5]
     few = network.probe.some(7)
     assert torch.bincount(few.y).tolist() == [6, 1]

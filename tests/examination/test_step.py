@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results import Finding, Kind, Level
 from gnomon.examination.run import run_steps
 from gnomon.examination.step import AbstractStep, StepProducts, StepResult, StepSkipped, order_steps
 from gnomon.examination.steps import STEPS
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.report import Content
 
 X = torch.randn(20, 3)
@@ -39,7 +39,7 @@ def raising(error):
 
 
 def walked(*steps, budget=5.0, clock=perf_counter):
-    network = subject(nn.Linear(3, 1), (X, X[:, :1]), None, optimizer=None, seed=0)
+    network = build_subject(nn.Linear(3, 1), (X, X[:, :1]), None, optimizer=None, seed=0)
     return run_steps(steps, network, end=clock() + budget, seed=0, fit=False, progress=None, clock=clock)
 
 
@@ -103,7 +103,7 @@ def test_an_interrupt_leaves_what_there_is():
 
 def test_time_that_is_left_goes_on_and_nothing_begins_after_the_end():
     """On a clock that stands still but where a step moves it."""
-    clock, seen = Ticking(0.0), []
+    clock, seen = FakeClock(0.0), []
 
     def overrun(products, context):
         clock.now += 5.0

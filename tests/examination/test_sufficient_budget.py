@@ -10,7 +10,7 @@ from gnomon.core.results.curves import Curves
 from gnomon.examination.record import Examination
 from gnomon.examination.run import run_steps
 from gnomon.examination.step import AbstractStep, StepContext, StepResult
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.examination.summary import round_up_seconds
 from gnomon.examination.timed import out_of_time_error
 from gnomon.findings.network import FROZEN
@@ -80,7 +80,7 @@ class One(AbstractStep):
 
 
 def test_each_step_has_a_line_when_it_ends_and_somebody_watches(monkeypatch, capsys):
-    network = subject(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0)
+    network = build_subject(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0)
     for watched in (False, True):
         monkeypatch.setattr("gnomon.examination.run.is_terminal", lambda watched=watched: watched)
         run_steps((One(),), network, end=1e9, seed=0, fit=False, progress=None, clock=lambda: 0.0)

@@ -2,7 +2,7 @@
 
 from gnomon.core.results import Finding, Value
 from gnomon.examination import Examination
-from gnomon.examination.summary import headline, summary_facts
+from gnomon.examination.summary import summary_facts, verdict_sentence
 from gnomon.findings.training import UNTRAINED
 from gnomon.report import Content, Section
 from gnomon.report.shown_example import ShownExample
@@ -25,7 +25,7 @@ def test_the_score_is_of_test_examples_if_there_are_some_even_if_no_section_comp
 def test_a_finding_that_decides_the_verdict_is_told_once():
     finding = Finding(UNTRAINED, "outputs", {"score": "10.0% of test examples are right"})
     shown = Section("a", "A", "?", Content("Yes.", (finding,)))
-    assert headline((shown,), partial=False) == "Not trained yet, so it cannot be called healthy."
+    assert verdict_sentence((shown,), partial=False) == "Not trained yet, so it cannot be called healthy."
 
 
 def test_the_score_of_a_language_model_is_among_the_facts():

@@ -8,9 +8,9 @@ from torch import nn
 from gnomon.core.errors import InputError
 from gnomon.data import mixture
 from gnomon.generative import Diffusion
-from gnomon.generative.diffusion import ExactDenoiser, Schedule, cosine_schedule, linear_schedule
+from gnomon.generative.diffusion import ExactDenoiser, NoiseSchedule, cosine_schedule, linear_schedule
 
-PLAN = Schedule(torch.tensor([0.1, 0.3, 0.2, 0.45]).double())
+PLAN = NoiseSchedule(torch.tensor([0.1, 0.3, 0.2, 0.45]).double())
 
 
 class Network(nn.Module):
@@ -85,7 +85,7 @@ def test_variances_of_reverse_steps_repeat_the_second_for_the_first():
     b = betas[1:] * (1 - kept[1:4]) / (1 - kept[2:5])
     np.testing.assert_allclose(posterior, [b[0], *b], rtol=1e-12)
     np.testing.assert_allclose(forward, betas)
-    one = Diffusion(Network(), Schedule(torch.tensor([0.4]).double()), shape=(2,)).variances
+    one = Diffusion(Network(), NoiseSchedule(torch.tensor([0.4]).double()), shape=(2,)).variances
     assert one.tolist() == pytest.approx([0.4])
 
 
@@ -112,4 +112,4 @@ def test_schedules_reach_their_limits():
     np.testing.assert_allclose(PLAN.time_at(PLAN.kept[[0, 1, 4]]), [0.0, 0.25, 1.0], atol=1e-12)
     for bad in ([0.5, 1.0], [0.0, 0.5], []):
         with pytest.raises(InputError, match="between 0 and 1"):
-            Schedule(torch.tensor(bad).double())
+            NoiseSchedule(torch.tensor(bad).double())

@@ -10,12 +10,12 @@ from torch import nn
 from torch.distributions import Normal, kl_divergence
 
 from gnomon.generative import Diffusion
-from gnomon.generative.diffusion.schedule import Schedule
+from gnomon.generative.diffusion.schedule import NoiseSchedule
 from gnomon.generative.instruments import coverage, jensen_shannon_lower_bound, ratio_calibration
 
 
 def schedule():
-    return Schedule(torch.tensor([0.1, 0.3, 0.2, 0.45]).double())
+    return NoiseSchedule(torch.tensor([0.1, 0.3, 0.2, 0.45]).double())
 
 
 class Linear(nn.Module):

@@ -38,7 +38,7 @@ from gnomon.generative.instruments.neighbors import SampleCoverage, SampleMemori
 from gnomon.generative.instruments.posterior import ElboGap
 from gnomon.generative.instruments.ratio import RatioCalibration
 from gnomon.generative.instruments.score import ScoreError
-from gnomon.generative.instruments.two_sample import TwoSample
+from gnomon.generative.instruments.two_sample import TwoSampleTest
 
 
 def normal(*shape):
@@ -56,7 +56,7 @@ def density(integral=1.0, back=0.0, off=0.0, interval=None):
 THRESHOLDS = [
     (SampleCoverage(0.905, 0.97, 0.011, 5), SampleCoverage(0.905, 0.97, 0.0105, 5)),  # 6 standard errors
     (SampleMemorization(0.9, 0.5, 0.0101, 200), SampleMemorization(0.9, 0.5, 0.0099, 200)),
-    (TwoSample("energy", 0.3, 0.0101, 9), TwoSample("energy", 0.3, 0.01, 9)),
+    (TwoSampleTest("energy", 0.3, 0.0101, 9), TwoSampleTest("energy", 0.3, 0.01, 9)),
     (ScoreError(0.49, 0.09, 9), ScoreError(0.51, 0.09, 9)),
     (ScoreError(0.49, 0.09, 9), ScoreError(0.49, 0.11, 9)),
     (LatentHoles(0.49, 1.0, 9), LatentHoles(0.51, 1.0, 9)),

@@ -29,7 +29,7 @@ from gnomon.generative.autoencoder import linear_autoencoder
 from gnomon.generative.continuous import TimeConditionedNetwork
 from gnomon.generative.diffusion.exact import ExactDenoiser
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples
-from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule, linear_schedule
+from gnomon.generative.diffusion.schedule import NoiseSchedule, cosine_schedule, linear_schedule
 from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
 from gnomon.generative.flows.base import ShiftTransform
 from gnomon.generative.game import (
@@ -363,7 +363,7 @@ def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match='target must be "noise" or "data" or "velocity"'):
         Diffusion(TimeConditionedNetwork(2), shape=(2,), target="x0")
     with pytest.raises(InputError, match="between 0 and 1"):
-        Schedule(torch.tensor([0.5, 1.5]))
+        NoiseSchedule(torch.tensor([0.5, 1.5]))
     with pytest.raises(InputError, match="Let it return .5, 2."):
         VAE(nn.Linear(2, 3), nn.Linear(1, 2), latent=1, shape=(2,)).losses(torch.zeros(5, 2))
 

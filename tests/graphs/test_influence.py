@@ -8,7 +8,7 @@ from torch import nn
 
 from gnomon import graphs
 from gnomon.core.modules.preserve import random_state
-from gnomon.graphs.influence import Influence, _correlation
+from gnomon.graphs.influence import NodeInfluence, _correlation
 
 
 class Linear(nn.Module):
@@ -74,7 +74,7 @@ def test_correlation_pairs_influence_with_resistance_of_different_nodes():
 def test_influence_below_a_thousandth_is_reported_where_all_is_reached(far, reach, kind):
     hops = torch.tensor([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
     matrix = torch.where(hops == 2, 4.0 * far, 4.0 / (1 + hops)).double()
-    found = Influence(matrix, hops, hops.double(), reach, 2, -1.0).findings
+    found = NodeInfluence(matrix, hops, hops.double(), reach, 2, -1.0).findings
     assert [(f.kind, f.level.name) for f in found] == ([kind] if kind else [])
     if kind and kind[0] == "out-of-reach":
         assert [v.value for v in found[0].evidence] == [1, 2] and found[0].false_alarm == 0.0

@@ -15,14 +15,14 @@ def sizes(colors):
 
 def test_colors_of_a_long_path_are_refined_until_both_ends_are_counted():
     """On a path of 7 nodes the classes are the distances from the nearer end."""
-    (colors,) = graphs.wl_colors([edges(*((i, i + 1) for i in range(6)))])
+    (colors,) = graphs.weisfeiler_leman_colors([edges(*((i, i + 1) for i in range(6)))])
     assert colors == colors[::-1] and sizes(colors) == [1, 2, 2, 2]
 
 
 def test_names_of_colors_are_shared_by_graphs_of_unequal_size():
     """A leaf of a star with three leaves and a leaf of a path of three see different neighbors."""
     star, path, triangle = edges((0, 1), (0, 2), (0, 3)), edges((0, 1), (1, 2)), edges((0, 1), (1, 2), (2, 0))
-    a, b, c, again = graphs.wl_colors([star, path, triangle, path])
+    a, b, c, again = graphs.weisfeiler_leman_colors([star, path, triangle, path])
     assert b == again and a[1] == a[2] == a[3] != a[0] and b[0] == b[2] != b[1]
     assert set(a).isdisjoint(b) and set(b).isdisjoint(c) and len(set(c)) == 1
 

@@ -309,7 +309,12 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
         (None, "y", X.to(torch.complex64)),
         lambda v: dynamics.predict_from_kernel(SPD, v),
     ),
-    ("linalg.solve.Direct().solve(kernel, y)", "ridge", ("3", None, -1), lambda v: Direct().solve(SPD, X, ridge=v)),
+    (
+        "linalg.solve.Direct().solve(kernel, y)",
+        "ridge",
+        ("3", None, -1),
+        lambda v: Direct().solve(SPD, X, ridge=v),
+    ),
     ("linalg.solve.Direct().solve(kernel, y)", "jitter", ("3", [1]), lambda v: Direct(jitter=v).solve(SPD, X)),
     (
         "linalg.solve.Direct().solve(kernel, y)",

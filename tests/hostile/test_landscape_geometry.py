@@ -31,7 +31,7 @@ CURVATURES = {
     "empirical_fisher": lambda m, x, y: landscape.empirical_fisher(m, (x, y)).top(1),
     "sharpness": lambda m, x, y: landscape.sharpness(m, (x, y)),
     "sharpness_variants": lambda m, x, y: landscape.sharpness_variants(m, (x, y), products=12),
-    "nearby_loss_rise": lambda m, x, y: landscape.nearby_loss_rise(m, (x, y)),
+    "largest_loss_rise": lambda m, x, y: landscape.largest_loss_rise(m, (x, y)),
     "local_entropy": lambda m, x, y: landscape.local_entropy(m, (x, y), scope=10.0, draws=3),
     "flatness_radius": lambda m, x, y: landscape.flatness_radius(m, (x, y), draws=2),
     "loss_along": lambda m, x, y: landscape.loss_along(m, (x, y), points=3),

@@ -108,7 +108,7 @@ OTHER_NAMES: Mapping[str, str] = {
 """Parameters with a name of one of the lists above, and the reason."""
 
 DATA_LATER: Mapping[str, str] = {
-    "attribution.direction_semantics": "the layer comes with the module",
+    "attribution.compare_unit_purity": "the layer comes with the module",
     "attribution.invert_layer": "the layer comes with the module",
     "attribution.representation_report": "the layer comes with the module",
     "attribution.sanity_check": "the method that is checked comes first",

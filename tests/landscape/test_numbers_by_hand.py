@@ -15,7 +15,7 @@ from gnomon.landscape.between import LossBetween, loss_between
 from gnomon.landscape.flatness import flatness_radius
 from gnomon.landscape.implicit import ImplicitPenalty, implicit_penalty
 from gnomon.landscape.norms import rank_during_training, solution_norms
-from gnomon.landscape.perturbed import local_entropy, nearby_loss_rise
+from gnomon.landscape.perturbed import largest_loss_rise, local_entropy
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.landscape.shrinkage import equivalent_weight_decay, weight_shrinkage
 from gnomon.landscape.slices import convexity, loss_along
@@ -144,12 +144,12 @@ def test_the_nearby_rise_is_that_of_steps_up_the_gradient(adaptive, steps):
         size = float((e[t > 0] / t[t > 0]).norm())
         e = e * min(1.0, 0.3 / size)
         g = gradient(w + e)
-    found = nearby_loss_rise(linear(w), (X, Y), radius=0.3, adaptive=adaptive, ascent_steps=steps)
+    found = largest_loss_rise(linear(w), (X, Y), radius=0.3, adaptive=adaptive, ascent_steps=steps)
     assert found.loss == pytest.approx(loss(w)) and found.rise == pytest.approx(loss(w + e) - loss(w))
     best = linear(torch.linalg.solve(H, X.T @ Y / 6))
-    assert nearby_loss_rise(linear(torch.zeros(2).double()), (X, 0 * Y)).rise == 0  # no gradient to climb
-    assert nearby_loss_rise(best, (X, Y), radius=0.1).rise >= 0
-    assert inspect.signature(nearby_loss_rise).parameters["radius"].default == 0.05
+    assert largest_loss_rise(linear(torch.zeros(2).double()), (X, 0 * Y)).rise == 0  # no gradient to climb
+    assert largest_loss_rise(best, (X, Y), radius=0.1).rise >= 0
+    assert inspect.signature(largest_loss_rise).parameters["radius"].default == 0.05
 
 
 def test_local_entropy_is_a_mean_over_its_draws():

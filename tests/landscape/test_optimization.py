@@ -10,10 +10,10 @@ from torch import nn
 from gnomon.core import InputError
 from gnomon.landscape import (
     flat_directions,
+    largest_loss_rise,
     local_entropy,
     loss_along,
     lr_range,
-    nearby_loss_rise,
     normalization_importance,
     normalization_smoothing,
     scale_invariance,
@@ -90,7 +90,7 @@ def test_the_constant_of_polyak_is_the_least_curvature_that_is_met():
 
 def test_rises_and_their_adaptive_form_under_rescaling():
     """flat-minima-generalisation: max over |e| <= r of L(w + e) - L(w); layers scaled by c, 1 / c keep the adaptive one."""
-    found = nearby_loss_rise(linear([1.0, 0.0]), (X, Y), radius=0.5)
+    found = largest_loss_rise(linear([1.0, 0.0]), (X, Y), radius=0.5)
     assert_allclose(found.rise, (1.5**2 - 1) * 2 / 2, rtol=1e-9)
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(2, 5, bias=False), nn.ReLU(), nn.Linear(5, 1, bias=False)).double()
@@ -99,7 +99,7 @@ def test_rises_and_their_adaptive_form_under_rescaling():
         other[0].weight.mul_(10)
         other[2].weight.div_(10)
     rises = [
-        [nearby_loss_rise(m, (x, x[:, 0]), radius=0.05, adaptive=a).rise for m in (net, other)] for a in (True, False)
+        [largest_loss_rise(m, (x, x[:, 0]), radius=0.05, adaptive=a).rise for m in (net, other)] for a in (True, False)
     ]
     assert_allclose(rises[0][0], rises[0][1], rtol=1e-8)
     assert rises[1][1] > 2 * rises[1][0]

@@ -10,7 +10,7 @@ from torch import nn
 from gnomon.core.errors import InputError
 from gnomon.landscape.basins import basin_map
 from gnomon.landscape.connectivity import mode_connectivity
-from gnomon.landscape.edge import Edge
+from gnomon.landscape.edge import EdgeOfStability
 from gnomon.landscape.flat_directions import flat_directions
 from gnomon.landscape.flow import gradient_flow_gap
 from gnomon.landscape.hessian import hessian
@@ -85,7 +85,7 @@ def test_the_last_rate_of_a_run_is_reached_in_geometric_steps():
 @pytest.mark.parametrize(("ratio", "place"), [(0.84, "below"), (0.86, "at"), (1.14, "at"), (1.16, "beyond")])
 def test_a_run_is_at_the_edge_within_fifteen_percent(ratio, place):
     sharpness = torch.tensor([1.0, 9.0, 9.0, 9.0, 2 * ratio - 0.2, 2 * ratio + 0.2]).double()  # the last third counts
-    assert Edge(torch.arange(6), sharpness, 2.0).place == place
+    assert EdgeOfStability(torch.arange(6), sharpness, 2.0).place == place
 
 
 def test_the_rate_of_a_run_is_never_negative():

@@ -10,7 +10,7 @@ from torch import nn
 
 from gnomon.core import InputError
 from gnomon.landscape import edge, sharpness
-from gnomon.landscape.edge import Edge
+from gnomon.landscape.edge import EdgeOfStability
 from gnomon.training import SGD, Adam, train
 
 
@@ -84,8 +84,8 @@ def test_momentum_moves_the_edge():
 def test_the_record_tells_and_plots():
     matplotlib.use("Agg")
     steps = torch.arange(6)
-    below = Edge(steps, torch.linspace(1, 2, 6).double(), 8.0)
-    beyond = Edge(steps, torch.linspace(1, 30, 6).double(), 8.0)
+    below = EdgeOfStability(steps, torch.linspace(1, 2, 6).double(), 8.0)
+    beyond = EdgeOfStability(steps, torch.linspace(1, 30, 6).double(), 8.0)
     assert below.place == "below" and beyond.place == "beyond" and "too large" in beyond.verdict
     assert below.ratio == pytest.approx(1.9 / 8) and below.sharpening == 2
     assert json.loads(json.dumps(below.to_dict()))["sharpness"][0] == 1 and below.findings == ()

@@ -7,7 +7,7 @@ import torch
 from scipy.stats import beta
 from torch import nn
 
-from gnomon.landscape import flatness_radius, local_entropy, loss_along, nearby_loss_rise
+from gnomon.landscape import flatness_radius, largest_loss_rise, local_entropy, loss_along
 from gnomon.landscape.flatness import _distance
 from gnomon.landscape.slices import convexity
 
@@ -63,9 +63,9 @@ def test_a_rise_goes_up_the_gradient_and_back_to_the_ball():
             e = e * min(1.0, r / float((e / t).norm()))
             rises.append(loss(W + e) - loss(W))
         for steps in (1, 3):
-            found = nearby_loss_rise(linear(), (X, Y), radius=r, adaptive=adaptive, ascent_steps=steps)
+            found = largest_loss_rise(linear(), (X, Y), radius=r, adaptive=adaptive, ascent_steps=steps)
             assert found.rise == pytest.approx(rises[steps - 1]) and found.loss == pytest.approx(loss(W))
-    assert nearby_loss_rise(linear(), (X, Y)).radius == 0.05
+    assert largest_loss_rise(linear(), (X, Y)).radius == 0.05
 
 
 def test_local_entropy_is_the_mean_of_boltzmann_factors_over_the_draws():

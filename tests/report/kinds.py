@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.data import digits
 from gnomon.examination import Examination, examine
 from tests.examination.patients import cnn
@@ -163,7 +163,7 @@ def _mlp(inputs, outputs):
 
 def _run(build, train, test, *, budget=5.0, **options) -> Examination:
     torch.manual_seed(0)
-    return examine(build, train, test, budget=budget, clock=Ticking(TICK), **options)
+    return examine(build, train, test, budget=budget, clock=FakeClock(TICK), **options)
 
 
 KINDS = {

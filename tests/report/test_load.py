@@ -44,7 +44,7 @@ def whole_section():
         Value("w", "tanh"),
     )
     plot = Plot("P", marks, Axis("x", True, (1.0, 2.0), ("seconds", 0.5)), Axis("y"), "See {this}.", "p")
-    shown = show_example(torch.rand(1, 8, 8), 3, label="1", answer="2", right=False)
+    shown = show_example(torch.rand(1, 8, 8), 3, label="1", answer="2", is_correct=False)
     return Section(
         "k", "T", "Q?", Content("It is loud.", (loud,), values, (plot,), (QuantityDefinition("a", "b", "c"),),
         (Hypothesis("h", None, "so"),), {"a": [1.0]}, (shown,), (loud,), ("scaled",),

@@ -209,7 +209,7 @@ def test_curves_that_belong_together_have_one_color():
 
 def test_right_and_wrong_answers_are_classifier_auc_and_series_are_drawn():
     wave = torch.sin(torch.arange(40.0))[:, None]
-    shown = tuple(show_example(wave, i, label="3", answer=a, right=a == "3") for i, a in enumerate("38"))
+    shown = tuple(show_example(wave, i, label="3", answer=a, is_correct=a == "3") for i, a in enumerate("38"))
     text = page_html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))
     assert text.count("data:image/png") == 4  # on the page and in its data
     assert "label 3, right" in text and "label 3, answer <b class=problem>8</b>" in text

@@ -23,7 +23,7 @@ from gnomon.robustness.attacks.apgd import ascend
 from gnomon.robustness.attacks.base import AttackedModel, dlr_loss, margin_loss, targeted_dlr_loss
 from gnomon.robustness.attacks.minimum import MinimumNorm, bisect_to_boundary
 from gnomon.robustness.attacks.square import _heights, _pyramid, _stripes, _window
-from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.attacks.threat import ThreatModel
 
 
 class NeverFooled(nn.Module):
@@ -83,7 +83,7 @@ def apgd_of_one_example(g, x, start, eps, norm, steps):
 def test_apgd_takes_the_steps_of_its_algorithm(norm, steps):
     net = NeverFooled()
     x = torch.randn(6, 3).double()
-    threat = Threat(0.5, norm, -99.0, 99.0)
+    threat = ThreatModel(0.5, norm, -99.0, 99.0)
     start = threat.random(x, torch.Generator().manual_seed(1))
     with AttackedModel(net).attack_mode() as classifier:
         found = ascend(classifier, x, torch.ones(6, dtype=torch.long), start, threat, lambda f, y: f[:, 0], steps)
@@ -119,7 +119,7 @@ def quadratic():
 
 def test_the_set_of_a_threat_and_its_directions():
     x, z = torch.tensor([[0.2, 0.9]]).double(), torch.tensor([[3.2, 4.9]]).double()
-    cube, ball = Threat(0.5, "inf", 0.0, 1.0), Threat(0.5, "2", -9.0, 9.0)
+    cube, ball = ThreatModel(0.5, "inf", 0.0, 1.0), ThreatModel(0.5, "2", -9.0, 9.0)
     assert_allclose(cube.project(x, z), [[0.7, 1.0]])
     assert_allclose(ball.project(x, z), x + torch.tensor([[0.3, 0.4]]))
     assert_allclose(ball.project(x, x + 0.1), x + 0.1)
@@ -129,11 +129,11 @@ def test_the_set_of_a_threat_and_its_directions():
     assert_allclose([cube.size(g), ball.size(g)], [[4.0], [5.0]])
     assert_allclose(cube.steepest(g), [[1.0, -1.0]])
     assert_allclose(ball.steepest(g), [[0.6, -0.8]])
-    edges, x = Threat(0.5, "2", 0.25, 0.75), torch.tensor([[0.25, 0.75]])
+    edges, x = ThreatModel(0.5, "2", 0.25, 0.75), torch.tensor([[0.25, 0.75]])
     assert edges.free(x, torch.tensor([[-1.0, 1.0]])).tolist() == [[0.0, 0.0]]
     assert edges.free(x, torch.tensor([[1.0, -1.0]])).tolist() == [[1.0, -1.0]]
     many = torch.zeros(2000, 3).double()
-    for threat in (Threat(0.5, "inf", -9.0, 9.0), ball):
+    for threat in (ThreatModel(0.5, "inf", -9.0, 9.0), ball):
         sizes = threat.size(threat.random(many, torch.Generator().manual_seed(0))) / 0.5
         power = 3 if threat.norm == "inf" else 1  # uniform in the cube; in the ball the distance itself is uniform
         assert stats.kstest(sizes**power, "uniform").pvalue > 1e-3
@@ -142,7 +142,7 @@ def test_the_set_of_a_threat_and_its_directions():
 @pytest.mark.parametrize("norm", ["inf", "2"])
 def test_one_step_of_each_gradient_attack(norm):
     x, y = torch.tensor([[1.0, 0.5]]).double(), torch.tensor([0])
-    threat, generator = Threat(0.25, norm, -9.0, 9.0), torch.Generator().manual_seed(0)
+    threat, generator = ThreatModel(0.25, norm, -9.0, 9.0), torch.Generator().manual_seed(0)
     with AttackedModel(quadratic()).attack_mode() as classifier:
         f = [0.0, 1.25 - 4, 1.5 - 9]
         p = [math.exp(v) / sum(map(math.exp, f)) for v in f]
@@ -188,7 +188,7 @@ def test_windows_of_the_square_attack_shrink_and_have_the_shape_of_a_pyramid():
     assert_allclose(heights[2], [1 / 9, 1 / 9 + 1 / 4, 1 / 9 + 1 / 4 + 1, 1 / 9 + 1 / 4, 1 / 9], rtol=1e-6)
     assert_allclose(heights, heights.T)
     x = torch.full((3, 2, 8, 8), 0.5).double()
-    generator, wide = torch.Generator().manual_seed(0), Threat(0.7, "2", -9.0, 9.0)
+    generator, wide = torch.Generator().manual_seed(0), ThreatModel(0.7, "2", -9.0, 9.0)
     z = _stripes(x, wide, generator)
     assert_allclose(wide.size(z - x), 0.7, rtol=1e-9)
     for _ in range(5):
@@ -199,7 +199,7 @@ def test_windows_of_the_square_attack_shrink_and_have_the_shape_of_a_pyramid():
     assert_allclose(
         wide.size(_pyramid(small.mT, _stripes(small.mT, wide, generator), 3, wide, generator) - small.mT), 0.7
     )
-    cube = Threat(0.1, "inf", 0.0, 1.0)
+    cube = ThreatModel(0.1, "inf", 0.0, 1.0)
     moved = _window(x, x, 3, cube, generator) - x
     assert_allclose(
         moved.abs().sum((2, 3)), torch.full((3, 2), 0.9).double(), rtol=1e-6
@@ -219,7 +219,7 @@ def test_balls_shrink_to_the_threat_from_anywhere_within_the_bounds(monkeypatch)
     x, y = torch.zeros(1, 2).double(), torch.tensor([0])
     with AttackedModel(quadratic()).attack_mode() as classifier:
         ShrinkingSteps(restarts=1, widths=(8.0,)).run(
-            classifier, x, y, Threat(0.1, "inf", -5.0, 5.0), torch.Generator().manual_seed(0)
+            classifier, x, y, ThreatModel(0.1, "inf", -5.0, 5.0), torch.Generator().manual_seed(0)
         )
     assert_allclose([eps for eps, _, _ in seen], [0.1 * 8 ** (1 - k / 6) for k in range(1, 7)], rtol=1e-9)
     assert [steps for _, steps, _ in seen] == [10] * 6 and seen[0][2] > 0.5
@@ -246,7 +246,7 @@ def test_the_first_step_of_the_minimum_norm_attack_ends_just_beyond_the_boundary
         net.weight.copy_(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
     x, y = torch.ones(1, 2).double(), torch.tensor([0])
     down = torch.tensor([[-0.6, -0.8]], dtype=torch.float64)
-    threat = Threat(9.0, "2", -99.0, 99.0)
+    threat = ThreatModel(9.0, "2", -99.0, 99.0)
     best, size = MinimumNorm(steps=2)._search(AttackedModel(net), x, y, x + moved * down, threat)
     asked = 1.02 * (1.4 + (abs(moved) - moved)) + 1e-6
     reached = min(asked, moved + asked)

@@ -47,7 +47,7 @@ def landscape_calls(net, other, x, y, bounds):
         "empirical_fisher": lambda: ls.empirical_fisher(net, (x, y)).top(1, iterations=2),
         "sharpness": lambda: ls.sharpness(net, (x, y), iterations=2),
         "sharpness_variants": lambda: ls.sharpness_variants(net, (x, y), products=12, iterations=2),
-        "nearby_loss_rise": lambda: ls.nearby_loss_rise(net, (x, y)),
+        "largest_loss_rise": lambda: ls.largest_loss_rise(net, (x, y)),
         "flatness_radius": lambda: ls.flatness_radius(net, (x, y), draws=1, products=6),
         "local_entropy": lambda: ls.local_entropy(net, (x, y), scope=1e4, draws=2),
         "flat_directions": lambda: ls.flat_directions(net, (x, y), examples=4),

@@ -11,7 +11,7 @@ from torch import nn
 
 from gnomon.core.errors import InputError
 from gnomon.robustness.attacks import APGD, TargetedAPGD, attack
-from gnomon.robustness.attacks.base import Threat
+from gnomon.robustness.attacks.base import ThreatModel
 from gnomon.robustness.attacks.universal import UniversalPerturbation
 from gnomon.robustness.distances import margin_distribution, noise_sensitivity
 from gnomon.robustness.inverse import invertibility
@@ -155,7 +155,7 @@ def test_an_inverse_is_compared_with_the_largest_input():
 
 
 def test_the_share_of_changed_decisions_has_a_binomial_interval():
-    found = UniversalPerturbation(torch.zeros(2), 30, 5, 100, Threat(0.1, "inf", 0.0, 1.0))
+    found = UniversalPerturbation(torch.zeros(2), 30, 5, 100, ThreatModel(0.1, "inf", 0.0, 1.0))
     exact = binomtest(30, 100).proportion_ci(0.95, method="exact")
     assert (found.rate, found.interval.low, found.interval.high) == pytest.approx((0.3, exact.low, exact.high))
 

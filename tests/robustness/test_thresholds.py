@@ -9,8 +9,7 @@ from gnomon.decisions.calibration import Calibration
 from gnomon.decisions.homogeneous import homogeneity_degree
 from gnomon.robustness import preflight
 from gnomon.robustness.attacks.base import AttackedModel
-from gnomon.robustness.attacks.threat import Threat
-from gnomon.robustness.inverse import Invertibility
+from gnomon.robustness.attacks.threat import ThreatModel
 from gnomon.robustness.jacobian import linear_map
 from gnomon.robustness.preflight import check_gradients
 from gnomon.robustness.robust import RobustAccuracy
@@ -19,7 +18,7 @@ BINS = ((0.5, 0.5),)
 
 
 def robust(broken, n):
-    threat = Threat(0.1, "inf", 0.0, 1.0)
+    threat = ThreatModel(0.1, "inf", 0.0, 1.0)
     return RobustAccuracy(
         torch.ones(n, dtype=torch.bool), torch.zeros(n, 1), 1.0, (("SquareAttack", broken),), threat, ()
     )
@@ -33,7 +32,7 @@ def robust(broken, n):
         (robust(9, 200), robust(10, 200)),
         (robust(4, 50), robust(5, 50)),
         (BlockAblation({"1": 1.1e-6}), BlockAblation({"1": 0.9e-6})),
-        (Invertibility(2, 2, 1.0, 0.0, 0.9e-3), Invertibility(2, 2, 1.0, 0.0, 1.1e-3)),
+        (InvertibilityCheck(2, 2, 1.0, 0.0, 0.9e-3), InvertibilityCheck(2, 2, 1.0, 0.0, 1.1e-3)),
     ],
 )
 def test_findings_begin_at_their_thresholds(healthy, faulty):
@@ -163,5 +162,5 @@ def test_the_step_that_checks_gradients_stays_within_the_bounds():
     x, y = torch.tensor([[0.0, 1.0], [0.5, 0.5]]), torch.tensor([1, 0])
     for label in (y, 1 - y):
         with AttackedModel(net).attack_mode() as classifier:
-            check_gradients(classifier, x, label, Threat(0.5, "inf", 0.0, 1.0))
+            check_gradients(classifier, x, label, ThreatModel(0.5, "inf", 0.0, 1.0))
     assert min(low for low, _ in seen) >= 0.0 and max(high for _, high in seen) <= 1.0

@@ -7,7 +7,7 @@ from torch import nn
 
 from gnomon import sequences
 from gnomon.core.errors import InputError
-from gnomon.sequences.causality import Causality, predicts_next
+from gnomon.sequences.causality import CausalityCheck, predicts_next
 
 
 class Mixes(nn.Module):
@@ -31,11 +31,11 @@ def test_dependence_is_the_largest_change_relative_to_the_largest_output():
 
 def test_leaks_start_above_one_part_in_a_hundred_thousand():
     rows = ((1.0, 0.9e-5, 0.0), (0.3, 1.0, 1.1e-5), (0.0, 0.2, 1.0))
-    assert Causality(rows).leaks == ((1, 2),) and Causality(rows).ahead == 1
-    assert Causality(rows, 1).leaks == () and Causality(rows, 1).findings == ()
-    assert Causality(rows, -1).leaks == ((0, 0), (1, 1), (1, 2), (2, 2))
-    assert Causality(((0.0, 0.0), (0.0, 0.0))).ahead == 0
-    seen = Causality(((1.0, 0.2, 0.4), (1.0, 1.0, 0.3), (1.0, 1.0, 1.0)))
+    assert CausalityCheck(rows).leaks == ((1, 2),) and CausalityCheck(rows).ahead == 1
+    assert CausalityCheck(rows, 1).leaks == () and CausalityCheck(rows, 1).findings == ()
+    assert CausalityCheck(rows, -1).leaks == ((0, 0), (1, 1), (1, 2), (2, 2))
+    assert CausalityCheck(((0.0, 0.0), (0.0, 0.0))).ahead == 0
+    seen = CausalityCheck(((1.0, 0.2, 0.4), (1.0, 1.0, 0.3), (1.0, 1.0, 1.0)))
     (finding,) = seen.findings
     assert (finding.level.name, finding.false_alarm, finding.evidence[0].value) == (
         "PROBLEM",

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from gnomon import sequences
-from gnomon.sequences.memory import Memory
+from gnomon.sequences.memory import MemoryLength
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from gnomon.sequences.memory import Memory
 )
 def test_memory_beyond_the_sequence_is_continued_by_its_fit(length, asked, reach):
     """From 1/e at lag 2 the fit exp(-lag / 2) falls below 1e-3 of the largest between lags 13 and 14."""
-    found = Memory((1.0, exp(-0.5), exp(-1.0)), length, asked)
+    found = MemoryLength((1.0, exp(-0.5), exp(-1.0)), length, asked)
     assert found._at(1) == exp(-0.5)
     if length < inf:
         assert found._at(asked) == pytest.approx(exp(-asked / 2))
@@ -34,7 +34,7 @@ def test_the_length_of_memory_is_a_fit_from_the_largest_sensitivity_on():
     np.testing.assert_allclose(ratios, np.array(weights) / 0.5)
     slope = np.polyfit(np.arange(1, 6), np.log(weights[1:]), 1)[0]
     assert found.length == pytest.approx(-1 / slope)
-    assert Memory((1.0, 2.0, 1.9e-3, 2.1e-3, 1.9e-3), 1.0).reach == 3
+    assert MemoryLength((1.0, 2.0, 1.9e-3, 2.1e-3, 1.9e-3), 1.0).reach == 3
 
 
 class Fixed(nn.Module):
@@ -63,4 +63,4 @@ def test_difference_and_rank_of_tokens_are_their_definitions():
 
 
 def test_the_half_life_in_the_verdict_is_that_of_the_fit():
-    assert f"halves every {3 * log(2):.3g} steps" in Memory((1.0, 0.7), 3.0).verdict
+    assert f"halves every {3 * log(2):.3g} steps" in MemoryLength((1.0, 0.7), 3.0).verdict

@@ -9,7 +9,7 @@ from torch import nn
 
 from gnomon import sequences
 from gnomon.core.modules.preserve import random_state
-from gnomon.sequences.memory import Memory, _length
+from gnomon.sequences.memory import MemoryLength, _length
 
 
 def test_sensitivity_is_the_root_of_the_mean_square_of_gradients_along_four_directions():
@@ -46,7 +46,7 @@ def test_a_network_that_sees_one_input_alone_has_the_length_of_rounding():
 
 
 def test_reach_and_finding_change_at_a_thousandth_of_the_largest():
-    assert Memory((0.5, 1.0, 1.1e-3, 0.9e-3), 1.0).reach == 2
-    assert Memory((0.5, 1.0, 1.1e-3, 0.9e-3), 1.0, 2).findings == ()
-    (found,) = Memory((0.5, 2.0, 1.1e-3, 1.8e-3), 7.0, 3).findings
+    assert MemoryLength((0.5, 1.0, 1.1e-3, 0.9e-3), 1.0).reach == 2
+    assert MemoryLength((0.5, 1.0, 1.1e-3, 0.9e-3), 1.0, 2).findings == ()
+    (found,) = MemoryLength((0.5, 2.0, 1.1e-3, 1.8e-3), 7.0, 3).findings
     assert found.level.name == "PROBLEM" and [v.value for v in found.evidence] == [pytest.approx(0.9e-3), 7.0]

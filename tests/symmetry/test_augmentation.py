@@ -6,7 +6,11 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.symmetry.augmentation import augmentation_transfer_function, loss_invariance, weight_symmetry
+from gnomon.symmetry.augmentation import (
+    augmentation_transfer_function,
+    loss_change_under_transformation,
+    weight_symmetry,
+)
 
 
 def test_averages_over_shifts_damp_frequencies_as_integrals_do():
@@ -30,8 +34,8 @@ def test_a_loss_over_whole_orbits_follows_moves_of_the_weights_and_one_over_part
     def shift(w):
         return w.roll(1, 1)
 
-    whole = loss_invariance(net, objective(orbit, y.repeat(4)), shift, parameter="0.weight")
-    part = loss_invariance(net, objective(x, y), shift, parameter="0.weight")
+    whole = loss_change_under_transformation(net, objective(orbit, y.repeat(4)), shift, parameter="0.weight")
+    part = loss_change_under_transformation(net, objective(x, y), shift, parameter="0.weight")
     assert whole.loss < 1e-12 and whole.gradient < 1e-12
     assert part.loss > 1e-3 and part.gradient > 1e-2 and torch.equal(net[0].weight, before)
     moved = shift(before.detach())
@@ -39,7 +43,7 @@ def test_a_loss_over_whole_orbits_follows_moves_of_the_weights_and_one_over_part
         first, second = (float(objective(x, y)(n)) for n in (net, lambda z: torch.tanh(z @ moved.T)))
     assert part.loss == pytest.approx(abs(second - first) / first)
     with pytest.raises(InputError, match=r"has no parameter 'weight'.*0\.weight"):
-        loss_invariance(net, objective(x, y), shift, parameter="weight")
+        loss_change_under_transformation(net, objective(x, y), shift, parameter="weight")
 
 
 def test_filters_that_look_like_their_mirror_images():

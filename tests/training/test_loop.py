@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 import gnomon
 from gnomon.core import InputError, NotFiniteError
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.training import SGD, Adam, CrossEntropy, Logistic, Run, Squared, train
 
 
@@ -195,7 +195,7 @@ def test_watchers_see_step_model_and_loss_and_cannot_disturb():
 def test_a_time_budget_ends_the_run_with_a_valid_record():
     x, y, _ = data()
     run = train(
-        net(), (x, y), steps=10**7, budget=20, clock=Ticking(1.0)
+        net(), (x, y), steps=10**7, budget=20, clock=FakeClock(1.0)
     )  # one reading before the steps, one after each
     assert run.stopped == "time" and int(run.steps[-1]) == 21 and run.seconds == 22
     assert "time budget" in run.verdict and _is_model_of_last_row(run, x, y)

@@ -66,7 +66,7 @@ def breaches(root: Path) -> dict[str, list[str]]:
 def is_participle(name: str) -> bool:
     """Whether a function is named by one participle, which says neither what it does nor what it returns.
 
-    >>> is_participle("settled"), is_participle("with_batch_statistics"), is_participle("embed")
+    >>> is_participle("settled"), is_participle("copy_with_batch_norm_statistics"), is_participle("embed")
     (True, False, False)
     """
     if name in NOT_PARTICIPLES:

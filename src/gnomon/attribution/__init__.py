@@ -16,21 +16,21 @@ from gnomon.attribution.probes import layer_probe
 from gnomon.attribution.receptive import receptive_field
 from gnomon.attribution.representation import representation_report
 from gnomon.attribution.sanity import deletion_insertion, sanity_check
-from gnomon.attribution.sheet import contact_sheet
+from gnomon.attribution.sheet import attribution_overview
 from gnomon.attribution.shortcut import shortcuts
 from gnomon.attribution.similarity import layer_similarity
-from gnomon.attribution.token_sheet import token_sheet
+from gnomon.attribution.token_attribution_overview import token_attribution_overview
 from gnomon.attribution.tokens import token_attribution
-from gnomon.attribution.units import direction_semantics, top_activating, visualize_unit
+from gnomon.attribution.units import compare_unit_purity, top_activating, visualize_unit
 from gnomon.attribution.variance import variance_shares
 from gnomon.attribution.variational import variational_information
 
 __all__ = [
     "bottleneck_curve",
     "cam",
-    "contact_sheet",
+    "attribution_overview",
     "deletion_insertion",
-    "direction_semantics",
+    "compare_unit_purity",
     "fourier_mask",
     "grad_cam",
     "gradient",
@@ -46,7 +46,7 @@ __all__ = [
     "sanity_check",
     "shortcuts",
     "token_attribution",
-    "token_sheet",
+    "token_attribution_overview",
     "top_activating",
     "variance_shares",
     "variational_information",

@@ -108,8 +108,8 @@ def fourier_mask(
     module: nn.Module,
     data: Any,
     *,
-    lam: float = 1.0,
-    p: float = 1.0,
+    sparsity_weight: float = 1.0,
+    sparsity_power: float = 1.0,
     epochs: int = 20,
     budget: float | None = None,
 ) -> FourierMask:
@@ -125,13 +125,16 @@ def fourier_mask(
 
     >>> x = torch.rand(8, 1, 4, 4)
     >>> net = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
-    >>> fourier_mask(net, (x, torch.ones(8).long()), lam=1e-6).kept               # no price, nothing is left out
+    >>> fourier_mask(net, (x, torch.ones(8).long()), sparsity_weight=1e-6).kept          # no price, nothing is left out
     1.0
     """
     check_readable(module)
     given = source(data, module=module)
     first = images(given.first(1).x, module)
-    weight, power = check_number("lam", lam, above=-1e-300), check_number("p", p, above=0)
+    weight, power = (
+        check_number("sparsity_weight", sparsity_weight, above=-1e-300),
+        check_number("sparsity_power", sparsity_power, above=0),
+    )
     theta = torch.full(first.shape[2:], MASK_INITIAL_LOGIT, dtype=first.dtype, device=first.device, requires_grad=True)
     optimizer = torch.optim.Adam([theta], MASK_LEARNING_RATE)
     with preserve(module):

@@ -63,8 +63,8 @@ class LayerInversion(Result):
 @names_call
 @limit_time
 def invert_layer(
-    module: nn.Module, layer: str, data: Any, *, iterations: int = 300, tv: float = 0.0, rate: float = 0.05,
-    budget: float | None = None,
+    module: nn.Module, layer: str, data: Any, *, iterations: int = 300,
+    total_variation_weight: float = 0.0, lr: float = 0.05, budget: float | None = None,
 ) -> LayerInversion:  # fmt: skip
     """Reconstructs inputs from the output of a layer, starting from a gray image.
 
@@ -80,10 +80,10 @@ def invert_layer(
     True
     """
     inputs = one_tensor(data, module)
-    smooth = check_number("tv", tv, above=-1e-300)
+    smooth = check_number("total_variation_weight", total_variation_weight, above=-1e-300)
     z = torch.full_like(inputs, float(inputs.mean())).requires_grad_()
     total = check_integer("iterations", iterations)
-    optimizer = torch.optim.Adam([z], check_number("rate", rate, above=0))
+    optimizer = torch.optim.Adam([z], check_number("lr", lr, above=0))
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total)
     with preserve(module), capture(module, (layer,)) as kept:
         with torch.no_grad():

@@ -96,6 +96,6 @@ def one_tensor(x: Any, module: nn.Module, *, whole: bool = False) -> Tensor:
     taken = all_inputs(x, module)
     if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):
         what = str(taken.dtype) if isinstance(taken, Tensor) else f"a {type(taken).__name__}"
-        fix = "Pass one floating tensor, such as pixels; for tokens use token_sheet, token_attribution or occlusion"
+        fix = "Pass one floating tensor, such as pixels; for tokens use token_attribution or occlusion"
         raise InputError(f"x is {what}", accepted="continuous inputs", fix=fix)
     return taken

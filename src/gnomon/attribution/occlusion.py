@@ -33,12 +33,12 @@ EXAMPLES_PER_PASS = 32
 
 @names_call
 def occlusion(
-    module: nn.Module, data: Any, target: Any = None, *, window: int = 1, stride: int = 1, cover: float = 0.0
+    module: nn.Module, data: Any, target: Any = None, *, window: int = 1, stride: int = 1, fill_value: float = 0.0
 ) -> Attribution:
     """Covers one window of the input at a time and measures how much the output falls.
 
     See equation (1) of the module docstring.
-    Inputs may be integers such as tokens; ``cover`` is then the token that represents nothing.
+    Inputs may be integers such as tokens; ``fill_value`` is then the token that represents nothing.
     Hypotheses: see the module.
     Reference: [zeiler2014visualizing].
     Cost: a forward pass for each window.
@@ -48,7 +48,7 @@ def occlusion(
     """
     inputs = one_tensor(data, module, whole=True)
     size, step = check_integer("window", window), check_integer("stride", stride)
-    patch = inputs.new_tensor(cover)
+    patch = inputs.new_tensor(fill_value)
     places = _windows(inputs.shape[1:], size, step)
     together = max(1, EXAMPLES_PER_PASS // len(inputs))
     with preserve(module, grad=False):

@@ -169,7 +169,7 @@ class Faithfulness(Result):
 
 @names_call
 def deletion_insertion(
-    module: nn.Module, data: Any, attribution: Attribution, *, points: int = 11, cover: float = 0.0, seed: int = 0
+    module: nn.Module, data: Any, attribution: Attribution, *, points: int = 11, fill_value: float = 0.0, seed: int = 0
 ) -> Faithfulness:
     """Computes the deletion and insertion curves of an attribution whose values have the shape of the input.
 
@@ -199,6 +199,6 @@ def deletion_insertion(
             for name, order in (("deletion", orders[0]), ("insertion", orders[0]), ("random", orders[1])):
                 first = torch.zeros_like(flat, dtype=torch.bool).scatter(1, order[:, :k], True).reshape(inputs.shape)
                 hidden = ~first if name == "insertion" else first
-                seen = torch.where(hidden, inputs.new_tensor(float(cover)), inputs)
+                seen = torch.where(hidden, inputs.new_tensor(float(fill_value)), inputs)
                 curves[name].append(float(target_scores(module, seen, attribution.target).mean()))  # (2)
     return Faithfulness(tuple(shares), *(tuple(curves[name]) for name in ("deletion", "insertion", "random")))

@@ -3,7 +3,7 @@
 >>> import torch
 >>> net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
 >>> x = torch.rand(40, 1, 6, 6)
->>> sheet = contact_sheet(net, (x, (x.mean((1, 2, 3)) > 0.5).long()), epochs=1)
+>>> sheet = attribution_overview(net, (x, (x.mean((1, 2, 3)) > 0.5).long()), epochs=1)
 >>> sheet.mask is not None, len(sheet.probes.layers)
 (True, 6)
 """
@@ -29,7 +29,7 @@ from gnomon.core.machine.progress import Progress
 from gnomon.core.results import Axis, Finding, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
-__all__ = ["ContactSheet", "contact_sheet"]
+__all__ = ["AttributionOverview", "attribution_overview"]
 
 METHOD_COUNT = 5
 """Number of methods that the sheet runs."""
@@ -38,7 +38,7 @@ SHOWN_EXAMPLES = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ContactSheet(Result):
+class AttributionOverview(Result):
     """Result: attribution maps with a sanity check, shortcuts, needed frequencies (of images), and layer probes."""
 
     attribution: Attribution
@@ -79,7 +79,7 @@ class ContactSheet(Result):
 
 @names_call
 @limit_time
-def contact_sheet(
+def attribution_overview(
     module: nn.Module,
     data: Any,
     *,
@@ -87,7 +87,7 @@ def contact_sheet(
     columns: Sequence[str] = (),
     seed: int = 0,
     budget: float | None = None,
-) -> ContactSheet:
+) -> AttributionOverview:
     """Runs all attribution methods on one model and its data, and collects the results in one overview.
 
     ``columns`` names the columns of a table. ``budget`` is the number of seconds after which the call ends with an
@@ -98,7 +98,7 @@ def contact_sheet(
 
     >>> import torch
     >>> x = torch.randn(60, 3)
-    >>> contact_sheet(nn.Sequential(nn.Linear(3, 2)), (x, (x[:, 0] > 0).long())).mask is None
+    >>> attribution_overview(nn.Sequential(nn.Linear(3, 2)), (x, (x[:, 0] > 0).long())).mask is None
     True
     """
     given = source(data, module=module)
@@ -115,4 +115,4 @@ def contact_sheet(
         found = shortcuts(module, given, columns=columns, seed=seed)
         progress.step()
         probed = layer_probe(module, given, seed=seed)
-    return ContactSheet(attribution, sane, found, probed, mask, x.detach())
+    return AttributionOverview(attribution, sane, found, probed, mask, x.detach())

@@ -110,6 +110,6 @@ def _embedding(module: nn.Module, tokens: Tensor) -> nn.Embedding:
             handle.remove()
     if len(found) != 1:
         text = "no embedding reads the tokens" if not found else f"{len(found)} embeddings read the tokens"
-        fix = "Use occlusion(module, tokens, cover=...), which needs none"
+        fix = "Use occlusion(module, tokens, fill_value=...), which needs none"
         raise InputError(text, accepted="one nn.Embedding that reads the tokens once", fix=fix)
     return found[0]

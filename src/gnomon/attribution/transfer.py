@@ -65,7 +65,12 @@ class TransferProbe(Result):
 
 @names_call
 def transfer_probe(
-    module: nn.Module, data: Any, *, fresh: nn.Module | None = None, layers: Sequence[str] | None = None, seed: int = 0
+    module: nn.Module,
+    data: Any,
+    *,
+    untrained: nn.Module | None = None,
+    layers: Sequence[str] | None = None,
+    seed: int = 0,
 ) -> TransferProbe:
     """Trains linear probes for a new task on each layer of a trained and of an untrained network.
 
@@ -74,7 +79,7 @@ def transfer_probe(
     Args:
         module: the trained network.
         data: examples of the new task, with its classes.
-        fresh: the network before training; by default a copy whose layers are initialized again.
+        untrained: the network before training; by default a copy whose layers are initialized again.
         layers: names of the layers; all that run by default.
         seed: random seed of the fresh copy and of the examples that are probed.
 
@@ -87,7 +92,7 @@ def transfer_probe(
     """
     check_readable(module)
     seed = check_seed(seed)
-    start = _initialized_again(module, seed) if fresh is None else fresh
+    start = _initialized_again(module, seed) if untrained is None else untrained
     both = [layer_probe(net, data, layers=layers, seed=seed).layers for net in (module, start)]
     rows = [{probe.name: probe.linear for probe in probes if probe.name != "input"} for probes in both]
     names = tuple(name for name in rows[0] if name in rows[1])

@@ -30,10 +30,10 @@ from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 
 __all__ = [
-    "DirectionSemantics",
+    "UnitPurity",
     "TopActivating",
     "UnitVisualization",
-    "direction_semantics",
+    "compare_unit_purity",
     "top_activating",
     "visualize_unit",
 ]
@@ -69,8 +69,8 @@ class UnitVisualization(Result):
 @names_call
 def visualize_unit(
     module: nn.Module, layer: str, unit: int | Tensor, *, shape: tuple[int, ...], iterations: int = 200,
-    l2: float = 0.05,
-    tv: float = 0.0, rate: float = 0.1, seed: int = 0,
+    l2_weight: float = 0.05,
+    total_variation_weight: float = 0.0, lr: float = 0.1, seed: int = 0,
 ) -> UnitVisualization:  # fmt: skip
     """Optimizes an input to activate a unit (a number) or a direction (a vector) of a layer most.
 
@@ -84,11 +84,14 @@ def visualize_unit(
     True
     """
     check_readable(module)
-    penalty, smooth = check_number("l2", l2, above=-1e-300), check_number("tv", tv, above=-1e-300)
+    penalty, smooth = (
+        check_number("l2_weight", l2_weight, above=-1e-300),
+        check_number("total_variation_weight", total_variation_weight, above=-1e-300),
+    )
     like = next(module.parameters(), torch.zeros(()))
     draw = torch.Generator().manual_seed(check_seed(seed))
     x = (0.01 * torch.randn(1, *shape, generator=draw)).to(like.device, like.dtype).requires_grad_()
-    optimizer = torch.optim.Adam([x], check_number("rate", rate, above=0))
+    optimizer = torch.optim.Adam([x], check_number("lr", lr, above=0))
     values = []
     with preserve(module), capture(module, (layer,)) as kept:
         for _ in range(check_integer("iterations", iterations)):
@@ -145,7 +148,7 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectionSemantics(Result):
+class UnitPurity(Result):
     """Result: mean purity of single units and of random directions (how often their top examples share a class), and
     the purity by chance.
     """
@@ -164,9 +167,9 @@ class DirectionSemantics(Result):
 
 
 @names_call
-def direction_semantics(
+def compare_unit_purity(
     module: nn.Module, layer: str, data: Any, *, k: int = 10, directions: int = 32, seed: int = 0
-) -> DirectionSemantics:
+) -> UnitPurity:
     """Tests whether the top examples of single units share a class more often than the top examples of random
     directions.
 
@@ -176,7 +179,7 @@ def direction_semantics(
     Cost: one forward pass over the data.
 
     >>> x = torch.randn(60, 4)
-    >>> found = direction_semantics(nn.Sequential(nn.Linear(4, 8)), "0", (x, (x[:, 0] > 0).long()))
+    >>> found = compare_unit_purity(nn.Sequential(nn.Linear(4, 8)), "0", (x, (x[:, 0] > 0).long()))
     >>> 0.5 <= found.random <= 1
     True
     """
@@ -192,7 +195,7 @@ def direction_semantics(
     size = check_integer("k", k)
     purity = [sum(_top(h, v, batch.y, size).purity for v in vs) / max(len(vs), 1) for vs in (basis, free)]
     drawn = [batch.y[torch.randperm(len(batch.y), generator=draw)[:size]] for _ in range(200)]
-    return DirectionSemantics(purity[0], purity[1], sum(float(y.bincount().max()) / len(y) for y in drawn) / 200)
+    return UnitPurity(purity[0], purity[1], sum(float(y.bincount().max()) / len(y) for y in drawn) / 200)
 
 
 def _top(h: Tensor, v: Tensor, y: Tensor | None, k: int) -> TopActivating:

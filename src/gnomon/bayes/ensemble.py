@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.bayes.predictive import PosteriorPrediction, from_outputs
+from gnomon.bayes.predictive import PosteriorPrediction, prediction_from_outputs
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_integer, check_module, check_number, check_seed, check_type
@@ -75,12 +75,12 @@ class DeepEnsemble(Result):
             with preserve(model, grad=False):
                 returned = run(model, inputs)
                 outputs.append(output_rows(returned, count(inputs)).double())
-        return from_outputs(torch.stack(outputs), self.noise, self.classes)  # (1)
+        return prediction_from_outputs(torch.stack(outputs), self.noise, self.classes)  # (1)
 
 
 @names_call
 def deep_ensemble(
-    make: Callable[[], nn.Module],
+    factory: Callable[[], nn.Module],
     data: Any,
     *,
     members: int = 5,
@@ -99,7 +99,7 @@ def deep_ensemble(
         f(x) = mean_i f_i(x),    epistemic = variance over i                                               (1)
 
     Args:
-        make: a function that returns a new network, drawn from torch's random state, such as
+        factory: a function that returns a new network, drawn from torch's random state, such as
             ``lambda: nn.Sequential(...)``.
         data: as in `gnomon.train`.
         members: number of networks.
@@ -123,19 +123,19 @@ def deep_ensemble(
     >>> bool(found.epistemic[1] > found.epistemic[0])                                     # far from the data
     True
     """
-    if isinstance(make, nn.Module):
+    if isinstance(factory, nn.Module):
         fix = "Pass a function, such as lambda: nn.Sequential(...)"
         raise InputError(
-            f"make is a {type(make).__name__}",
+            f"make is a {type(factory).__name__}",
             accepted="a function that returns a new network for each member",
             fix=fix,
         )
-    check_type("make", make, Callable, fix="Pass a function that returns a new network")
+    check_type("factory", factory, Callable, fix="Pass a function that returns a new network")
     members, noise = check_integer("members", members, least=2), check_number("noise", noise, above=0)
     first, runs = check_seed(seed), []
     for i in range(members):
         with random_state(first + i):
-            module = make()
+            module = factory()
         check_module(module)
         report = None if progress is None else partial(_report, progress, i, members)
         runs.append(train(module, data, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,

@@ -152,7 +152,7 @@ def laplace(
         data: the training data: a pair, a ``Dataset``, a ``DataLoader``, batches.
         prior_precision: the precision d of the prior; by default the one with the largest evidence.
         noise: standard deviation of real targets around the outputs.
-        loss: `Squared()`, `CrossEntropy()`, or for a module with one logit `Logistic()` or ``nn.BCEWithLogitsLoss()``;
+        loss: `Squared()`, `CrossEntropy()`, or for one logit `Logistic()` or ``nn.BCEWithLogitsLoss()``;
             by default the one that fits the targets.
         parameters: a pattern of names, such as "4.*" for the last layer; by default all that are trained.
         structure: "full", or for more than 20,000 parameters "low rank" or "diagonal".

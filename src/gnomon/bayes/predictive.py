@@ -107,10 +107,10 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
         with torch.no_grad():
             outputs = torch.stack([posterior.outputs(w, inputs) for w in vectors]).double()
     classes = posterior.binary or isinstance(posterior.objective.loss, CrossEntropy)
-    return from_outputs(outputs, posterior.noise, classes)
+    return prediction_from_outputs(outputs, posterior.noise, classes)
 
 
-def from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> PosteriorPrediction:
+def prediction_from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> PosteriorPrediction:
     """Computes the mean prediction and its epistemic and aleatoric uncertainty from the outputs of several networks."""
     if not classes:
         epistemic = outputs.var(0).sum(1)

@@ -7,7 +7,7 @@ May import: core, findings, training.
 
 from gnomon.bounds.barron import barron_norm
 from gnomon.bounds.capacity import vc_bound
-from gnomon.bounds.cushions import layer_cushions
+from gnomon.bounds.cushions import layer_noise_tolerance
 from gnomon.bounds.descents import epoch_wise_double_descent, sample_wise_double_descent
 from gnomon.bounds.double_descent import double_descent
 from gnomon.bounds.gap import generalization_gap
@@ -37,7 +37,7 @@ __all__ = [
     "barron_norm",
     "catoni_bound",
     "certify",
-    "layer_cushions",
+    "layer_noise_tolerance",
     "double_descent",
     "epoch_wise_double_descent",
     "forgetting_events",

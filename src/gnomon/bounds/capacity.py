@@ -66,14 +66,14 @@ def sauer_bound(m: int, dimension: int) -> int:
 
 
 @names_call
-def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
-    """Bounds the gap between training and true error for functions that can label n points in ``ways`` different ways.
+def vc_bound(n: int, labelings: float, delta: float = 0.05) -> float:
+    """Bounds the gap between training and true error for functions that have ``labelings`` ways to label n points.
 
     See equation (2) of the module docstring.
 
     Args:
         n: number of examples.
-        ways: number of ways to label them, such as ``sauer_bound(n, dimension)``.
+        labelings: number of ways to label them, such as ``sauer_bound(n, dimension)``.
         delta: the probability that the difference is larger.
 
     Hypotheses: independent examples.
@@ -83,9 +83,9 @@ def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
     0.27...
     """
     n, delta = check_integer("n", n), check_number("delta", delta, above=0, below=1)
-    if not ways >= 1:
-        raise InputError(f"ways is {ways}", accepted="at least one labeling", fix="Pass sauer_bound(n, dimension)")
-    return sqrt(32 * (log(ways) + log(8 / delta)) / n)  # (2)
+    if not labelings >= 1:
+        raise InputError(f"ways is {labelings}", accepted="at least one labeling", fix="Pass sauer_bound(n, dimension)")
+    return sqrt(32 * (log(labelings) + log(8 / delta)) / n)  # (2)
 
 
 @names_call
@@ -108,8 +108,8 @@ def network_vc_dimension(module: nn.Module) -> float:
 
 
 @names_call
-def massart_bound(m: int, ways: float) -> float:
-    """Bounds the Rademacher complexity of a class of functions that can label m points in ``ways`` different ways.
+def massart_bound(m: int, labelings: float) -> float:
+    """Bounds the Rademacher complexity of a class of functions that can label m points in ``labelings`` different ways.
 
     See equation (6) of the module docstring.
     Hypotheses: values in [-1, 1].
@@ -118,7 +118,7 @@ def massart_bound(m: int, ways: float) -> float:
     >>> massart_bound(8, 1.0)                                                     # one labeling: nothing to fit
     0.0
     """
-    return sqrt(2 * log(ways) / check_integer("m", m))  # (6)
+    return sqrt(2 * log(labelings) / check_integer("m", m))  # (6)
 
 
 @dataclass(frozen=True, slots=True)

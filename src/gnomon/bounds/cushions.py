@@ -16,7 +16,7 @@ Reference: [arora2018stronger], definitions 4 to 6.
 >>> net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.ReLU(), nn.Linear(2, 2, bias=False))
 >>> for layer in (net[0], net[2]):
 ...     _ = nn.init.eye_(layer.weight)
->>> found = layer_cushions(net, torch.ones(1, 2))
+>>> found = layer_noise_tolerance(net, torch.ones(1, 2))
 >>> [round(value, 4) for value in found.layer]                                   # |x| / (sqrt(2) |x|)
 [0.7071, 0.7071]
 """
@@ -32,13 +32,13 @@ from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 
-__all__ = ["LayerCushions", "layer_cushions"]
+__all__ = ["LayerNoiseTolerance", "layer_noise_tolerance"]
 
 SHAPELESS = (nn.ReLU, nn.Flatten, nn.Dropout, nn.Identity)
 
 
 @dataclass(frozen=True, slots=True)
-class LayerCushions(Result):
+class LayerNoiseTolerance(Result):
     """Result: how much noise at its input each Linear layer tolerates (its cushions), the contraction, and the output
     norm.
     """
@@ -74,7 +74,7 @@ class LayerCushions(Result):
 
 
 @names_call
-def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
+def layer_noise_tolerance(module: nn.Module, data: Any) -> LayerNoiseTolerance:
     """Measures the layer and interlayer cushions of a ReLU network on some inputs.
 
     See equations (1) to (3) of the module docstring.
@@ -82,7 +82,7 @@ def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
     Reference: [arora2018stronger].
     Cost: for each input the products of all weight matrices between two layers.
 
-    >>> layer_cushions(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), torch.randn(5, 3)).names
+    >>> layer_noise_tolerance(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), torch.randn(5, 3)).names
     ('0', '2')
     """
     check_readable(module)
@@ -122,7 +122,7 @@ def layer_cushions(module: nn.Module, data: Any) -> LayerCushions:
         float((b.norm(dim=1) / (b * m).norm(dim=1)).nan_to_num(1.0, torch.inf).max())
         for b, m in list(zip(before, masks, strict=True))[:-1]
     ]
-    return LayerCushions(
+    return LayerNoiseTolerance(
         tuple(names), tuple(own), tuple(inter), max([1.0, *shrunk]), float(before[-1].norm(dim=1).max())
     )
 

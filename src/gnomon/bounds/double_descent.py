@@ -36,7 +36,13 @@ from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Band, Line, Plot, Reference, Result
 from gnomon.core.results.plot import Mark
 
-__all__ = ["DoubleDescent", "summarize_errors", "double_descent", "isotropic_risk", "spectral_risk"]
+__all__ = [
+    "DoubleDescent",
+    "summarize_errors",
+    "double_descent",
+    "isotropic_risk",
+    "ridge_risk_from_spectrum",
+]
 
 MIN_PEAK_RATIO = 1.2
 """Ratio of the peak to the smallest error before it at which there is a peak."""
@@ -50,7 +56,7 @@ def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
     Hypotheses: Gaussian rows with independent features of variance one; ``noise`` and ``signal`` are s^2 and r^2.
     Reference: [hastie2022surprises].
 
-    >>> isotropic_risk(100, 200, noise=0.0, signal=1.0)                       # half of the target is not seen
+    >>> isotropic_risk(100, 200, noise=0.0, signal=1.0)                    # half of the target is not seen
     0.5
     """
     n, p = check_integer("n", n), check_integer("p", p)
@@ -62,7 +68,7 @@ def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
 
 
 @names_call
-def spectral_risk(
+def ridge_risk_from_spectrum(
     eigenvalues: Float[Tensor, " p"],
     coefficients: Float[Tensor, " p"],
     n: int,
@@ -86,7 +92,7 @@ def spectral_risk(
     Cost: a bisection, each step a pass over the spectrum.
 
     >>> ones = torch.ones(400).double()
-    >>> round(spectral_risk(ones, ones / 20, 200, noise=0.1), 6) == round(0.5 + 0.1 * 200 / 200, 6)
+    >>> round(ridge_risk_from_spectrum(ones, ones / 20, 200, noise=0.1), 6) == round(0.5 + 0.1 * 200 / 200, 6)
     True
     """
     n, values, target = check_integer("n", n), eigenvalues.double(), coefficients.double()

@@ -7,7 +7,7 @@ order sqrt(C / n), up to constants and logarithms:
     Frobenius    C = (B / gamma)^2 prod |W_i|_F^2                                                                (2)
     spectral-1   C = (B / gamma)^2 prod |W_i|_2^2 sum |W_i|_{1,2}^2 / |W_i|_2^2                                  (3)
     spectral-F   C = (B / gamma)^2 prod |W_i|_2^2 sum h_i |W_i|_F^2 / |W_i|_2^2                                  (4)
-    compression  C = (max |f| / gamma)^2 sum c^2 / (mu_i mu_i>)^2,  the cushions of `layer_cushions`                 (5)
+    compression  C = (max |f| / gamma)^2 sum c^2 / (mu_i mu_i>)^2,  the cushions of `layer_noise_tolerance`          (5)
     spectral     C = (R_A |X|_F / gamma)^2 / n,  the spectral complexity of `output_margins`                    (6)
     path         C = (B path norm / gamma)^2                                                                     (7)
     parameters   C = p L ln p,  the VC dimension of a ReLU network of p weights in L layers                      (8)
@@ -31,7 +31,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from gnomon.bounds.bound import Bound
-from gnomon.bounds.cushions import layer_cushions
+from gnomon.bounds.cushions import layer_noise_tolerance
 from gnomon.bounds.norms import LayerNorms, path_norm
 from gnomon.bounds.output_margins import OutputMargins, output_margins
 from gnomon.bounds.relu_chain import ReluChain, read_relu_chain
@@ -246,7 +246,7 @@ def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[
     See equations (5) and (7) of the module docstring.
     """
     assert chain.layers is not None
-    kept = layer_cushions(chain.layers, x[:PROBE_EXAMPLES])
+    kept = layer_noise_tolerance(chain.layers, x[:PROBE_EXAMPLES])
     parts = {"largest output / margin": kept.largest / gamma, "cushions": sqrt(kept.total)}
     paths = {"largest input / margin": radius / gamma, "path norm": path_norm(chain.layers, tuple(x.shape[1:]))}
     return [

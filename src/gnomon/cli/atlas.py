@@ -236,9 +236,9 @@ def check(
     from gnomon.atlas.pages.checked import write_network_check
     from gnomon.cli import sources
 
-    train = sources.data(data, target, seed).train
-    built = sources.model(network)
-    limit = sources.seconds(budget)
+    train = sources.load_data(data, target, seed).train
+    built = sources.load_model(network)
+    limit = sources.parse_seconds(budget)
     result = checked(built, train, list(ids or ()), lr=lr, steps=steps, seconds=limit, seed=seed)
     if page is not None:
         write_network_check(result, Path(page))

@@ -50,17 +50,18 @@ def compare(
     from gnomon.examination import compare as compare_networks
 
     console = Console(stderr=as_json)
-    seconds = sources.seconds(budget)
-    given = sources.data(data, target, seed)
+    seconds = sources.parse_seconds(budget)
+    given = sources.load_data(data, target, seed)
     for note in given.notes:
         console.print(f"Note: {note}.", markup=False, highlight=False)
     specs = (left, right)
     short = [spec.rpartition(":")[2] for spec in specs]
     names = short if short[0] != short[1] else list(specs) if left != right else [left, f"{right} again"]
-    networks = {name: sources.model(spec) for name, spec in zip(names, specs, strict=True)}
+    networks = {name: sources.load_model(spec) for name, spec in zip(names, specs, strict=True)}
     with console.status("reading") as status:
         compared = compare_networks(
-            networks, given.train, given.test, optimizer=training.optimizer(optimizer, lr, momentum, decay),
+            networks, given.train, given.test,
+            optimizer=training.optimizer_from_options(optimizer, lr, momentum, decay),
             batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.notes,
             command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
@@ -68,13 +69,13 @@ def compare(
     if as_json:
         print(json.dumps(compared.to_dict(), allow_nan=False))
     else:
-        show(compared, console)
+        print_comparison(compared, console)
     path = compared.save(out)
     if not as_json:
         console.print(f"\nPage: [bold]{path}[/bold]", highlight=False, soft_wrap=True)
 
 
-def show(compared: "Comparison", console: "Console") -> None:
+def print_comparison(compared: "Comparison", console: "Console") -> None:
     """Prints the comparison of two networks: main values side by side, findings of each network, then the verdict."""
     from rich.markup import escape
     from rich.table import Table

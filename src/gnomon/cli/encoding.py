@@ -37,12 +37,12 @@ class Feature(Record):
     since: str = ""
 
 
-def feature(name: str, values: list[str]) -> Feature:
+def encode_column(name: str, values: list[str]) -> Feature:
     """Encodes a table column: numbers as they are, words one-hot (two words as one 0/1 column), dates as days.
 
-    >>> feature("size", ["1", "2.5"]).x.tolist(), feature("color", ["red", "blue"]).x.tolist()
+    >>> encode_column("size", ["1", "2.5"]).x.tolist(), encode_column("color", ["red", "blue"]).x.tolist()
     ([[1.0], [2.5]], [[1.0], [0.0]])
-    >>> feature("when", ["2024-01-31", "2024-02-02"]).x.tolist()
+    >>> encode_column("when", ["2024-01-31", "2024-02-02"]).x.tolist()
     [[0.0], [2.0]]
     """
     _check_gaps(name, values)
@@ -66,13 +66,13 @@ def feature(name: str, values: list[str]) -> Feature:
     return Feature(x, len(words))
 
 
-def labels(words: list[str], name: str) -> tuple[Tensor, str]:
+def encode_labels(words: list[str], name: str) -> tuple[Tensor, str]:
     """Encodes a target column: words and few distinct integers as classes, other numbers as values; also returns a
     sentence about it.
 
-    >>> labels(["cat", "dog", "cat"], "animal")
+    >>> encode_labels(["cat", "dog", "cat"], "animal")
     (tensor([0, 1, 0]), "the target 'animal' has 2 classes, numbered from 0: cat, dog")
-    >>> labels(["0.5", "2"], "price")[1]
+    >>> encode_labels(["0.5", "2"], "price")[1]
     "the target 'price' is a number to predict"
     """
     _check_gaps(name, words)

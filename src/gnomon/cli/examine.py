@@ -84,7 +84,7 @@ def examine(
     from gnomon.cli import sources
     from gnomon.findings import check_finding_kinds
 
-    console, seconds = Console(stderr=as_json or markdown), sources.seconds(budget)
+    console, seconds = Console(stderr=as_json or markdown), sources.parse_seconds(budget)
     words = [word.strip() for word in fail_on.split(",") if word.strip()] + (["problem"] if strict else [])
     kinds, label = check_finding_kinds(words), name_of(network, data)
     console.print(f"Examining {label}, at most {seconds:g} s …", markup=False, highlight=False)
@@ -100,21 +100,21 @@ def examine(
     fit = given.fit if fit is None and checkpoint is None else fit
     if checkpoint is not None:
         net = built if isinstance(built, nn.Module) else built()
-        built, fit = sources.checkpoint(checkpoint, net), bool(fit)
+        built, fit = sources.load_checkpoint(checkpoint, net), bool(fit)
     built = _place(built, device)
     with without_bars(), console.status("reading model and data") as status:
         result = examine_network(
             built, given.data.train, given.data.test, lr=lr if optimizer is not None and ":" in optimizer else None,
-            optimizer=training.optimizer(optimizer, lr, momentum, decay) or given.optimizer,
-            loss=training.function("--loss", loss) or given.loss,
-            schedule=training.function("--schedule", schedule) or given.schedule,
+            optimizer=training.optimizer_from_options(optimizer, lr, momentum, decay) or given.optimizer,
+            loss=training.load_function_option("--loss", loss) or given.loss,
+            schedule=training.load_function_option("--schedule", schedule) or given.schedule,
             batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.data.notes,
             columns=given.data.columns, name=label, command=" ".join(sys.argv[1:]), class_names=given.data.class_names,
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
             step_ended=lambda section, i, n: console.out(step_line(section, i, n, verbose=verbose), highlight=False),
         )  # fmt: skip
     _write(result, console, out, site, as_json=as_json, markdown=markdown, verbose=verbose, budget=seconds)
-    if why := failed_gate(result, kinds):
+    if why := reason_for_exit_code_one(result, kinds):
         Console(stderr=True).print(f"Failed for: {why}", markup=False)
         raise typer.Exit(1)
 
@@ -131,7 +131,7 @@ def _write(
     elif markdown:
         print(result.to_markdown())
     else:
-        show(result, console, verbose=verbose)
+        print_examination(result, console, verbose=verbose)
     path = result.save(out, site=site)
     if not as_json and not markdown:
         console.print(f"\nReport: [bold]{path}[/bold]{_time(result, budget)}", highlight=False, soft_wrap=True)
@@ -142,9 +142,9 @@ def read_setup(network: str | None, data: str | None, target: str | None, seed: 
     from gnomon.cli import setup, sources
 
     if network is not None and network.endswith(".py"):
-        return setup.from_file(network, data, target, seed)
-    built = small_cnn if network is None else sources.model(network)
-    return setup.CommandSetup(built, sources.data(data or "digits", target, seed))
+        return setup.setup_from_file(network, data, target, seed)
+    built = small_cnn if network is None else sources.load_model(network)
+    return setup.CommandSetup(built, sources.load_data(data or "digits", target, seed))
 
 
 def _time(result: "Examination", budget: float) -> str:
@@ -153,15 +153,15 @@ def _time(result: "Examination", budget: float) -> str:
     return f" (took {took}, budget {budget:g} s)" if took else ""
 
 
-def failed_gate(result: "Examination", kinds: Sequence[str]) -> str:
+def reason_for_exit_code_one(result: "Examination", kinds: Sequence[str]) -> str:
     """Returns why the command must exit with code 1: findings that match --fail-on, or an inconclusive result; empty if
     it need not.
     """
     failing = dict.fromkeys(finding.kind for finding in result.matching(kinds))
-    return ", ".join(failing) or unmet_gate(result, kinds)
+    return ", ".join(failing) or reason_for_inconclusive_exit(result, kinds)
 
 
-def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
+def reason_for_inconclusive_exit(result: "Examination", kinds: Sequence[str]) -> str:
     """Returns why --fail-on fails although no finding matches (the result is inconclusive); empty if it passes.
 
     A network that performs like random guessing fails a gate on levels (--strict, --fail-on warning). It passes a gate
@@ -203,7 +203,7 @@ def step_line(section: "Section", number: int, steps: int, *, verbose: bool) -> 
     return f"{head}\n        {section.summary}" if verbose else head
 
 
-def show(result: "Examination", console: "Console", *, verbose: bool = False) -> None:
+def print_examination(result: "Examination", console: "Console", *, verbose: bool = False) -> None:
     """Prints findings with fixes, three headline numbers and the verdict; with ``verbose`` also every section."""
     from rich.markup import escape
 

@@ -42,8 +42,8 @@ def playground(
     from gnomon.playground.server import PlaygroundServer, ServedNetwork
     from gnomon.playground.session import MAX_EXAMPLES, Session
 
-    module = sources.model(network)
-    given = sources.data(data, target, seed)
+    module = sources.load_model(network)
+    given = sources.load_data(data, target, seed)
     examples = source(given.train).first(MAX_EXAMPLES)
     x, y = source((examples.x, examples.y)).pair()
     if not isinstance(x, Tensor):

@@ -33,12 +33,12 @@ def rank(
     from gnomon.cli import sources
     from gnomon.examination import rank as rank_networks
 
-    seconds = None if budget is None else sources.seconds(budget)
-    given = sources.data(data, target, seed)
+    seconds = None if budget is None else sources.parse_seconds(budget)
+    given = sources.load_data(data, target, seed)
     console = Console(stderr=as_json)
     for note in given.notes:
         console.print(f"Note: {note}.", markup=False, highlight=False)
-    candidates = {spec: sources.model(spec) for spec in networks}
+    candidates = {spec: sources.load_model(spec) for spec in networks}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("ranking", total=len(candidates))

@@ -42,7 +42,7 @@ class CommandSetup(Record):
     fit: bool | None = None
 
 
-def from_file(spec: str, data: str | None, target: str | None, seed: int) -> CommandSetup:
+def setup_from_file(spec: str, data: str | None, target: str | None, seed: int) -> CommandSetup:
     """Loads model, data, loss, optimizer and schedule from a Python file by their usual names; ``data`` replaces the
     file's data.
 
@@ -54,7 +54,7 @@ def from_file(spec: str, data: str | None, target: str | None, seed: int) -> Com
         names = ", ".join(name for name, value in there.items() if not name.startswith("_") and not ismodule(value))
         fix = f"Name it model, or write {spec}:name. The file has: {names[:200]}"
         raise InputError(f"{spec} has no model", accepted=" or ".join(MODEL_NAMES), fix=fix)
-    given = _data(spec, there, seed) if data is None else sources.data(data, target, seed)
+    given = _data(spec, there, seed) if data is None else sources.load_data(data, target, seed)
     optimizer, loss = _first(there, OPTIMIZER_NAMES), _first(there, LOSS_NAMES)
     schedule = _first(there, SCHEDULE_NAMES)
     if isinstance(schedule, LRScheduler):
@@ -69,7 +69,9 @@ def from_file(spec: str, data: str | None, target: str | None, seed: int) -> Com
 def _data(spec: str, there: dict[str, Any], seed: int) -> CommandData:
     value = _first(there, DATA_NAMES)
     if value is not None:
-        return sources.as_command_data(sources.call(f"{spec}:data", value) if callable(value) else value, seed)
+        return sources.as_command_data(
+            sources.call_user_function(f"{spec}:data", value) if callable(value) else value, seed
+        )
     for train, test in LOADER_NAMES:
         if train in there and (not test or test in there):
             return CommandData(there[train], there[test] if test else None)

@@ -17,7 +17,7 @@ def show(
     """Print an examination that was saved as JSON, and write its HTML report. Nothing in the file is executed."""
     from rich.console import Console
 
-    from gnomon.cli.examine import show as show_examination
+    from gnomon.cli.examine import print_examination as show_examination
     from gnomon.examination import Examination
 
     console = Console()

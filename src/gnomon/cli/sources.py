@@ -52,7 +52,7 @@ class CommandData(Record):
     class_names: tuple[str, ...] = ()
 
 
-def model(spec: str) -> nn.Module | Callable[[], nn.Module]:
+def load_model(spec: str) -> nn.Module | Callable[[], nn.Module]:
     """Loads the module, or the function that builds it, named as ``file.py:name``."""
     value = load_named_object(spec)
     if isinstance(value, nn.Module) or callable(value):
@@ -73,7 +73,7 @@ def load_named_object(spec: str) -> Any:
     return getattr(module, name)
 
 
-def checkpoint(path: Path, net: nn.Module) -> nn.Module:
+def load_checkpoint(path: Path, net: nn.Module) -> nn.Module:
     """Loads weights into the module; rejects files that contain anything but tensors."""
     if not path.exists():
         raise InputError(f"File not found: {path}")
@@ -98,7 +98,7 @@ def checkpoint(path: Path, net: nn.Module) -> nn.Module:
     return net
 
 
-def data(spec: str, target: str | None, seed: int) -> CommandData:
+def load_data(spec: str, target: str | None, seed: int) -> CommandData:
     """Loads training and test data by name: a bundled set, an npz file, a table with a target column, an image folder,
     or a function.
     """
@@ -115,13 +115,13 @@ def data(spec: str, target: str | None, seed: int) -> CommandData:
     if path.is_dir():
         return _pictures(path, seed)
     if ":" in spec:
-        return as_command_data(call(spec, load_named_object(spec)), seed)
+        return as_command_data(call_user_function(spec, load_named_object(spec)), seed)
     raise InputError(
         f"'{spec}' is not a known kind of data", accepted="a file, a folder, a function or digits", fix=f"Pass {KINDS}"
     )
 
 
-def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandData:
+def split_off_test_examples(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> CommandData:
     """Splits off a fifth of the examples for testing, stratified by class; a class with one example stays in the
     training set.
     """
@@ -150,10 +150,10 @@ def _check_finite(x: Any) -> None:
             raise InputError(what, accepted="finite inputs", fix="Drop or correct those examples")
 
 
-def seconds(text: str) -> float:
+def parse_seconds(text: str) -> float:
     """Converts a time such as 60, 60s, 2m or 1h to seconds.
 
-    >>> seconds("2m")
+    >>> parse_seconds("2m")
     120.0
     """
     match = re.fullmatch(r"\s*([0-9.]+)\s*(s|m|h|)\s*", text)
@@ -200,24 +200,24 @@ def _package(name: str) -> Any:
 
 def _csv(path: Path, target: str | None, seed: int) -> CommandData:
     x, y, notes, names = tables.from_csv(path, target)
-    return replace(held_out(x, y, seed, notes), columns=names)
+    return replace(split_off_test_examples(x, y, seed, notes), columns=names)
 
 
 def _parquet(path: Path, target: str | None, seed: int) -> CommandData:
     x, y, notes, names = tables.from_parquet(path, target)
-    return replace(held_out(x, y, seed, notes), columns=names)
+    return replace(split_off_test_examples(x, y, seed, notes), columns=names)
 
 
 def _pictures(path: Path, seed: int) -> CommandData:
     """Loads images from a folder with one subfolder per class, or from its subfolders train and test (or val)."""
     if not (path / "train").is_dir():
         all_of = image_folder(path)
-        made = held_out(all_of.x, all_of.y, seed, (list_classes(all_of.classes), *all_of.notes))
+        made = split_off_test_examples(all_of.x, all_of.y, seed, (list_classes(all_of.classes), *all_of.notes))
         return replace(made, class_names=all_of.classes)
     train = image_folder(path / "train")
     other = next((path / name for name in ("test", "val", "valid") if (path / name).is_dir()), None)
     if other is None:
-        made = held_out(train.x, train.y, seed, (list_classes(train.classes), *train.notes))
+        made = split_off_test_examples(train.x, train.y, seed, (list_classes(train.classes), *train.notes))
         return replace(made, class_names=train.classes)
     size = train.x.shape[2], train.x.shape[3]
     test = image_folder(other, classes=train.classes, size=size)
@@ -245,7 +245,7 @@ def _npz(path: Path, target: str | None, seed: int) -> CommandData:
             both = xt in arrays and yt in arrays
             first, second, notes = _targets(arrays[y], arrays[yt] if both else None)
             if second is None:
-                return held_out(_tensor(arrays[x], x), first, seed, notes)
+                return split_off_test_examples(_tensor(arrays[x], x), first, seed, notes)
             return CommandData((_tensor(arrays[x], x), first), (_tensor(arrays[xt], xt), second), notes)
     what = f"{path} has the arrays {', '.join(arrays)}" if arrays else f"{path} has no arrays"
     raise InputError(what, accepted="inputs x and targets y", fix="Name the arrays x and y (and x_test, y_test)")
@@ -309,7 +309,7 @@ def _one_hot(y: np.ndarray) -> bool:
     return y.ndim == 2 and y.shape[1] > 1 and len(y) > 0 and bool(np.isin(y, (0, 1)).all() and (y.sum(1) == 1).all())
 
 
-def call(spec: str, function: Callable[[], Any]) -> Any:
+def call_user_function(spec: str, function: Callable[[], Any]) -> Any:
     """Calls a user's function; reports an error in it together with the function's name."""
     try:
         return function()
@@ -338,7 +338,7 @@ def as_command_data(value: Any, seed: int) -> CommandData:
         if all(isinstance(v, tuple | list) and len(v) == 2 for v in value):
             return CommandData(tuple(value[0]), tuple(value[1]))
         if isinstance(value[0], Array):
-            return held_out(as_tensor(value[0]), torch.as_tensor(as_array(value[1])), seed)
+            return split_off_test_examples(as_tensor(value[0]), torch.as_tensor(as_array(value[1])), seed)
         if all(isinstance(v, Dataset | DataLoader) or hasattr(v, "column_names") for v in value):
             return CommandData(value[0], value[1])
         return CommandData((value[0], value[1]))

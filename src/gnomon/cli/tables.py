@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from gnomon.cli.encoding import Columns, feature, is_number, labels
+from gnomon.cli.encoding import Columns, encode_column, encode_labels, is_number
 from gnomon.core.errors import InputError, MissingExtraError
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -97,13 +97,13 @@ def _table(columns: Columns, target: str | None, path: str) -> Table:
     if target not in columns:
         what = f"{path} has no column '{target}'"
         raise InputError(what, accepted="a target column", fix=_other(target, columns, header))
-    read = {name: feature(name, values) for name, values in columns.items() if name != target}
+    read = {name: encode_column(name, values) for name, values in columns.items() if name != target}
     if not read:
         raise InputError(
             (f"{path} has no column except '{target}'"), accepted="at least one input column", fix="Add input columns"
         )
     x = torch.cat([part.x for part in read.values()], 1)
-    y, told = labels(columns[target], target)
+    y, told = encode_labels(columns[target], target)
     notes = [told]
     if encoded := [f"{name} ({part.words} words)" for name, part in read.items() if part.words]:
         notes.append(f"columns of words were one-hot encoded: {', '.join(encoded)}; {x.shape[1]} inputs in total")

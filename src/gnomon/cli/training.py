@@ -10,16 +10,16 @@ from gnomon.training import SGD, Adam
 from gnomon.training.torch_optimizers import OptimizerChoice
 
 
-def optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> OptimizerChoice | None:
+def optimizer_from_options(name: str | None, lr: float | None, momentum: float, decay: float) -> OptimizerChoice | None:
     """Builds the optimizer that the command's options describe; returns None if they name none.
 
-    >>> optimizer(None, 0.1, 0.9, 0.0), optimizer(None, None, 0.0, 0.0)
+    >>> optimizer_from_options(None, 0.1, 0.9, 0.0), optimizer_from_options(None, None, 0.0, 0.0)
     (SGD(lr=0.1, momentum=0.9, decay=0.0), None)
     """
     if name is None and lr is None and not momentum and not decay:
         return None
     if name is not None and ":" in name:
-        return function("--optimizer", name)
+        return load_function_option("--optimizer", name)
     name = name or ("sgd" if momentum else "adam")
     if name not in ("sgd", "adam", "adamw"):
         raise out_of_range("--optimizer", "sgd, adam, adamw or file.py:function", name)
@@ -28,7 +28,7 @@ def optimizer(name: str | None, lr: float | None, momentum: float, decay: float)
     return Adam(1e-3 if lr is None else lr, decay=decay or (0.01 if name == "adamw" else 0.0))
 
 
-def function(option: str, spec: str | None) -> Any:
+def load_function_option(option: str, spec: str | None) -> Any:
     """Loads the function that an option names as ``file.py:name``; returns None if the option was not used."""
     if spec is None:
         return None

@@ -69,7 +69,7 @@ def predict_from_kernel(
         f0_test: see ``f0``.
         times: any times from 0 to infinity; they are sorted, and moved to whole steps. By default 0, a logarithmic
             grid from the fastest mode to the slowest, and infinity if the limit exists.
-        loss: ``Squared()`` by default, ``CrossEntropy()``, ``Logistic()``, ``Exponential()`` or ``Hinge()``.
+        loss: ``Squared()`` (default), ``CrossEntropy()``, ``Logistic()``, ``Exponential()``, ``Hinge()``
         optimizer: ``GradientFlow()`` by default, or ``SGD(lr, momentum=...)``.
         penalty: alpha.
         tolerance: of the solver, in the outputs, for losses other than the squared one.

@@ -87,7 +87,7 @@ def measure_step_cost(subject: Subject, clock: Clock, seconds: float) -> StepCos
     >>> from gnomon.core.machine.clock import Ticking
     >>> from gnomon.examination.subject import subject as of
     >>> network = of(torch.nn.Linear(2, 1, bias=False), (torch.eye(2), torch.ones(2)), None, seed=0)
-    >>> measure_step_cost(network, Ticking(0.5), 10.0)      # each pass takes one tick, for two examples
+    >>> measure_step_cost(network, FakeClock(0.5), 10.0)      # each pass takes one tick, for two examples
     StepCost(fixed=0.0, each=0.25, update=2e-08)
     """
     parameters = sum(p.numel() for p in subject.module.parameters() if p.requires_grad)
@@ -132,7 +132,7 @@ def choose_threads(subject: Subject, clock: Clock, seconds: float, threads: int)
     >>> from gnomon.core.machine.clock import Ticking
     >>> from gnomon.examination.subject import subject as of
     >>> network = of(torch.nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0)
-    >>> choose_threads(network, Ticking(0.5), 100.0, 2)                         # as long with one as with all
+    >>> choose_threads(network, FakeClock(0.5), 100.0, 2)                         # as long with one as with all
     1
     """
     try:
@@ -161,7 +161,7 @@ def machine_slowdown(clock: Clock) -> float:
     Cost: a product of matrices of `BENCHMARK_MATRIX_ROWS` rows, taken three times.
 
     >>> from gnomon.core.machine.clock import Ticking
-    >>> machine_slowdown(Ticking(0.01)), machine_slowdown(Ticking(0.1)) > 4
+    >>> machine_slowdown(FakeClock(0.01)), machine_slowdown(FakeClock(0.1)) > 4
     (1.0, True)
     """
     matrix = torch.ones(BENCHMARK_MATRIX_ROWS, BENCHMARK_MATRIX_ROWS)

@@ -1,6 +1,6 @@
 """Decides which findings to report: one per cause, no contradicting fixes, no more certainty than the data allow.
 
-Instruments and steps state findings and facts, and do not know each other. `reconcile` decides, by the table of
+Instruments and steps state findings and facts, and do not know each other. `findings_to_report` decides by the table of
 findings (`gnomon.findings`):
 
 - A fact can show that a finding is wrong (``refuted_if``), or that it is less serious (``milder_if``).
@@ -11,7 +11,7 @@ findings (`gnomon.findings`):
   is reported.
 
 >>> from gnomon.findings.training import LEARNING_RATE_SMALL, TRAINING_DIVERGED
->>> [finding.kind for finding in reconcile([Finding(LEARNING_RATE_SMALL), Finding(TRAINING_DIVERGED)])]
+>>> [finding.kind for finding in findings_to_report([Finding(LEARNING_RATE_SMALL), Finding(TRAINING_DIVERGED)])]
 ['training-diverged']
 """
 
@@ -23,7 +23,7 @@ from gnomon.core.results.record import Record
 from gnomon.findings import groups, most_serious_first
 from gnomon.report import Section
 
-__all__ = ["ExaminationFacts", "WhyInconclusive", "why_inconclusive", "reconcile", "reconcile_sections"]
+__all__ = ["ExaminationFacts", "WhyInconclusive", "why_inconclusive", "findings_to_report", "sections_to_report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +94,10 @@ WHY_UNSURE = {
 }
 
 
-def reconcile(findings: Sequence[Finding], facts: ExaminationFacts | None = None) -> tuple[Finding, ...]:
+def findings_to_report(findings: Sequence[Finding], facts: ExaminationFacts | None = None) -> tuple[Finding, ...]:
     """Returns the findings to report: without duplicates, consequences of other findings, and refuted ones.
 
-    >>> reconcile(())
+    >>> findings_to_report(())
     ()
     """
     facts = ExaminationFacts() if facts is None else facts
@@ -111,14 +111,14 @@ def reconcile(findings: Sequence[Finding], facts: ExaminationFacts | None = None
     return tuple(finding for finding in left if any(finding is kept for kept in opposed))
 
 
-def reconcile_sections(sections: Sequence[Section], facts: ExaminationFacts) -> tuple[Section, ...]:
+def sections_to_report(sections: Sequence[Section], facts: ExaminationFacts) -> tuple[Section, ...]:
     """Returns the sections with only the findings to report; marks answers that became unreliable as "unsure".
 
-    >>> reconcile_sections((), ExaminationFacts())
+    >>> sections_to_report((), ExaminationFacts())
     ()
     """
     sections = [_with_facts(section, facts) for section in sections]
-    kept = {id(finding) for finding in reconcile([f for section in sections for f in section.findings], facts)}
+    kept = {id(finding) for finding in findings_to_report([f for section in sections for f in section.findings], facts)}
     sections = [_without_suppressed(section, kept) for section in sections]
     unreliable: dict[str, None] = {}
     for kind, reasons in UNSETTLES.items():

@@ -25,7 +25,7 @@ from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import measure_step_cost
 from gnomon.examination.short_run import ShortRun, short_run
-from gnomon.examination.subject import Subject, subject
+from gnomon.examination.subject import Subject, build_subject
 from gnomon.tangent import alignment, ntk
 from gnomon.tangent.projection import random_combination
 from gnomon.training import Adam
@@ -180,7 +180,7 @@ def rank(
     # made a list, because each candidate reads the data again
     train = list(train) if isinstance(train, Iterator) else train
     subjects = {
-        name: subject(network, train, None, seed=seed, name=name, probe=KERNEL_EXAMPLES)
+        name: build_subject(network, train, None, seed=seed, name=name, probe=KERNEL_EXAMPLES)
         for name, network in networks.items()
     }
     plan = _Plan(Adam() if optimizer is None else resolve_optimizer(optimizer, None), steps, batch, examples, seed)

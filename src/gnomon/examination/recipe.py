@@ -1,6 +1,6 @@
 """The training settings that the user passed: optimizer, batch size, epochs, schedule, loss.
 
->>> made = recipe(nn.Linear(2, 1), None, optimizer="sgd", lr=0.1)
+>>> made = build_recipe(nn.Linear(2, 1), None, optimizer="sgd", lr=0.1)
 >>> made.optimizer.lr, made.batch
 (0.1, None)
 """
@@ -25,7 +25,7 @@ from gnomon.training.evaluate import Loss
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.torch_optimizers import OptimizerChoice, resolve_optimizer
 
-__all__ = ["Recipe", "equivalent_theory_loss", "recipe"]
+__all__ = ["Recipe", "equivalent_theory_loss", "build_recipe"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +51,7 @@ class Recipe(Record):
         return self.loss if self.given or equivalent_theory_loss(self.loss) is None else None
 
 
-def recipe(
+def build_recipe(
     module: nn.Module,
     train: Any,
     *,
@@ -66,7 +66,7 @@ def recipe(
     """Validates the training settings and returns them as a `Recipe`; uses the batches of the user's ``DataLoader`` by
     default.
 
-    >>> recipe(nn.Linear(2, 1), None, lr=0.01, batch=16).batch
+    >>> build_recipe(nn.Linear(2, 1), None, lr=0.01, batch=16).batch
     16
     """
     if loss is not None and not callable(loss) and not isinstance(loss, AbstractLoss):

@@ -23,11 +23,11 @@ from gnomon.examination.policy import WhyInconclusive, why_inconclusive
 from gnomon.examination.step import StepProducts
 from gnomon.examination.summary import (
     count_with_noun,
-    headline,
     headline_numbers,
     round_up_seconds,
     short_of_time,
     summary_facts,
+    verdict_sentence,
     what_is_not_covered,
 )
 from gnomon.findings import most_serious_first
@@ -194,7 +194,7 @@ class Examination(Result):
         proofs = {finding.kind: fix.sentence for finding in self.findings if (fix := self.fix_of(finding)) is not None}
         return Page(
             f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles(),
-            headline(self.sections, partial=self.partial), summary_facts(self.sections, self.manifest),
+            verdict_sentence(self.sections, partial=self.partial), summary_facts(self.sections, self.manifest),
             ORDER, proofs | dict(self.proofs), self._next_step(), EXPLANATIONS, site,
         )  # fmt: skip
 

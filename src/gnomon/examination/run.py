@@ -31,8 +31,8 @@ from gnomon.examination.cost import choose_threads, with_one_thread
 from gnomon.examination.description import describe_network
 from gnomon.examination.fixes.table import fixes_for
 from gnomon.examination.fixes.tried import Fixes, advice_after_trials
-from gnomon.examination.policy import ExaminationFacts, reconcile, reconcile_sections
-from gnomon.examination.recipe import recipe
+from gnomon.examination.policy import ExaminationFacts, findings_to_report, sections_to_report
+from gnomon.examination.recipe import build_recipe
 from gnomon.examination.record import Examination
 from gnomon.examination.step import (
     AbstractStep,
@@ -45,7 +45,7 @@ from gnomon.examination.step import (
     order_steps,
 )
 from gnomon.examination.steps import STEPS
-from gnomon.examination.subject import Subject, subject
+from gnomon.examination.subject import Subject, build_subject
 from gnomon.examination.trainers import training_setup
 from gnomon.program import read
 from gnomon.report import Content, Section
@@ -133,11 +133,13 @@ def examine(
         start = _begin(clock)
         with with_one_thread() as threads:
             setup = training_setup(module, train, test).with_given(optimizer, loss, schedule, notes)
-            plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=setup.schedule,
+            plan = functools.partial(build_recipe, lr=lr, batch=batch, epochs=epochs, schedule=setup.schedule,
                                      loss=setup.loss, augment=augment)  # fmt: skip
-            network = subject(setup.module, setup.train, setup.test, optimizer=setup.optimizer, seed=seed, plan=plan,
-                              name=name or setup.name, notes=setup.notes, columns=columns, class_names=class_names,
-                              vocabulary=vocabulary, reading=task, output=output)  # fmt: skip
+            network = build_subject(
+                setup.module, setup.train, setup.test, optimizer=setup.optimizer, seed=seed, plan=plan,
+                name=name or setup.name, notes=setup.notes, columns=columns, class_names=class_names,
+                vocabulary=vocabulary, reading=task, output=output,
+            )  # fmt: skip
             torch.set_num_threads(choose_threads(network, clock, budget, threads))
             sections, products, partial = run_steps(
                 STEPS if examination_steps is None else examination_steps, network, end=start + budget, seed=seed,
@@ -206,7 +208,7 @@ def run_steps(
             continue
         began = clock()
         stated = [finding for section in sections for finding in section.findings]
-        found = reconcile(stated, ExaminationFacts(**known, training_wanted=fit)) if stated else ()
+        found = findings_to_report(stated, ExaminationFacts(**known, training_wanted=fit)) if stated else ()
         deadline = began + (end - began) * _share(step, steps[i + 1 :], network, products, found, fit=fit)
         try:
             if began >= end:
@@ -227,7 +229,7 @@ def run_steps(
             sections.append(_section_of_error(step, error, clock() - began))
     if report is not None and sections:
         report(sections[-1], len(steps), len(steps))
-    decided = reconcile_sections(sections, ExaminationFacts(**known, training_wanted=fit))
+    decided = sections_to_report(sections, ExaminationFacts(**known, training_wanted=fit))
     return _with_tried_fixes(decided, products.get(Fixes)), products, partial
 
 

@@ -11,7 +11,7 @@ from gnomon.core.results import Finding
 from gnomon.examination.fixes.rewrite import SIGMOID, TANH, count_calls
 from gnomon.findings import network
 
-__all__ = ["name_cause"]
+__all__ = ["find_signal_cause"]
 
 MIN_CALLS = 3
 """Fewest sigmoid or tanh layers that can make a signal vanish."""
@@ -28,7 +28,7 @@ VANISHING = {
 """Rows of the table, and those that name the activation."""
 
 
-def name_cause(finding: Finding, module: nn.Module, x: Any) -> Finding:
+def find_signal_cause(finding: Finding, module: nn.Module, x: Any) -> Finding:
     """Returns a more specific finding that names why signals vanish or units die, such as sigmoids or negative biases,
     if known.
 
@@ -38,7 +38,8 @@ def name_cause(finding: Finding, module: nn.Module, x: Any) -> Finding:
     >>> from gnomon.findings.network import DEAD_LAYER
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
     >>> _ = nn.init.constant_(net[0].bias, -8.0)
-    >>> found = name_cause(Finding(DEAD_LAYER, "1", {"share": 1.0, "units": 3, "layer": "ReLU"}), net, torch.ones(4, 2))
+    >>> dead = Finding(DEAD_LAYER, "1", {"share": 1.0, "units": 3, "layer": "ReLU"})
+    >>> found = find_signal_cause(dead, net, torch.ones(4, 2))
     >>> found.fix
     'Set the biases to zero: nn.init.zeros_(layer.bias).'
     """

@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> x = torch.randn(30, 2)
->>> examined = subject(nn.Linear(2, 2), (x, (x[:, 0] > 0).long()), None, optimizer=None, seed=0, probe=10)
+>>> examined = build_subject(nn.Linear(2, 2), (x, (x[:, 0] > 0).long()), None, optimizer=None, seed=0, probe=10)
 >>> examined.task.classes, len(examined.train), len(examined.probe)
 (2, 30, 10)
 """
@@ -38,13 +38,13 @@ from gnomon.examination.first_outputs import first_outputs, labels_of_all_exampl
 from gnomon.examination.labels import IntegerClassSource, are_logits_of_labels
 from gnomon.examination.names import check_class_names, column_names
 from gnomon.examination.network import build_module, network_name
-from gnomon.examination.recipe import Recipe, equivalent_theory_loss, recipe
+from gnomon.examination.recipe import Recipe, equivalent_theory_loss
 from gnomon.examination.task import Examples, Task, task_of_targets
 from gnomon.training.evaluate import Loss
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.torch_optimizers import OptimizerChoice
 
-__all__ = ["Subject", "subject"]
+__all__ = ["Subject", "build_subject"]
 
 MAX_PROBE_EXAMPLES = 800
 """Maximum number of examples in the sample (the probe) that measurements share."""
@@ -141,7 +141,7 @@ class Subject(Record):
         return any(p.requires_grad for p in self.module.parameters())
 
 
-def subject(
+def build_subject(
     network: Any,
     train: Any,
     test: Any,
@@ -150,7 +150,7 @@ def subject(
     optimizer: OptimizerChoice | None = None,
     name: str | None = None,
     probe: int = MAX_PROBE_EXAMPLES,
-    plan: Callable[..., Recipe] = recipe,
+    plan: Callable[..., Recipe] = build_recipe,
     notes: Sequence[str] = (),
     columns: Sequence[str] = (),
     class_names: Sequence[str] = (),
@@ -164,7 +164,7 @@ def subject(
     ``reading`` is the task that the user named, ``output`` the part of what the module returns that is its output.
     Cost: a forward pass on four examples, the labels of all, and a copy of the probe.
 
-    >>> subject(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0).task.classes       # numbers
+    >>> build_subject(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0).task.classes       # numbers
     0
     """
     seed = check_seed(seed)

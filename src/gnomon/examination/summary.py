@@ -1,6 +1,6 @@
 """Builds the top of a report: the verdict, the facts, and what was not checked.
 
->>> headline((), partial=False)
+>>> verdict_sentence((), partial=False)
 'No problem found.'
 """
 
@@ -16,7 +16,7 @@ from gnomon.report.page import first_sentence
 __all__ = [
     "count_with_noun",
     "summary_facts",
-    "headline",
+    "verdict_sentence",
     "headline_numbers",
     "round_up_seconds",
     "short_of_time",
@@ -24,13 +24,13 @@ __all__ = [
 ]
 
 
-def headline(sections: Sequence[Section], *, partial: bool) -> str:
+def verdict_sentence(sections: Sequence[Section], *, partial: bool) -> str:
     """Returns the verdict in one sentence, for the top of a page that lists the findings below.
 
     >>> from gnomon.core.results import Finding
     >>> from gnomon.findings.network import FROZEN
     >>> from gnomon.report import Content
-    >>> headline((Section("a", "A", "?", Content("No.", (Finding(FROZEN),))),), partial=False)
+    >>> verdict_sentence((Section("a", "A", "?", Content("No.", (Finding(FROZEN),))),), partial=False)
     '1 problem found. Fix it before relying on the results of training.'
     """
     levels = [finding.level for section in sections for finding in section.findings]

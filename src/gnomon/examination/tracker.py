@@ -33,7 +33,7 @@ from gnomon.tangent import alignment, ntk
 from gnomon.tangent.projection import random_combination
 from gnomon.training.evaluate import Objective
 
-__all__ = ["OTHER_TIMER_NAME", "KERNEL_TIMER_NAME", "MEASUREMENT_NAMES", "SafeCall", "TimeSpent", "ModelTracker"]
+__all__ = ["OVERHEAD_TIMER_NAME", "KERNEL_TIMER_NAME", "MEASUREMENT_NAMES", "SafeCall", "TimeSpent", "ModelTracker"]
 
 MEASUREMENT_NAMES = ("probe loss", "kernel drift", "kernel rotation", "alignment", "sharpness")
 """Names of the measurements of a tracker, in order."""
@@ -48,7 +48,7 @@ KERNEL_TIMER_NAME = "kernel"
 """Key of the time for loss and kernel of the probe examples."""
 SHARPNESS = "sharpness"
 """Key of the time for the curvature."""
-OTHER_TIMER_NAME = "around"
+OVERHEAD_TIMER_NAME = "around"
 """Key of the time for everything else."""
 INITIAL_CURVATURE_COST = 8
 """Cost of the curvature relative to the kernel, before it was measured."""

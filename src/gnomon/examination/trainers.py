@@ -29,8 +29,8 @@ from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results.record import Record
-from gnomon.examination.recipe import recipe
-from gnomon.examination.subject import subject
+from gnomon.examination.recipe import build_recipe
+from gnomon.examination.subject import build_subject
 from gnomon.training import Schedule
 from gnomon.training.evaluate import Loss
 from gnomon.training.torch_optimizers import OptimizerChoice
@@ -268,7 +268,7 @@ def _perturb(module: nn.Module, seed: int) -> nn.Module:
 
 def _usual_loss(module: nn.Module, batch: Any, loss: Loss | None) -> float:
     """Returns the default loss of a batch for the outputs and targets that gnomon finds in it."""
-    network = subject(module, [batch], None, seed=0, plan=partial(recipe, loss=loss))
+    network = build_subject(module, [batch], None, seed=0, plan=partial(build_recipe, loss=loss))
     examples = network.examples(network.train.whole())
     with preserve(network.module, grad=False, seed=0):
         return float(network.loss_of(run(network.module, examples.x), examples.y))

@@ -30,10 +30,10 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.cost import with_one_thread
-from gnomon.examination.recipe import recipe
-from gnomon.examination.subject import subject
-from gnomon.examination.tracker import KERNEL_TIMER_NAME, OTHER_TIMER_NAME, ModelTracker, TimeSpent
-from gnomon.examination.writers import Log, writer
+from gnomon.examination.recipe import build_recipe
+from gnomon.examination.subject import build_subject
+from gnomon.examination.tracker import KERNEL_TIMER_NAME, OVERHEAD_TIMER_NAME, ModelTracker, TimeSpent
+from gnomon.examination.writers import Log, make_writer
 from gnomon.training.evaluate import Loss
 
 HESSIAN_PRODUCTS = 8
@@ -97,10 +97,10 @@ def watch(
     if overhead is not None and not 0 < check_number("overhead", overhead) <= 1:
         raise out_of_range("overhead", "a share of the time, above 0 and at most 1", overhead)
     with with_one_thread():
-        plan = partial(recipe, loss=loss)
-        network = subject(module, data, None, seed=0, probe=examples, plan=plan, reading=task, output=output)
+        plan = partial(build_recipe, loss=loss)
+        network = build_subject(module, data, None, seed=0, probe=examples, plan=plan, reading=task, output=output)
     tracker = ModelTracker(network, network.probe, products=HESSIAN_PRODUCTS, time=TimeSpent(clock, overhead))
-    return Watch(tracker, every, writer(log))
+    return Watch(tracker, every, make_writer(log))
 
 
 @dataclass(slots=True, eq=False)
@@ -209,7 +209,7 @@ class Watch(Result):
 
     def _look(self, loss: float | Tensor | None, *, limited: bool) -> dict[str, float]:
         row = {"step": float(self.count)}
-        with warnings.catch_warnings(), self.time.on(OTHER_TIMER_NAME), with_one_thread():
+        with warnings.catch_warnings(), self.time.on(OVERHEAD_TIMER_NAME), with_one_thread():
             warnings.simplefilter("ignore")
             if loss is not None and (value := self._attempt("loss", lambda: float(loss))) is not None:
                 row["loss"] = value

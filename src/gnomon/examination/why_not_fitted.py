@@ -5,7 +5,7 @@ These designs are fine in a network that fits its task, so they are looked for o
 
 from gnomon.checks.network.bottleneck import bottleneck_findings
 from gnomon.checks.network.linear_network import linear_network_findings
-from gnomon.checks.network.places import order_findings, padding_findings, place_findings
+from gnomon.checks.network.places import early_pooling_findings, padding_findings, token_order_findings
 from gnomon.checks.network.step_functions import step_function_findings
 from gnomon.checks.network.without_biases import missing_bias_findings
 from gnomon.checks.run.schedule import planned_rates, schedule_findings
@@ -50,10 +50,10 @@ def design_findings(subject: Subject, run: Run, *, fits: bool, poor: bool) -> tu
     """
     x, found = subject.probe.some(CHECKED_EXAMPLES).x, list[Finding]()
     if poor:
-        found += [*order_findings(run.model, x), *padding_findings(run.model, x)]
+        found += [*token_order_findings(run.model, x), *padding_findings(run.model, x)]
     if not fits:
         found += [*linear_network_findings(run.model, x), *missing_bias_findings(run.model, x)]
-        found += [*bottleneck_findings(run.model, x), *place_findings(run.model, x)]
+        found += [*bottleneck_findings(run.model, x), *early_pooling_findings(run.model, x)]
         found += [
             *step_function_findings(subject.module, run.model, x),
             *_frozen_layer_findings(subject),

@@ -1,7 +1,7 @@
 """Writes the measurements of a watched run to a CSV file, TensorBoard, W&B, or a function.
 
 >>> seen = []
->>> writer(lambda row, step: seen.append((row, step)))({"loss": 1.0}, 3)
+>>> make_writer(lambda row, step: seen.append((row, step)))({"loss": 1.0}, 3)
 >>> seen
 [({'loss': 1.0}, 3)]
 """
@@ -23,7 +23,7 @@ COLUMNS = ("step", "loss", "probe loss", "kernel drift", "kernel rotation", "ali
 """Columns of the CSV file."""
 
 
-def writer(log: Any) -> Log | None:
+def make_writer(log: Any) -> Log | None:
     """Returns a function that writes values at a step to a CSV file, TensorBoard, W&B, or the user's function."""
     if log is None:
         return None

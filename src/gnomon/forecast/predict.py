@@ -21,7 +21,7 @@ from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_readable, check_type
-from gnomon.core.inputs.signature import target_argument, with_optional_arguments, with_targets
+from gnomon.core.inputs.signature import add_none_for_optional_arguments, target_argument, with_targets
 from gnomon.core.inputs.source import as_input_source, source
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.copies import copy_module
@@ -207,7 +207,7 @@ def _loss_targets(
 def _complete(x: Any, y: Any, module: nn.Module) -> Any:
     """Returns the module's inputs, completed by optional arguments and, if the module requires them, by the targets."""
     check_readable(module)
-    x = with_optional_arguments(x, module)
+    x = add_none_for_optional_arguments(x, module)
     name = target_argument(module, lambda: as_inputs(x, module), as_numbers(y, "y"))
     return x if name is None else with_targets(as_inputs(x, module), as_numbers(y, "y"), name, module)
 

@@ -11,7 +11,7 @@ from gnomon.graphs.influence import influence
 from gnomon.graphs.permutation import permutation_error
 from gnomon.graphs.smoothing import oversmoothing, smoothing_rate
 from gnomon.graphs.spectrum import distances, effective_resistance, graph_spectrum
-from gnomon.graphs.weisfeiler import graph_classes, wl_colors
+from gnomon.graphs.weisfeiler import graph_classes, weisfeiler_leman_colors
 
 __all__ = [
     "adjacency",
@@ -24,5 +24,5 @@ __all__ = [
     "oversmoothing",
     "permutation_error",
     "smoothing_rate",
-    "wl_colors",
+    "weisfeiler_leman_colors",
 ]

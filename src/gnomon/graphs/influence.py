@@ -21,20 +21,20 @@ from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency, call_on_graph
 from gnomon.graphs.spectrum import distances, effective_resistance
 
-__all__ = ["Influence", "influence"]
+__all__ = ["NodeInfluence", "influence"]
 
 MIN_RELATIVE_INFLUENCE = 1e-3
 """Influence relative to the influence of a node on itself below which learning is a thousand times slower."""
 
 
 @dataclass(frozen=True, slots=True)
-class Influence(Result):
+class NodeInfluence(Result):
     """Result: the influence of every node on every other node, with hops and effective resistances.
 
     See equation (1) of the module docstring.
 
     >>> hops = torch.tensor([[0, 1], [1, 0]])
-    >>> Influence(torch.tensor([[2.0, 0.5], [0.5, 2.0]]), hops, hops.double(), 1, 1, -1.0).faintest
+    >>> NodeInfluence(torch.tensor([[2.0, 0.5], [0.5, 2.0]]), hops, hops.double(), 1, 1, -1.0).faintest
     0.25
     """
 
@@ -82,7 +82,7 @@ class Influence(Result):
 
 
 @names_call
-def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
+def influence(module: nn.Module, x: Tensor, graph: Any) -> NodeInfluence:
     """Measures the influence of the features of every node on the output at every other node.
 
     See equation (1) of the module docstring.
@@ -123,7 +123,9 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
     met = hops[(matrix > 0) & torch.isfinite(hops)]
     pairs = (hops > 0) & torch.isfinite(hops) & (matrix > 0)
     reach = int(met.max()) if met.numel() else 0
-    return Influence(matrix, hops, resistance, reach, int(finite.max()), _correlation(resistance[pairs], matrix[pairs]))
+    return NodeInfluence(
+        matrix, hops, resistance, reach, int(finite.max()), _correlation(resistance[pairs], matrix[pairs])
+    )
 
 
 def _correlation(a: Tensor, b: Tensor) -> float:

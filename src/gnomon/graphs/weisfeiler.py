@@ -19,14 +19,14 @@ from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency
 
-__all__ = ["WeisfeilerLehmanClasses", "graph_classes", "wl_colors"]
+__all__ = ["WeisfeilerLehmanClasses", "graph_classes", "weisfeiler_leman_colors"]
 
 OUTPUT_TOLERANCE = 1e-5
 """Relative difference of outputs that counts as zero: float32 sums in another order."""
 
 
 @names_call
-def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
+def weisfeiler_leman_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
     """Returns the Weisfeiler-Leman colors of the nodes of every graph; equal numbers mean equal colors.
 
         color_{l+1}(i) = name of (color_l(i), multiset of color_l over the neighbors of i)                 (1)
@@ -37,7 +37,7 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
 
     >>> import torch
     >>> path, star = torch.tensor([[0, 1, 2], [1, 2, 3]]), torch.tensor([[0, 0, 0], [1, 2, 3]])
-    >>> [sorted(Counter(c).values()) for c in wl_colors([path, star])]
+    >>> [sorted(Counter(c).values()) for c in weisfeiler_leman_colors([path, star])]
     [[2, 2], [1, 3]]
     """
     around = [[row.nonzero()[:, 0].tolist() for row in adjacency(g)] for g in graphs]
@@ -109,7 +109,7 @@ def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | N
     >>> len(set(graph_classes([six, torch.block_diag(triangle, triangle)]).by_colors))  # not isomorphic, and one class
     1
     """
-    colors = wl_colors(graphs)
+    colors = weisfeiler_leman_colors(graphs)
     labels = _labels([tuple(sorted(Counter(c).items())) for c in colors])
     if network is None:
         return WeisfeilerLehmanClasses(labels)

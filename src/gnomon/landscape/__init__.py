@@ -17,7 +17,7 @@ from gnomon.landscape.hessian import hessian
 from gnomon.landscape.importance import normalization_importance
 from gnomon.landscape.matching import match_units
 from gnomon.landscape.noise import gradient_noise
-from gnomon.landscape.perturbed import local_entropy, nearby_loss_rise
+from gnomon.landscape.perturbed import largest_loss_rise, local_entropy
 from gnomon.landscape.planes import loss_plane
 from gnomon.landscape.ranges import lr_range
 from gnomon.landscape.run_constants import run_constants
@@ -45,7 +45,7 @@ __all__ = [
     "lr_range",
     "match_units",
     "mode_connectivity",
-    "nearby_loss_rise",
+    "largest_loss_rise",
     "normalization_importance",
     "normalization_smoothing",
     "parameter_symmetries",

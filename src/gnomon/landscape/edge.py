@@ -27,10 +27,10 @@ EDGE_TOLERANCE = 0.15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Edge(Result):
+class EdgeOfStability(Result):
     """The sharpness at the recorded steps of a run, and the limit 2 (1 + momentum) / lr of stability.
 
-    >>> run = Edge(torch.arange(3), torch.tensor([1.0, 1.9, 2.0]).double(), 2.0)
+    >>> run = EdgeOfStability(torch.arange(3), torch.tensor([1.0, 1.9, 2.0]).double(), 2.0)
     >>> run.place, run.sharpening
     ('at', 2.0)
     """
@@ -84,7 +84,7 @@ class Edge(Result):
 
 
 @names_call
-def edge(run: Run, *, watched: str = "sharpness") -> Edge:
+def edge(run: Run, *, watched: str = "sharpness") -> EdgeOfStability:
     """Compares the sharpness recorded during a run of `gnomon.train` with the edge of stability.
 
     The run needs a watcher of that name, for instance
@@ -112,4 +112,4 @@ def edge(run: Run, *, watched: str = "sharpness") -> Edge:
             what, accepted="gradient descent with or without momentum", fix="Train with SGD(lr, momentum=...)"
         )
     values = torch.tensor([float(v) for v in run.watched[watched]], dtype=torch.float64)
-    return Edge(run.steps, values, 2 * (1 + rule.momentum) / rule.lr)
+    return EdgeOfStability(run.steps, values, 2 * (1 + rule.momentum) / rule.lr)

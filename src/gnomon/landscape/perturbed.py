@@ -12,7 +12,7 @@ Hypotheses: small r for the first order. Reference: [keskar2017large]; [dinh2017
 >>> import torch
 >>> net = nn.Linear(1, 1, bias=False)
 >>> _ = nn.init.ones_(net.weight)
->>> found = nearby_loss_rise(net, (torch.ones(1, 1), torch.zeros(1)), radius=1.0)          # (2^2 - 1^2) / 2
+>>> found = largest_loss_rise(net, (torch.ones(1, 1), torch.zeros(1)), radius=1.0)          # (2^2 - 1^2) / 2
 >>> round(found.rise, 5)
 1.5
 """
@@ -33,11 +33,11 @@ from gnomon.core.results import Interval, Result
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss, loss_gradient, trainable_parameters
 
-__all__ = ["LocalEntropy", "NearbyLossRise", "local_entropy", "nearby_loss_rise"]
+__all__ = ["LocalEntropy", "LargestLossRise", "local_entropy", "largest_loss_rise"]
 
 
 @dataclass(frozen=True, slots=True)
-class NearbyLossRise(Result):
+class LargestLossRise(Result):
     """The loss, its largest rise within a radius of the parameters, and whether the radius is relative to each
     weight."""
 
@@ -73,7 +73,7 @@ class LocalEntropy(Result):
 
 
 @names_call
-def nearby_loss_rise(
+def largest_loss_rise(
     module: nn.Module,
     data: Any,
     *,
@@ -81,7 +81,7 @@ def nearby_loss_rise(
     adaptive: bool = False,
     ascent_steps: int = 1,
     loss: Loss | None = None,
-) -> NearbyLossRise:
+) -> LargestLossRise:
     """Finds the largest rise of the loss within a radius of the parameters, by gradient ascent.
 
     See equations (1), (2) of the module docstring.
@@ -100,7 +100,7 @@ def nearby_loss_rise(
 
     >>> net = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.constant_(net.weight, 10.0)
-    >>> round(nearby_loss_rise(net, (torch.ones(1, 1), torch.zeros(1)), radius=0.1, adaptive=True).rise,
+    >>> round(largest_loss_rise(net, (torch.ones(1, 1), torch.zeros(1)), radius=0.1, adaptive=True).rise,
     ...     4)  # (11^2-10^2)/2
     10.5
     """
@@ -121,7 +121,7 @@ def nearby_loss_rise(
             e = e * min(1.0, r / max(size, 1e-300))
             vector_to_parameters((w + e).to(leaves[0].dtype), leaves)
             value, g = loss_gradient(moved, objective)
-    return NearbyLossRise(start, value - start, r, adaptive)
+    return LargestLossRise(start, value - start, r, adaptive)
 
 
 @names_call

@@ -24,7 +24,7 @@ from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.hessian import hessian
-from gnomon.landscape.perturbed import nearby_loss_rise
+from gnomon.landscape.perturbed import largest_loss_rise
 from gnomon.landscape.symmetries import read_units, rescaled_copy
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
@@ -155,5 +155,5 @@ def _forms(model: nn.Module, data: Any, loss: Loss | None, radius: float, produc
     for operator, adaptive in ((plain, False), (_Adaptive(plain, w.abs()), True)):
         found.append(float(top_eigenpairs(operator, 1, steps=steps, seed=seed).values[0]))  # (1)
         found.append(automatic_trace(operator, products=products, seed=seed).value)  # (2)
-        found.append(nearby_loss_rise(model, data, radius=radius, adaptive=adaptive, loss=loss).rise)  # (3)
+        found.append(largest_loss_rise(model, data, radius=radius, adaptive=adaptive, loss=loss).rise)  # (3)
     return dict(zip(NAMES, found, strict=True))

@@ -33,7 +33,7 @@ def page_html(page: Page) -> str:
         *unexamined_questions_html(page),
         *references_html(page),
     ]
-    return document_html(page.title, [*body, *manifest(page), "</main></div>"], page.to_dict())
+    return document_html(page.title, [*body, *manifest_html(page), "</main></div>"], page.to_dict())
 
 
 def document_html(title: str, body: list[str], data: Any) -> str:
@@ -103,10 +103,10 @@ def references_html(page: Page) -> list[str]:
     return [head, *lines, "</ul></section></details>"]
 
 
-def manifest(page: Page) -> list[str]:
+def manifest_html(page: Page) -> list[str]:
     """Returns a collapsed table that records how the report was made.
 
-    >>> manifest(Page("A title", "Fine.", (), {"seed": 0}))[1]
+    >>> manifest_html(Page("A title", "Fine.", (), {"seed": 0}))[1]
     '<tr><th scope=row>seed</th><td>0</td></tr>'
     """
     words = {k: v if isinstance(v, str) else json.dumps(v, default=str) for k, v in page.manifest.items()}

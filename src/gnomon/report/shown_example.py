@@ -64,10 +64,10 @@ class ShownExample(Record):
 
 
 def show_example(
-    x: Any, number: int, *, label: str, answer: str, note: str = "", right: bool | None = None,
+    x: Any, index: int, *, label: str, answer: str, note: str = "", is_correct: bool | None = None,
     columns: Sequence[str] = (), vocabulary: Sequence[str] = (),
 ) -> ShownExample:  # fmt: skip
-    """Builds the display of one input; ``right`` says whether the answer is correct, None for regression.
+    """Builds the display of one input; ``is_correct`` says whether the answer is correct, None for regression.
 
     An image (c, h, w) or (h, w) is drawn from its least value in black to its largest in white; a series (time, c) or
     (c, time) of at most four channels as curves; integers are tokens; other numbers are features. Of several tensors
@@ -79,21 +79,21 @@ def show_example(
     parts = [t for t in tensors(x) if t.numel() > 1] if isinstance(x, Mapping | tuple | list) else [x]
     seen = parts[0].detach().cpu() if parts and isinstance(parts[0], Tensor) else torch.empty(0)
     if is_series(seen):
-        return ShownExample(number, label, answer, note, _curves(seen), right=right)
+        return ShownExample(index, label, answer, note, _curves(seen), right=is_correct)
     if is_picture(seen) and (len(parts) == 1 or seen.dim() == 3):  # next to other tensors, two axes may be nodes
-        return ShownExample(number, label, answer, note, _png(seen), right=right)
+        return ShownExample(index, label, answer, note, _png(seen), right=is_correct)
     flat = seen.reshape(-1)
     if flat.is_floating_point():
         named = [f"{name} " for name in columns] if len(columns) == len(flat) else [""] * len(flat)
         numbers = flat[:MAX_SHOWN_FEATURES].tolist()
         some = tuple(f"{name}{format_number(float(v))}" for name, v in zip(named, numbers, strict=False))
         return ShownExample(
-            number, label, answer, note, features=some, hidden=max(0, len(flat) - MAX_SHOWN_FEATURES), right=right
+            index, label, answer, note, features=some, hidden=max(0, len(flat) - MAX_SHOWN_FEATURES), right=is_correct
         )
     tokens = flat[:MAX_SHOWN_TOKENS].tolist()
     some = tuple(vocabulary[v] if 0 <= v < len(vocabulary) else str(v) for v in tokens)
     return ShownExample(
-        number, label, answer, note, tokens=some, hidden=max(0, len(flat) - MAX_SHOWN_TOKENS), right=right
+        index, label, answer, note, tokens=some, hidden=max(0, len(flat) - MAX_SHOWN_TOKENS), right=is_correct
     )
 
 

@@ -21,7 +21,7 @@ from gnomon.findings import decisions as kinds
 from gnomon.robustness.distances import _real
 from gnomon.robustness.jacobian import jacobian_spectrum
 
-__all__ = ["Invertibility", "invertibility"]
+__all__ = ["InvertibilityCheck", "invertibility"]
 
 MAX_EXAMPLES = 8
 """Examples used, at most."""
@@ -32,13 +32,13 @@ MAX_RECONSTRUCTION_ERROR = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Invertibility(Result):
+class InvertibilityCheck(Result):
     """Result: the smallest rank of the input Jacobian over the examples, and its median condition number.
 
     The condition number is infinite if directions are lost. ``log_det`` is log sqrt(det J^T J), which is log |det J|
     for a square J, if none is lost. ``error`` is (2) if the module has an inverse.
 
-    >>> Invertibility(4, 4, 2.0, 0.0, 1e-7).invertible
+    >>> InvertibilityCheck(4, 4, 2.0, 0.0, 1e-7).invertible
     True
     """
 
@@ -77,7 +77,7 @@ class Invertibility(Result):
 
 
 @names_call
-def invertibility(module: nn.Module, data: Any) -> Invertibility:
+def invertibility(module: nn.Module, data: Any) -> InvertibilityCheck:
     """Tests whether inputs can be recovered from outputs, by the Jacobian's singular values and the inverse.
 
     See equations (1), (2) of the module docstring.
@@ -109,4 +109,4 @@ def invertibility(module: nn.Module, data: Any) -> Invertibility:
     if callable(back):
         with preserve(module, grad=False):
             error = float((back(module(inputs)) - inputs).abs().max() / inputs.abs().max().clamp(min=1e-30))  # (2)
-    return Invertibility(size, kept, condition, volume, error)
+    return InvertibilityCheck(size, kept, condition, volume, error)

@@ -21,7 +21,7 @@ from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Plot, Result, V
 from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.base import AttackedModel, margin_loss
 from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_to_attack
-from gnomon.robustness.attacks.threat import Norm, Threat
+from gnomon.robustness.attacks.threat import Norm, ThreatModel
 
 __all__ = [
     "GRADIENT_PREMISE",
@@ -143,17 +143,17 @@ def preflight(
     >>> preflight(net, (x, torch.tensor([1, 0])), eps=0.1).ready
     True
     """
-    threat = Threat.of(eps, norm, bounds)
+    threat = ThreatModel.of(eps, norm, bounds)
     return check_attack_assumptions(module, *examples_to_attack(module, data), threat)
 
 
-def check_attack_assumptions(module: nn.Module, x: Tensor, y: Tensor, threat: Threat) -> Preflight:
+def check_attack_assumptions(module: nn.Module, x: Tensor, y: Tensor, threat: ThreatModel) -> Preflight:
     """Checks the assumptions of a robustness measurement for examples in memory; see `preflight`.
 
     Cost: as `preflight`.
 
     >>> x, y = torch.rand(4, 1), torch.tensor([0, 1, 0, 1])
-    >>> check_attack_assumptions(nn.Linear(1, 2), x, y, Threat(0.1, "2", 0, 1)).premises[0].holds
+    >>> check_attack_assumptions(nn.Linear(1, 2), x, y, ThreatModel(0.1, "2", 0, 1)).premises[0].holds
     True
     """
     premises = [_inside(x, threat), _check_filled(x, threat), _eval(module, x)]
@@ -169,13 +169,13 @@ def check_attack_assumptions(module: nn.Module, x: Tensor, y: Tensor, threat: Th
     return Preflight(tuple(premises))
 
 
-def _inside(x: Tensor, threat: Threat) -> Hypothesis:
+def _inside(x: Tensor, threat: ThreatModel) -> Hypothesis:
     low, high, slack = float(x.min()), float(x.max()), BOUND_TOLERANCE * (threat.high - threat.low)
     words = f"inputs range from {low:.4g} to {high:.4g}, the bounds are ({threat.low:g}, {threat.high:g})"
     return Hypothesis(INSIDE, low >= threat.low - slack and high <= threat.high + slack, words)
 
 
-def _check_filled(x: Tensor, threat: Threat) -> Hypothesis:
+def _check_filled(x: Tensor, threat: ThreatModel) -> Hypothesis:
     share = float(x.max() - x.min()) / (threat.high - threat.low)
     return Hypothesis(
         FILL, share >= MIN_FILLED_SHARE or len(x) < 2, f"inputs fill {share:.2%} of the width of the bounds"
@@ -223,7 +223,7 @@ def _chance(f: Tensor, y: Tensor) -> Hypothesis:
     return Hypothesis(CHANCE, above, f"clean accuracy is {right / n:.1%}, chance is {1 / k:.1%}")
 
 
-def check_gradients(classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
+def check_gradients(classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel) -> Hypothesis:
     """Checks that gradients of the margin are not zero and predict the margin's change over a small step.
 
     See equation (1) of the module docstring.
@@ -231,7 +231,7 @@ def check_gradients(classifier: AttackedModel, x: Tensor, y: Tensor, threat: Thr
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with AttackedModel(net).attack_mode() as classifier:
-    ...     check_gradients(classifier, torch.ones(1, 2), torch.tensor([0]), Threat(0.1, "2", -9, 9)).holds
+    ...     check_gradients(classifier, torch.ones(1, 2), torch.tensor([0]), ThreatModel(0.1, "2", -9, 9)).holds
     True
     """
     value, gradient, _ = classifier.slope(x, y, margin_loss)

@@ -33,7 +33,7 @@ from gnomon.robustness.attacks.gradient import FGSM, PGD
 from gnomon.robustness.attacks.run import BOUND_TOLERANCE, examples_to_attack
 from gnomon.robustness.attacks.shrinking import ShrinkingSteps
 from gnomon.robustness.attacks.square import SquareAttack
-from gnomon.robustness.attacks.threat import Norm, Threat
+from gnomon.robustness.attacks.threat import Norm, ThreatModel
 from gnomon.robustness.preflight import (
     FIXES,
     GRADIENT_PREMISE,
@@ -67,7 +67,7 @@ class RobustAccuracy(Result):
 
     ``examples`` holds for each input the point that broke it, or the input itself.
 
-    >>> robust, threat = torch.tensor([True, True, True, False]), Threat(0.1, "inf", 0.0, 1.0)
+    >>> robust, threat = torch.tensor([True, True, True, False]), ThreatModel(0.1, "inf", 0.0, 1.0)
     >>> found = RobustAccuracy(robust, torch.zeros(4, 2), 1.0, (("PGD", 1),), threat, ())
     >>> found.value
     0.75
@@ -80,7 +80,7 @@ class RobustAccuracy(Result):
     examples: Float[Tensor, "n ..."] = field(metadata=HIDDEN)
     clean: float
     broken: tuple[tuple[str, int], ...]
-    threat: Threat
+    threat: ThreatModel
     premises: tuple[Hypothesis, ...]
 
     @property
@@ -179,7 +179,7 @@ def robust_accuracy(
     >>> robust_accuracy(net, data, eps=0.2, norm="inf", bounds=(0, 1), attacks=ENSEMBLE[:3]).value  # margins 1, 0.2
     0.5
     """
-    threat = Threat.of(eps, norm, bounds)
+    threat = ThreatModel.of(eps, norm, bounds)
     x, y = examples_to_attack(module, data)
     batch = DEFAULT_BATCH_SIZE if batch is None else check_integer("batch", batch)
     generator = torch.Generator().manual_seed(check_seed(seed))
@@ -208,7 +208,7 @@ MAX_EXAMPLES_PER_ATTACK = 500
 class _Search:
     """State of the search: which examples are unbroken, and the most vulnerable point found for each."""
 
-    def __init__(self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator,
+    def __init__(self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator,
                  robust: Tensor, batch: int) -> None:  # fmt: skip
         self.classifier, self.x, self.y, self.threat, self.generator = classifier, x, y, threat, generator
         self.robust, self.found, self.batch, self.blind = robust, x.clone(), batch, False
@@ -278,7 +278,7 @@ def _right(classifier: AttackedModel, x: Tensor, y: Tensor, batch: int) -> Tenso
     return torch.cat([classifier.scores(part) for part in x.split(batch)]).argmax(1) == y
 
 
-def _project_to_allowed(x: Tensor, z: Tensor, threat: Threat) -> Tensor:
+def _project_to_allowed(x: Tensor, z: Tensor, threat: ThreatModel) -> Tensor:
     flat, slack = z.flatten(1), BOUND_TOLERANCE * (threat.high - threat.low)
     inside = (flat.amin(1) >= threat.low - slack) & (flat.amax(1) <= threat.high + slack)
     return inside & (threat.size(z - x) <= threat.eps * (1 + BOUND_TOLERANCE) + slack)

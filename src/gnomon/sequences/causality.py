@@ -19,19 +19,19 @@ from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
 from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import first_examples
 
-__all__ = ["Causality", "causality", "predicts_next"]
+__all__ = ["CausalityCheck", "causality", "predicts_next"]
 
 NO_EFFECT_TOLERANCE = 1e-5
 """Relative change that counts as zero: float32 sums in another order change outputs by about 1e-6."""
 
 
 @dataclass(frozen=True, slots=True)
-class Causality(Result):
+class CausalityCheck(Result):
     """Result: how much output t depends on input s; ``shift`` is how far ahead an output may look.
 
     See equation (1) of the module docstring.
 
-    >>> Causality(((1.0, 0.5), (1.0, 1.0))).leaks
+    >>> CausalityCheck(((1.0, 0.5), (1.0, 1.0))).leaks
     ((0, 1),)
     """
 
@@ -82,7 +82,7 @@ class Causality(Result):
 
 
 @names_call
-def causality(module: nn.Module, data: Any, *, shift: int = 0) -> Causality:
+def causality(module: nn.Module, data: Any, *, shift: int = 0) -> CausalityCheck:
     """Changes the inputs position by position and reports which outputs change.
 
     Args:
@@ -115,7 +115,7 @@ def causality(module: nn.Module, data: Any, *, shift: int = 0) -> Causality:
             changed[:, s] = other[:, s]
             moved = (_outputs(module, changed) - first).abs()
             columns.append(moved.flatten(2).amax((0, 2)) / size)  # (1)
-    return Causality(tuple(map(tuple, torch.stack(columns, 1).tolist())), shift)
+    return CausalityCheck(tuple(map(tuple, torch.stack(columns, 1).tolist())), shift)
 
 
 @names_call

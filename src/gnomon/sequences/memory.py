@@ -22,7 +22,7 @@ from gnomon.core.results import Axis, Finding, Line, Plot, Result, Scatter, Valu
 from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import first_examples
 
-__all__ = ["Memory", "memory"]
+__all__ = ["MemoryLength", "memory"]
 
 MIN_RELATIVE_SENSITIVITY = 1e-3
 """Share of the largest sensitivity below which an input is learned a thousand times more slowly."""
@@ -33,13 +33,13 @@ RANDOM_DIRECTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Memory(Result):
+class MemoryLength(Result):
     """Result: sensitivity of the last output to the input at each lag, and the fitted memory length.
 
     See equation (1) of the module docstring.
     ``length`` is in steps, infinite if sensitivity does not fall. ``asked`` is the lag that the task needs, if given.
 
-    >>> Memory((1.0, 0.7, 0.5), 2 / log(2)).verdict
+    >>> MemoryLength((1.0, 0.7, 0.5), 2 / log(2)).verdict
     'The influence of an input halves every 2 steps back in time and reaches 2 steps back.'
     """
 
@@ -92,7 +92,7 @@ class Memory(Result):
 
 
 @names_call
-def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> Memory:
+def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> MemoryLength:
     """Measures how sensitive the last output is to the input at each lag, and whether the lag of the task is in reach.
 
     Args:
@@ -136,7 +136,7 @@ def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> Memory:
         raise InputError(
             "the output does not depend on the inputs", accepted="a network that uses its inputs", fix="Check forward"
         )
-    return Memory(curve, _length(curve), asked)
+    return MemoryLength(curve, _length(curve), asked)
 
 
 def _length(curve: tuple[float, ...]) -> float:

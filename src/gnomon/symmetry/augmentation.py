@@ -20,7 +20,12 @@ from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results.record import Record
 
-__all__ = ["LossInvariance", "augmentation_transfer_function", "loss_invariance", "weight_symmetry"]
+__all__ = [
+    "LossChangeUnderTransformation",
+    "augmentation_transfer_function",
+    "loss_change_under_transformation",
+    "weight_symmetry",
+]
 
 
 def augmentation_transfer_function(reach: float, frequencies: Float[Tensor, " k"]) -> Float[Tensor, " k"]:
@@ -36,10 +41,10 @@ def augmentation_transfer_function(reach: float, frequencies: Float[Tensor, " k"
 
 
 @dataclass(frozen=True, slots=True)
-class LossInvariance(Record):
+class LossChangeUnderTransformation(Record):
     """Result: relative change of the loss, and relative error of its gradient, if weights are transformed.
 
-    >>> LossInvariance(loss=0.0, gradient=0.5).gradient
+    >>> LossChangeUnderTransformation(loss=0.0, gradient=0.5).gradient
     0.5
     """
 
@@ -48,13 +53,13 @@ class LossInvariance(Record):
 
 
 @names_call
-def loss_invariance(
+def loss_change_under_transformation(
     module: nn.Module,
     objective: Callable[[nn.Module], Tensor],
-    move: Callable[[Tensor], Tensor],
+    transformation: Callable[[Tensor], Tensor],
     *,
     parameter: str,
-) -> LossInvariance:
+) -> LossChangeUnderTransformation:
     """Measures how much a loss and its gradient change under an orthogonal map of one parameter.
 
     See equation (2) of the module docstring.
@@ -62,15 +67,16 @@ def loss_invariance(
     Args:
         module: the network, which stays as it is.
         objective: from a network to its loss on fixed data.
-        move: the orthogonal move g, such as a flip or a shift of the entries of the parameter.
+        transformation: the orthogonal move g, such as a flip or a shift of the entries of the parameter.
         parameter: name of the moved parameter, as in ``named_parameters()``.
 
-    Hypotheses: ``move`` is orthogonal.
+    Hypotheses: ``transformation`` is orthogonal.
     Cost: two backward passes.
 
     >>> x = torch.tensor([[1.0, 2.0], [2.0, 1.0]])                     # both orders of the entries: a whole orbit
     >>> net = nn.Linear(2, 1)
-    >>> found = loss_invariance(net, lambda n: n(x).square().mean(), lambda w: w.flip(1), parameter="weight")
+    >>> loss = lambda n: n(x).square().mean()
+    >>> found = loss_change_under_transformation(net, loss, lambda w: w.flip(1), parameter="weight")
     >>> found.loss < 1e-5 and found.gradient < 1e-5
     True
     """
@@ -86,28 +92,28 @@ def loss_invariance(
         weight = dict(copy.named_parameters())[parameter]
         if moved:
             with torch.no_grad():
-                weight.copy_(move(weight.detach().clone()))
+                weight.copy_(transformation(weight.detach().clone()))
         loss = objective(copy)
         losses.append(float(loss.detach()))
         gradients.append(torch.autograd.grad(loss, weight)[0])
     change = abs(losses[1] - losses[0]) / max(abs(losses[0]), 1e-30)
-    error = (gradients[1] - move(gradients[0])).norm() / gradients[0].norm().clamp_min(1e-30)
-    return LossInvariance(change, float(error))  # (2)
+    error = (gradients[1] - transformation(gradients[0])).norm() / gradients[0].norm().clamp_min(1e-30)
+    return LossChangeUnderTransformation(change, float(error))  # (2)
 
 
 @names_call
-def weight_symmetry(weight: Tensor, move: Callable[[Tensor], Tensor]) -> Float[Tensor, " filters"]:
+def weight_symmetry(weight: Tensor, transformation: Callable[[Tensor], Tensor]) -> Float[Tensor, " filters"]:
     """Returns how much each filter changes under a transformation, 0 for a symmetric filter.
 
     See equation (3) of the module docstring.
 
     Args:
         weight: filters along the first axis, such as the weight of a Linear or Conv2d layer.
-        move: of all filters at once, such as ``lambda w: w.flip(-1)``.
+        transformation: of all filters at once, such as ``lambda w: w.flip(-1)``.
 
     >>> weight_symmetry(torch.tensor([[1.0, 1.0], [1.0, -1.0]]), lambda w: w.flip(1)).tolist()
     [0.0, 2.0]
     """
     rows = weight.detach().flatten(1)
-    moved = move(weight.detach()).flatten(1)
+    moved = transformation(weight.detach()).flatten(1)
     return (moved - rows).norm(dim=1) / rows.norm(dim=1).clamp_min(1e-30)  # (3)

@@ -37,7 +37,7 @@ from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.results.record import Record
 from gnomon.symmetry.action import GroupAction
 
-__all__ = ["Equivariance", "LayerError", "equivariance", "layer_features", "mean_error_interval"]
+__all__ = ["EquivarianceErrors", "LayerError", "equivariance", "layer_features", "mean_error_interval"]
 
 EQUIVARIANCE_TOLERANCE = 1e-3
 """Relative error up to which a layer counts as equivariant: the rounding of float32."""
@@ -70,7 +70,7 @@ class LayerError(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Equivariance(Result):
+class EquivarianceErrors(Result):
     """Result: invariance and equivariance errors of all layers in call order; the last is the network's output."""
 
     layers: tuple[LayerError, ...]
@@ -113,7 +113,7 @@ class Equivariance(Result):
 
 
 @names_call
-def equivariance(module: nn.Module, data: Any, action: GroupAction) -> Equivariance:
+def equivariance(module: nn.Module, data: Any, action: GroupAction) -> EquivarianceErrors:
     """Measures the invariance and equivariance errors of all layers under a group of transformations.
 
     See equations (1) and (2) of the module docstring.
@@ -142,7 +142,7 @@ def equivariance(module: nn.Module, data: Any, action: GroupAction) -> Equivaria
         last = rows[next(reversed(rows))][-1]
         by_move.append(float((last[0] if last[1] is None else torch.minimum(last[0], last[1])).mean()))
     layers = tuple(_layer(name, parts, action.drawn) for name, parts in rows.items())
-    return Equivariance(layers, action.name, action.labels, tuple(by_move), len(given))
+    return EquivarianceErrors(layers, action.name, action.labels, tuple(by_move), len(given))
 
 
 def _move(x: Tensor, action: GroupAction, i: int, label: str) -> Tensor:

@@ -25,7 +25,7 @@ from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.results.record import Record
 
-__all__ = ["Invariance", "ImageMotion", "invariance"]
+__all__ = ["ImageInvariance", "ImageMotion", "invariance"]
 
 
 NAMES = {
@@ -50,7 +50,7 @@ class ImageMotion(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Invariance(Result):
+class ImageInvariance(Result):
     """Result: the effect of each shift and reflection on the outputs, and the number of images."""
 
     motions: tuple[ImageMotion, ...]
@@ -83,7 +83,7 @@ class Invariance(Result):
 
 
 @names_call
-def invariance(module: nn.Module, data: Any) -> Invariance:
+def invariance(module: nn.Module, data: Any) -> ImageInvariance:
     """Measures how much a network's outputs change if all images are shifted by one pixel or mirrored.
 
     See equation (1) of the module docstring.
@@ -109,7 +109,7 @@ def invariance(module: nn.Module, data: Any) -> Invariance:
         change = relative_change(before, after)  # (1)
         changed = int((predicted_classes(after) != decided).sum())
         rows.append(ImageMotion(NAMES[id], change, changed / n, binomial_interval(changed, n), id))
-    return Invariance(tuple(rows), n)
+    return ImageInvariance(tuple(rows), n)
 
 
 def motions(x: Float[Tensor, "n c h w"]) -> dict[str, Float[Tensor, "n c h w"]]:

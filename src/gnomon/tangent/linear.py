@@ -29,7 +29,7 @@ from gnomon.tangent.directional import directional_derivative
 __all__ = ["linearize", "scale_output", "taylor_model"]
 
 
-class Taylor(nn.Module):
+class TaylorModel(nn.Module):
     """The Taylor expansion of a module in its parameters, as a module.
 
     See equation (1) of the module docstring.
@@ -61,7 +61,7 @@ class Taylor(nn.Module):
         return sum((term / factorial(j) for j, term in enumerate(terms) if j), terms[0])  # (1)
 
 
-class Rescaled(nn.Module):
+class RescaledModel(nn.Module):
     """A module with centered, rescaled output; ``origin`` is a frozen copy of the module."""
 
     def __init__(self, module: nn.Module, alpha: float):
@@ -80,7 +80,7 @@ class Rescaled(nn.Module):
 
 
 @names_call
-def linearize(module: nn.Module) -> Taylor:
+def linearize(module: nn.Module) -> TaylorModel:
     """Linearizes a module in its parameters around their current values; the result is called like the module.
 
         f_lin(w, x) = f(w0, x) + J(w0, x) (w - w0)                                     (2)
@@ -99,11 +99,11 @@ def linearize(module: nn.Module) -> Taylor:
     True
     """
     check_readable(module)
-    return Taylor(module, 1)
+    return TaylorModel(module, 1)
 
 
 @names_call
-def taylor_model(module: nn.Module, order: int = 2) -> Taylor:
+def taylor_model(module: nn.Module, order: int = 2) -> TaylorModel:
     """Returns the Taylor expansion of a module in its parameters around their current values, as a module.
 
     See equation (1) of the module docstring.
@@ -126,11 +126,11 @@ def taylor_model(module: nn.Module, order: int = 2) -> Taylor:
     """
     check_readable(module)
     order = check_integer("order", order)
-    return Taylor(module, order)
+    return TaylorModel(module, order)
 
 
 @names_call
-def scale_output(module: nn.Module, alpha: float) -> Rescaled:
+def scale_output(module: nn.Module, alpha: float) -> RescaledModel:
     """Returns a module whose output is the change of the output since the start, times alpha.
 
     See equation (3) of the module docstring.
@@ -144,7 +144,7 @@ def scale_output(module: nn.Module, alpha: float) -> Rescaled:
     0.0
     """
     check_readable(module)
-    return Rescaled(module, check_number("alpha", alpha))
+    return RescaledModel(module, check_number("alpha", alpha))
 
 
 def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor], order: int) -> list[Tensor]:

@@ -23,11 +23,11 @@ from gnomon.training.optimizers import SGD
 from gnomon.training.run import Run
 from gnomon.training.torch_optimizers import OptimizerChoice, TorchOptimizer, resolve_optimizer
 
-__all__ = ["Patience", "effective_lr", "half_loss_time", "stop_by_patience"]
+__all__ = ["EarlyStopping", "effective_lr", "half_loss_time", "stop_by_patience"]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience(Result):
+class EarlyStopping(Result):
     """Result: the record at which early stopping ends training, the best record, and all test losses."""
 
     stop: int
@@ -88,7 +88,7 @@ def half_loss_time(run: Run) -> float:
 
 
 @names_call
-def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> Patience:
+def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> EarlyStopping:
     """Returns the record at which early stopping would end training, from the test losses of a run or given losses.
 
     See equation (2) of the module docstring.
@@ -114,8 +114,8 @@ def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> Patience:
         if value < losses[best]:
             best = i
         if i - best >= p:
-            return Patience(i, best, losses, p)  # (2)
-    return Patience(len(losses) - 1, best, losses, p)
+            return EarlyStopping(i, best, losses, p)  # (2)
+    return EarlyStopping(len(losses) - 1, best, losses, p)
 
 
 @names_call

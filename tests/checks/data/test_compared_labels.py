@@ -91,6 +91,6 @@ def test_the_numbers_of_a_class_by_hand():
 def test_votes_on_rows_that_are_not_fitted_do_not_hear_their_own_targets():
     x = torch.randn(90, 2, generator=torch.Generator().manual_seed(0))
     y = (x[:, :1] > 0).double()
-    votes = leave_one_out_kernel_predictions(x, y, fitted=60, most=30)
-    other = leave_one_out_kernel_predictions(x, torch.cat([y[:60], 1 - y[60:]]), fitted=60, most=30)
+    votes = leave_one_out_kernel_predictions(x, y, max_fitted=60, examples_per_fit=30)
+    other = leave_one_out_kernel_predictions(x, torch.cat([y[:60], 1 - y[60:]]), max_fitted=60, examples_per_fit=30)
     assert torch.equal(votes, other) and float(((votes > 0.5).double() == y).double()[60:].mean()) > 0.85

@@ -129,7 +129,7 @@ def test_votes_are_means_over_refits_without_the_row(most):
     x = torch.randn(40, 2, generator=g).double()
     y = torch.stack([x[:, 0].sin(), x[:, 1] + 3], 1) + 0.2 * torch.randn(40, 2, generator=g).double()
     n = 30
-    found = leave_one_out_kernel_predictions(x, y, most=most, fitted=n, seed=5)
+    found = leave_one_out_kernel_predictions(x, y, examples_per_fit=most, max_fitted=n, seed=5)
     order = torch.randperm(n, generator=torch.Generator().manual_seed(5))
     parts = np.array_split(order.numpy(), -(-n // most))
     a, t = x.numpy(), y.numpy()
@@ -203,7 +203,7 @@ def test_the_nearest_two_rows_are_those_of_all_distances():
     np.testing.assert_allclose(d.numpy(), np.sort(every, 1)[:, :2], rtol=1e-5)
     assert i.tolist() == every.argmin(1).tolist()
     own = torch.tensor([3, 7])
-    d, i = nearest_distances(x, x[own], own=own)
+    d, i = nearest_distances(x, x[own], own_rows=own)
     every = np.linalg.norm(x[own].numpy()[:, None] - x.numpy()[None], axis=2)
     np.testing.assert_allclose(d.numpy(), np.sort(every, 1)[:, 1:3], rtol=1e-5)
     assert nearest_distances(x[:1], of[:2])[0][:, 1].tolist() == [float("inf")] * 2

@@ -73,10 +73,10 @@ def test_neighbors_are_those_of_a_plain_search(p):
     assert distances[:, 0].tolist() == pytest.approx(every.min(1).values.tolist(), rel=1e-4)
     if p == 3:  # without a sketch the second is exact as well
         assert distances[:, 1].tolist() == pytest.approx(every.sort(1).values[:, 1].tolist(), rel=1e-4)
-    others, second = made.nearest_distances(x, x[:6], own=torch.arange(6))
+    others, second = made.nearest_distances(x, x[:6], own_rows=torch.arange(6))
     assert all(i != j for i, j in enumerate(second.tolist()))
     assert bool((others[:, 0] > 0).all())
-    alone, _ = made.nearest_distances(x[:2], x[:2], own=torch.arange(2))
+    alone, _ = made.nearest_distances(x[:2], x[:2], own_rows=torch.arange(2))
     assert alone[0].tolist() == pytest.approx([float((x[0] - x[1]).norm()), float("inf")])
 
 

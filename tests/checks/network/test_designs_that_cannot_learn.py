@@ -12,7 +12,7 @@ from gnomon.checks.network.gradient_hooks import gradient_hook_findings
 from gnomon.checks.network.head import head_findings, normalized_output_findings
 from gnomon.checks.network.linear_network import computes_linear_function, linear_network_findings
 from gnomon.checks.network.loss_direction import loss_direction_findings
-from gnomon.checks.network.places import order_findings, padding_findings, place_findings
+from gnomon.checks.network.places import early_pooling_findings, padding_findings, token_order_findings
 from gnomon.checks.network.reshaped_axes import reshaped_axes_findings
 from gnomon.checks.network.step_functions import step_function_findings
 from gnomon.checks.network.symmetric_units import symmetric_unit_findings
@@ -262,10 +262,10 @@ class Attention(nn.Module):
 
 def test_attention_without_positions_is_found():
     x = torch.randint(12, (40, 10), generator=torch.Generator().manual_seed(0))
-    assert kinds(order_findings(Attention(positions=False), x)) == ["no-positions"]
-    assert not order_findings(Attention(positions=True), x)
+    assert kinds(token_order_findings(Attention(positions=False), x)) == ["no-positions"]
+    assert not token_order_findings(Attention(positions=True), x)
     bag = Forward(lambda m, x: m.head(m.tokens(x).mean(1)), tokens=nn.Embedding(12, 16), head=nn.Linear(16, 2))
-    assert not order_findings(bag, x)  # a bag of words ignores the order by design
+    assert not token_order_findings(bag, x)  # a bag of words ignores the order by design
 
 
 def test_a_last_state_after_padding_is_found():
@@ -294,10 +294,10 @@ def test_averaging_over_the_image_after_one_layer_is_found():
 
     conv = nn.Conv2d(1, 8, 3, padding=1, padding_mode="circular")
     x = drawn(40, 1, 8, 8)
-    assert kinds(place_findings(Forward(early, conv=conv, head=nn.Linear(8, 3)), x)) == ["pooled-too-early"]
-    assert not place_findings(Forward(flat, conv=conv, head=nn.Linear(512, 3)), x)
+    assert kinds(early_pooling_findings(Forward(early, conv=conv, head=nn.Linear(8, 3)), x)) == ["pooled-too-early"]
+    assert not early_pooling_findings(Forward(flat, conv=conv, head=nn.Linear(512, 3)), x)
     deep = nn.Sequential(conv, *(nn.Conv2d(8, 8, 3) for _ in range(2)), nn.AdaptiveAvgPool2d(1), nn.Flatten())
-    assert not place_findings(deep, x)
+    assert not early_pooling_findings(deep, x)
 
 
 @pytest.mark.parametrize("name", ["round", "sign", "floor"])
@@ -326,4 +326,4 @@ def test_frozen_layers_and_integer_decisions_off_the_path_are_no_step_functions(
 def test_a_convolution_of_zeros_is_not_said_to_average():
     net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.Flatten(), nn.Linear(144, 2))
     nn.init.zeros_(net[0].weight), nn.init.zeros_(net[0].bias)
-    assert not place_findings(net, drawn(40, 1, 8, 8))
+    assert not early_pooling_findings(net, drawn(40, 1, 8, 8))

@@ -11,13 +11,13 @@ from torch import nn
 from gnomon.checks import find_explosion, gradient_check
 from gnomon.checks.network import reach as reach_module
 from gnomon.checks.network.applied import _cancels, _flattens, implicit_activation_of_loss, is_minimal_at_targets
-from gnomon.checks.network.batch_statistics import with_batch_statistics
+from gnomon.checks.network.batch_statistics import copy_with_batch_norm_statistics
 from gnomon.checks.network.broadcast import broadcast_findings
 from gnomon.checks.network.chance import randomness_findings, relative_output_distance
 from gnomon.checks.network.head import head_findings
 from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.checks.network.modes import dropout_noise_findings
-from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
+from gnomon.checks.network.normalization import normalization_findings, small_batch_findings
 from gnomon.checks.run.decay import weight_decay_findings, weight_decay_of
 from gnomon.checks.run.outcome import AccuracyOutcome, fix_for_overfitting, outcome_findings
 from gnomon.checks.run.outcome_numbers import regression_outcome_findings
@@ -181,12 +181,14 @@ def test_parts_are_listed_and_counted():
     (unused,) = reach_module.untrained_parameter_findings(net, {n for n in own if n.startswith("l0")})
     assert unused.message.startswith("These layers have no effect on the outputs: 'l1', 'l2', 'l3', 'l4'. Their 54 ")
     parts = {f"l{i}" for i in range(1, 7)}
-    (cut,) = reach_module.untrained_parameter_findings(net, {n for n in own if n.startswith("l0")}, matter=parts)
+    (cut,) = reach_module.untrained_parameter_findings(
+        net, {n for n in own if n.startswith("l0")}, affecting_outputs=parts
+    )
     assert (
         cut.message.startswith("No gradient reaches 'l1', 'l2', 'l3', 'l4',") and "54 of 63 parameters" in cut.message
     )
     assert "after 'l6'" in cut.fix and cut.where == "l1"
-    (held,) = reach_module.untrained_parameter_findings(net, set(own), held={"l0.weight"})
+    (held,) = reach_module.untrained_parameter_findings(net, set(own), in_optimizer={"l0.weight"})
     assert "lacks 57 parameters" in held.message and held.message.endswith("'l0.bias', 'l1.weight', 'l1.bias'.")
 
 
@@ -409,16 +411,16 @@ def test_a_difference_must_be_sure_half_of_the_loss_and_a_tenth(difference, base
      (32, 65, [("last-batch-of-one", "WARNING")]), (32, 66, []), (32, 33, [("last-batch-of-one", "WARNING")]), (32, 1, [])],
 )  # fmt: skip
 def test_batches_of_batch_norm_are_judged_on_one_side_of_each_threshold_only(batch, n, found):
-    assert [(f.kind, f.level.name) for f in batch_size_findings(nn.BatchNorm1d(2), batch, n)] == found
+    assert [(f.kind, f.level.name) for f in small_batch_findings(nn.BatchNorm1d(2), batch, n)] == found
 
 
 def test_settled_norms_have_the_statistics_of_the_examples():
     net = nn.Sequential(nn.BatchNorm1d(3)).double()
     x = 2 + 3 * torch.randn(4, 3, generator=torch.Generator().manual_seed(0)).double()
-    made = with_batch_statistics(net, x)
+    made = copy_with_batch_norm_statistics(net, x)
     torch.testing.assert_close(made[0].running_mean, x.mean(0))
     torch.testing.assert_close(made[0].running_var, x.var(0))
-    assert with_batch_statistics(net, x[:3]) is net
+    assert copy_with_batch_norm_statistics(net, x[:3]) is net
 
 
 class Reads(nn.Module):

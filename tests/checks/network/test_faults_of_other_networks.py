@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 from gnomon.checks.network.applied import implicit_activation_of_loss, is_minimal_at_targets
-from gnomon.checks.network.batch_statistics import with_batch_statistics
+from gnomon.checks.network.batch_statistics import copy_with_batch_norm_statistics
 from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.first_layer_input import input_of_first_layer
 from gnomon.checks.network.head import columns_before_concatenation, head_findings
@@ -225,7 +225,7 @@ def test_batch_norm_before_its_first_batch_hides_no_input():
     for part in net[:-1:3]:
         nn.init.normal_(part.weight, std=0.05)
     assert kinds(ignored_input_findings(net, x)) == ["vanishing-activations"]  # in eval mode, as it stands
-    ready = with_batch_statistics(net, x)
+    ready = copy_with_batch_norm_statistics(net, x)
     assert ignored_input_findings(ready, x) == () and not ready.training and int(net[1].num_batches_tracked) == 0
     cut = nn.Sequential(nn.Threshold(1e9, 0.0), *net).eval()  # what is cut off stays so
-    assert kinds(ignored_input_findings(with_batch_statistics(cut, x), x)) == ["inputs-ignored"]
+    assert kinds(ignored_input_findings(copy_with_batch_norm_statistics(cut, x), x)) == ["inputs-ignored"]

@@ -10,7 +10,7 @@ from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.head import head_findings, last_operation
 from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.checks.network.modes import dropout_noise_findings
-from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
+from gnomon.checks.network.normalization import normalization_findings, small_batch_findings
 from gnomon.checks.network.reach import parts_without_gradient, untrained_parameter_findings
 from gnomon.checks.network.saturation import saturation_findings
 
@@ -106,7 +106,7 @@ def reached(net):
 def test_parameters_that_are_not_reached():
     assert untrained_parameter_findings(Net(), reached(Net())) == ()
     assert kinds(untrained_parameter_findings(Net("unused"), reached(Net("unused")))) == ["unused-parameters"]
-    lost = untrained_parameter_findings(Net("detached"), reached(Net("detached")), matter=["first"])
+    lost = untrained_parameter_findings(Net("detached"), reached(Net("detached")), affecting_outputs=["first"])
     assert kinds(lost) == ["detached"] and lost[0].where == "first"
     assert list(parts_without_gradient(Net("unused"), reached(Net("unused")))) == ["second"]
     net = Net()
@@ -126,7 +126,7 @@ def test_parameters_that_are_not_reached():
     assert [f.level.name for f in untrained_parameter_findings(net, reached(net))] == ["WARNING"]
     net = Net()
     held = [name for name, _ in net.last.named_parameters(prefix="last")]
-    assert kinds(untrained_parameter_findings(net, reached(net), held=held)) == ["not-in-optimizer"]
+    assert kinds(untrained_parameter_findings(net, reached(net), in_optimizer=held)) == ["not-in-optimizer"]
 
 
 def test_frozen_weights_are_a_fault_while_they_are_random():
@@ -288,9 +288,9 @@ def test_outdated_statistics_are_found_with_a_loss_that_reads_all_that_the_modul
 
 def test_batches_for_batch_norm():
     net = nn.Sequential(nn.Linear(6, 3), nn.BatchNorm1d(3))
-    assert kinds(batch_size_findings(net, 2, 100)) == ["batch-too-small"]
-    assert kinds(batch_size_findings(net, 33, 100)) == ["last-batch-of-one"]
-    assert batch_size_findings(net, 32, 100) == () and batch_size_findings(net, None, 100) == ()
+    assert kinds(small_batch_findings(net, 2, 100)) == ["batch-too-small"]
+    assert kinds(small_batch_findings(net, 33, 100)) == ["last-batch-of-one"]
+    assert small_batch_findings(net, 32, 100) == () and small_batch_findings(net, None, 100) == ()
 
 
 def test_dropout_that_leaves_nothing():

@@ -109,7 +109,7 @@ def test_learning_rates_beside_the_stable_limit():
 
 
 def found(falls, start=1.0, reached=None):
-    return learning_rate_findings(falls, start=start, lr=0.1, steps=30, reached=reached)
+    return learning_rate_findings(falls, start=start, lr=0.1, steps=30, fall_in_whole_run=reached)
 
 
 def test_a_rate_is_too_large_if_a_smaller_one_does_five_times_better():

@@ -22,7 +22,7 @@ def mixed(y, right, classes=3, sure=0.8, seed=1):
 
 
 def kinds(p, y, *, trained):
-    return [finding.kind for finding in guessing_findings(p, y, which="test", trained=trained)]
+    return [finding.kind for finding in guessing_findings(p, y, data_name="test", trained=trained)]
 
 
 @pytest.mark.parametrize("trained, kind", [(False, "untrained"), (True, "chance-level")])
@@ -43,7 +43,7 @@ def test_the_numbers_are_those_of_a_loop_over_the_examples():
     chance = sum(answers.count(c) / n * labels.count(c) / n for c in range(3))
     loss = -sum(math.log(row[c]) for row, c in zip(p.tolist(), labels, strict=True)) / n
     entropy = -sum(labels.count(c) / n * math.log(labels.count(c) / n) for c in range(3))
-    evidence = guessing_findings(p, y, which="test", trained=False)[0].evidence
+    evidence = guessing_findings(p, y, data_name="test", trained=False)[0].evidence
     assert evidence[0].value == pytest.approx((right - chance) / (1 - chance), rel=1e-12)
     assert evidence[1].value == pytest.approx(1 - loss / entropy, rel=1e-12)
 
@@ -86,7 +86,7 @@ def test_how_often_a_trained_guess_is_recognized_and_a_network_that_learned_is_a
 
 
 def test_a_regression_guesses_if_it_explains_no_variance():
-    told = [regression_guessing_findings(v, 100, which="test", trained=False) for v in (-1.0, 0.0, 0.03, 0.04, 0.9)]
+    told = [regression_guessing_findings(v, 100, data_name="test", trained=False) for v in (-1.0, 0.0, 0.03, 0.04, 0.9)]
     assert [len(found) for found in told] == [1, 1, 1, 0, 0]
     assert "0.0% of the variance of test targets is explained" in told[0][0].message
-    assert regression_guessing_findings(-1.0, 5, which="test", trained=True) == ()
+    assert regression_guessing_findings(-1.0, 5, data_name="test", trained=True) == ()

@@ -45,7 +45,7 @@ def test_a_whole_run_that_brought_nothing_is_no_patience():
     """Its loss is of other examples than that of the short runs: they differ by more than any of the falls."""
     falls = {0.1: 1.6e-6, 1.0: 1.6e-5, 10.0: 1.6e-4, 100.0: 1.6e-3}
     for reached, kinds in ((0.007, ["learning-rate-too-small"]), (0.5, [])):
-        found = learning_rate_findings(falls, start=2.3, lr=1e-7, steps=15, reached=reached)
+        found = learning_rate_findings(falls, start=2.3, lr=1e-7, steps=15, fall_in_whole_run=reached)
         assert [f.kind for f in found] == kinds
 
 

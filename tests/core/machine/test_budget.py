@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.attribution import contact_sheet, fourier_mask, invert_layer
+from gnomon.attribution import attribution_overview, fourier_mask, invert_layer
 from gnomon.bounds import certify, double_descent, learning_curve, memorization
 from gnomon.bounds.memorization import network_rademacher
 from gnomon.core.errors import InputError, TimeLimitError
@@ -69,7 +69,7 @@ CALLS = {
     learning_curve: lambda net, **more: learning_curve(X.double() @ X.double().T, DATA[1], **more),
     regions_on_line: lambda net, **more: regions_on_line(plain(), X[0], X[1], **more),
     regions_in_plane: lambda net, **more: regions_in_plane(plain(), X[0], X[1:3], **more),
-    contact_sheet: lambda net, **more: contact_sheet(net, DATA, **more),
+    attribution_overview: lambda net, **more: attribution_overview(net, DATA, **more),
     fourier_mask: lambda net, **more: fourier_mask(nn.Sequential(nn.Flatten(), net), IMAGES, epochs=2, **more),
     invert_layer: lambda net, **more: invert_layer(net, "0", X[:3], iterations=3, **more),
     double_descent: lambda net, **more: double_descent(lambda *_: lambda x: x[:, :1], (1, 2, 3), (X, X[:, :1]),

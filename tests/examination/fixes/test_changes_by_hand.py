@@ -16,16 +16,16 @@ from gnomon.examination.fixes.layers import initialize
 from gnomon.examination.fixes.scale import (
     MappedSource,
     StandardizedInputs,
+    input_statistics,
     match_test_scale,
     standardize_inputs,
     standardize_targets,
-    statistics,
 )
 from gnomon.examination.fixes.score import score_network
 from gnomon.examination.fixes.trial import TrialRun, recorded_steps
 from gnomon.examination.fixes.tried import format_score
 from gnomon.examination.steps.wiring import _find_unregistered
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.findings import data as kinds
 from gnomon.training import SGD, Adam
 from gnomon.training.plan import BatchPlan
@@ -36,20 +36,20 @@ X = torch.tensor([[1.0, 4.0], [3.0, 8.0], [5.0, 6.0], [3.0, 6.0]])
 
 def planned(net, train, test, *, optimizer=None, steps=8):
     """A subject and a trial of it."""
-    network = subject(net, train, test, seed=0)
+    network = build_subject(net, train, test, seed=0)
     rule = SGD(0.1) if optimizer is None else optimizer
     return network, TrialRun(net, network.train, source(test), network.loss, rule, BatchPlan(2), steps)
 
 
 def test_statistics_are_those_of_columns_channels_and_all_numbers():
-    (mean, std), none = statistics((X, torch.arange(4)))
+    (mean, std), none = input_statistics((X, torch.arange(4)))
     assert mean.tolist() == [3.0, 6.0] and std.tolist() == pytest.approx([2**0.5, 2**0.5]) and none is None
     images = torch.stack([torch.full((2, 2), 1.0), torch.tensor([[3.0, 5.0], [3.0, 5.0]])])[None]
-    ((mean, std),) = statistics(images)
+    ((mean, std),) = input_statistics(images)
     assert mean.flatten().tolist() == [1.0, 4.0] and std.flatten().tolist() == [1.0, 1.0] and mean.shape == (2, 1, 1)
-    ((mean, std),) = statistics(torch.tensor([1.0, 3.0, 5.0, 7.0]))
+    ((mean, std),) = input_statistics(torch.tensor([1.0, 3.0, 5.0, 7.0]))
     assert (float(mean), float(std)) == (4.0, pytest.approx(5**0.5))
-    ((mean, std),) = statistics(torch.tensor([[[1.0, 5.0], [3.0, 5.0]], [[1.0, 5.0], [3.0, 5.0]]]))
+    ((mean, std),) = input_statistics(torch.tensor([[[1.0, 5.0], [3.0, 5.0]], [[1.0, 5.0], [3.0, 5.0]]]))
     assert mean.tolist() == [2.0, 5.0] and std.tolist() == [1.0, 1.0]
 
 

@@ -6,14 +6,14 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results import Finding, Interval
 from gnomon.examination.fixes.fix import Change, Fix
-from gnomon.examination.fixes.prove import Budget, _together, held_out_split, prove
+from gnomon.examination.fixes.prove import Budget, _together, held_out_split, try_fixes
 from gnomon.examination.fixes.table import FIXES
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.fixes.tried import TriedFix
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.findings import data, network, training
 from gnomon.training import SGD, Adam
 from gnomon.training.plan import BatchPlan
@@ -31,14 +31,14 @@ def net(*end, act=nn.ReLU, depth=1):
 
 
 def proven(module, finding, *, train=TRAIN, test=TEST, optimizer=None, steps=150, loss=None):
-    """What `prove` finds for one finding, with ample time."""
-    of = subject(module, train, test, seed=0)
+    """What `try_fixes` finds for one finding, with ample time."""
+    of = build_subject(module, train, test, seed=0)
     source, held, _ = held_out_split(of, 0)
     trial = TrialRun(of.module, source, held, loss or of.loss, optimizer or Adam(0.01), BatchPlan(32), steps)
     movable = any(p.requires_grad for p in of.module.parameters())
     first = trial if movable else replace(trial, module=net(), steps=0)
-    clock = Ticking(1e-3)
-    return prove(of, [finding], trial, first.run(seed=0), Budget(clock() + 1e6, 1e-3, clock), seed=0)
+    clock = FakeClock(1e-3)
+    return try_fixes(of, [finding], trial, first.run(seed=0), Budget(clock() + 1e6, 1e-3, clock), seed=0)
 
 
 def dead():
@@ -98,14 +98,14 @@ def test_a_softmax_too_many_is_removed_whether_it_is_a_layer_or_a_function():
 
     for module in (net(nn.Softmax(1)), Functional()):
         finding = Finding(network.SOFTMAX_BEFORE_LOSS, "", {"least": 0.3})
-        of = subject(module, TRAIN, TEST, seed=0)
+        of = build_subject(module, TRAIN, TEST, seed=0)
         trial = TrialRun(of.module, of.train, of.test, of.loss, Adam(), BatchPlan(32), 10)
         (change,) = FIXES["remove-softmax"].apply(trial, finding, of)
         assert torch.equal(change.trial.module(X).softmax(1), module(X))
 
 
 def test_class_weights_are_inverse_to_the_class_frequencies_and_scored_by_class():
-    of = subject(net(), (X[:300], (torch.arange(300) < 30).long()), TEST, seed=0)
+    of = build_subject(net(), (X[:300], (torch.arange(300) < 30).long()), TEST, seed=0)
     trial = TrialRun(of.module, of.train, of.test, of.loss, Adam(), BatchPlan(32), 10)
     (change,) = FIXES["weight-classes"].apply(trial, Finding(data.IMBALANCE), of)
     assert change.trial.loss.weight.tolist() == pytest.approx([300 / (2 * 270), 300 / (2 * 30)])
@@ -116,11 +116,11 @@ def test_class_weights_are_inverse_to_the_class_frequencies_and_scored_by_class(
 def test_two_faults_that_hide_each_other_are_fixed_together():
     made = dead()
     shifted = {"train": (X[:300] * 100 + 500, Y[:300]), "test": (X[300:] * 100 + 500, Y[300:])}
-    of = subject(made, shifted["train"], shifted["test"], seed=0)
+    of = build_subject(made, shifted["train"], shifted["test"], seed=0)
     trial = TrialRun(of.module, of.train, of.test, of.loss, Adam(0.01), BatchPlan(32), 150)
-    clock = Ticking(1e-3)
+    clock = FakeClock(1e-3)
     findings = [Finding(network.DEAD_LAYER), Finding(data.COLUMN_SCALE, "", {"column": 1, "ratio": 1e3})]
-    found = prove(of, findings, trial, trial.run(seed=0), Budget(clock() + 1e6, 1e-3, clock), seed=0)
+    found = try_fixes(of, findings, trial, trial.run(seed=0), Budget(clock() + 1e6, 1e-3, clock), seed=0)
     (both,) = found.proven_fixes
     assert both.fix == "initialize+standardize-inputs" and both.after > 0.8, both
 
@@ -134,7 +134,7 @@ def test_fixes_together_apply_the_first_change_of_each_to_the_result_of_the_one_
 
     dead, large = Finding(network.DEAD_LAYER), Finding(training.TOO_LARGE_TO_LEARN, "", {"other": 0.3})
     fix = _together([(dead, Fix("one", by(2, 3))), (dead, Fix("none", by())), (large, Fix("two", by(5, 7)))])
-    of = subject(net(), TRAIN, TEST, seed=0)
+    of = build_subject(net(), TRAIN, TEST, seed=0)
     trial = TrialRun(of.module, of.train, of.test, of.loss, Adam(), BatchPlan(32), 10)
     (change,) = fix.apply(trial, dead, of)
     assert fix.id == "one+none+two" and change.trial.steps == 10 * 2 * 5
@@ -143,9 +143,11 @@ def test_fixes_together_apply_the_first_change_of_each_to_the_result_of_the_one_
 
 
 def test_without_time_nothing_is_tried_and_the_reason_is_given():
-    of = subject(dead(), TRAIN, TEST, seed=0)
+    of = build_subject(dead(), TRAIN, TEST, seed=0)
     trial = TrialRun(of.module, of.train, of.test, of.loss, Adam(0.01), BatchPlan(32), 150)
-    found = prove(of, [Finding(network.DEAD_LAYER)], trial, trial.run(seed=0), Budget(0.1, 1.0, Ticking(1.0)), seed=0)
+    found = try_fixes(
+        of, [Finding(network.DEAD_LAYER)], trial, trial.run(seed=0), Budget(0.1, 1.0, FakeClock(1.0)), seed=0
+    )
     assert not found.tried and found.untried == ("initialize: no time", "lower-rate: no time")
 
 

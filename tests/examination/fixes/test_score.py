@@ -7,7 +7,7 @@ from torch import nn
 from gnomon.examination.fixes.prove import combine_seeds
 from gnomon.examination.fixes.score import gain_interval, score_network
 from gnomon.examination.fixes.trial import TrialRun
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.training import Adam
 from gnomon.training.plan import BatchPlan
 
@@ -49,7 +49,7 @@ def test_two_seeds_that_disagree_widen_the_interval():
 
 
 def scored(net, data, *, balanced=False, seed=0):
-    network = subject(net, data, None, seed=0)
+    network = build_subject(net, data, None, seed=0)
     trial = TrialRun(net, network.train, network.train, network.loss, Adam(), BatchPlan(4), 1, balanced)
     return score_network(network, trial, net, examples=1000, seed=seed)
 

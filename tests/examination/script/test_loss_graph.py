@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 from gnomon.examination.script import loss_graph
-from gnomon.examination.script.loss_graph import applies_twice, is_negated, reaches
+from gnomon.examination.script.loss_graph import activation_applied_twice, is_negated, loss_depends_on
 
 Y = torch.tensor([0, 1, 2, 0])
 
@@ -44,14 +44,14 @@ def test_only_negated_losses_are_named(loss, name):
     ],
 )
 def test_a_function_applied_twice_is_named(loss, name):
-    assert applies_twice(loss(logits())) == name
+    assert activation_applied_twice(loss(logits())) == name
 
 
 def test_parameters_are_reached_through_modules_and_not_through_detached_parts():
     first, second = nn.Linear(2, 2), nn.Linear(2, 1)
     ids = [{id(p) for p in part.parameters()} for part in (first, second)]
     loss = second(first(torch.ones(1, 2)).detach()).sum()
-    assert not reaches(loss, ids[0]) and reaches(loss, ids[1])
+    assert not loss_depends_on(loss, ids[0]) and loss_depends_on(loss, ids[1])
 
 
 def test_a_graph_that_is_too_large_counts_as_reaching(monkeypatch):
@@ -59,4 +59,4 @@ def test_a_graph_that_is_too_large_counts_as_reaching(monkeypatch):
     f = logits()
     for _ in range(10):
         f = f * 2
-    assert reaches(f.sum(), set())
+    assert loss_depends_on(f.sum(), set())

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gnomon.checks.run.loop.judge import JUDGMENTS
-from gnomon.examination.policy import reconcile
+from gnomon.examination.policy import findings_to_report
 from gnomon.examination.script.collect import loop_facts_of_recorder
 from gnomon.examination.script.install import record_training_loop
 from gnomon.examination.script.recorder import LoopRecorder
@@ -18,7 +18,7 @@ def observed(function, **options):
         function()
     assert not recorder.failures
     facts = loop_facts_of_recorder(recorder, finished=True)
-    return facts, reconcile([finding for judge in JUDGMENTS.values() for finding in judge(facts)])
+    return facts, findings_to_report([finding for judge in JUDGMENTS.values() for finding in judge(facts)])
 
 
 @pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")

@@ -2,19 +2,19 @@
 
 from math import inf
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.examination.cost import StepCost
 from gnomon.examination.step import StepContext, StepProducts
-from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.subject import subject
+from gnomon.examination.steps.architecture import NetworkProfile
+from gnomon.examination.subject import build_subject
 
-PROFILE = Profile(None, "not read", StepCost(0.0, 1e-3, 0.0))
+PROFILE = NetworkProfile(None, "not read", StepCost(0.0, 1e-3, 0.0))
 
 
 def answered(step, net, train, products=(), *, test=None, optimizer=None):
     """The result of one step for a network and its data; a profile of the network is always there."""
-    network = subject(net, train, test, optimizer=optimizer, seed=0)
+    network = build_subject(net, train, test, optimizer=optimizer, seed=0)
     items = {type(product): product for product in (PROFILE, *products)}
     return step().run(
-        network, StepProducts(items).only((*step.needs, *step.uses)), StepContext(0, inf, False, Ticking(0.01))
+        network, StepProducts(items).only((*step.needs, *step.uses)), StepContext(0, inf, False, FakeClock(0.01))
     )

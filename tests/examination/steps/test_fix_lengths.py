@@ -6,15 +6,15 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.examination.fixes.prove import Budget
 from gnomon.examination.step import OutOfTime, StepContext
 from gnomon.examination.steps import fixes
-from gnomon.examination.steps.forecast import beyond_rounding
-from gnomon.examination.subject import subject
+from gnomon.examination.steps.forecast import add_rounding_to_diagonal
+from gnomon.examination.subject import build_subject
 
 DATA = torch.zeros(100, 2), torch.arange(100) % 2
-CONTEXT = StepContext(0, 9.0, True, Ticking(0.0))
+CONTEXT = StepContext(0, 9.0, True, FakeClock(0.0))
 
 
 def run_of(steps, *, epochs=2.0, stopped="finished"):
@@ -25,7 +25,7 @@ def run_of(steps, *, epochs=2.0, stopped="finished"):
 def lengths(run, seconds, monkeypatch):
     """Steps of the runs with fixes if there are so many seconds, and whether the run is compared as it is."""
     monkeypatch.setattr(fixes, "_run_as_given", lambda trial, *_: f"again, {trial.steps} steps")
-    of = subject(nn.Linear(2, 2), DATA, DATA, seed=0)
+    of = build_subject(nn.Linear(2, 2), DATA, DATA, seed=0)
     trial, used, budget = fixes._base(of, run, Budget(seconds, 5.0, lambda: 0.0), CONTEXT)
     assert budget.step == 1.0
     return trial.steps, used is run
@@ -55,7 +55,7 @@ def test_thirty_steps_must_fit_twice(monkeypatch):
 
 
 def test_the_batch_of_a_run_is_what_it_has_seen_for_each_step():
-    of = subject(nn.Linear(2, 2), DATA, DATA, seed=0)
+    of = build_subject(nn.Linear(2, 2), DATA, DATA, seed=0)
     assert fixes._batch_size(of, run_of(50, epochs=8.0)) == 16  # 8 x 100 / 50
     assert fixes._batch_size(of, run_of(50, epochs=0.1)) == 1
     assert fixes._batch_size(of, None) == fixes._batch_size(of, run_of(0)) == min(fixes.DEFAULT_BATCH_SIZE, 100)
@@ -70,6 +70,6 @@ def test_the_user_s_epochs_are_counted_in_whole_batches(epochs, size, steps):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_rounding_is_n_times_epsilon_times_the_largest_diagonal_entry(dtype):
     kernel = torch.tensor([[2.0, -1.0], [-1.0, -8.0]], dtype=torch.float64)
-    added = beyond_rounding(kernel, dtype) - kernel
+    added = add_rounding_to_diagonal(kernel, dtype) - kernel
     assert added[0, 1] == added[1, 0] == 0.0
     assert added.diagonal().tolist() == pytest.approx([2 * 8 * torch.finfo(dtype).eps] * 2, rel=1e-1)

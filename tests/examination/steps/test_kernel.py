@@ -7,7 +7,7 @@ from torch import nn
 
 from gnomon.core.metrics import effective_rank
 from gnomon.examination.steps.kernel import KernelStep, accuracy_of_guessing, better_than_guess
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.linalg.leave_one_out import LeaveOneOut
 from gnomon.tangent import ntk
 from tests.examination.steps.setting import answered
@@ -46,7 +46,7 @@ def test_for_numbers_the_line_is_two_over_the_root_of_n(error, better):
 
 def test_the_guess_is_the_largest_class():
     x = torch.randn(40, 3)
-    network = subject(nn.Linear(3, 2), (x, torch.tensor([0, 0, 0, 1]).repeat(10)), None, optimizer=None, seed=0)
+    network = build_subject(nn.Linear(3, 2), (x, torch.tensor([0, 0, 0, 1]).repeat(10)), None, optimizer=None, seed=0)
     assert accuracy_of_guessing(network, network.probe.y) == 0.75
 
 

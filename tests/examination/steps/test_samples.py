@@ -3,9 +3,9 @@
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.examination import STEPS, examine
-from gnomon.examination.steps.samples import DrawnSamples, _content, code_layer
+from gnomon.examination.steps.samples import DrawnSamples, _content, latent_code_layer
 
 X = torch.randn(120, 6, generator=torch.Generator().manual_seed(0))
 
@@ -26,13 +26,13 @@ class Coded(nn.Module):
 def test_the_layer_of_the_code_is_found_whether_or_not_eval_mode_uses_its_mean():
     for always in (True, False):
         net = Coded(always=always).eval()
-        assert code_layer(net, X[:5], 0) == ("decode", 2)
+        assert latent_code_layer(net, X[:5], 0) == ("decode", 2)
         assert not any(part.training for part in net.modules())
 
 
 def test_dropout_is_no_code():
     net = nn.Sequential(nn.Linear(6, 4), nn.Dropout(0.5), nn.Linear(4, 6)).train()
-    assert code_layer(net, X[:5], 0) is None
+    assert latent_code_layer(net, X[:5], 0) is None
     assert all(part.training for part in net.modules())
 
 
@@ -45,7 +45,7 @@ def test_samples_are_decoded_from_standard_normal_codes():
         return net.requires_grad_(True)
 
     steps = [step for step in STEPS if step.key in ("architecture", "training", "samples")]
-    result = examine(build, (X, X), budget=20, examination_steps=steps, clock=Ticking(0.05), optimizer=None)
+    result = examine(build, (X, X), budget=20, examination_steps=steps, clock=FakeClock(0.05), optimizer=None)
     found = result.products[DrawnSamples]
     assert found.samples.shape == (12, 6) and found.code_size == 2
     spread = float(found.samples.std(0).max())  # training moved the decoder, and the codes differ
@@ -57,7 +57,7 @@ def test_samples_are_decoded_from_standard_normal_codes():
 def test_a_classifier_has_no_samples():
     steps = [step for step in STEPS if step.key in ("architecture", "samples")]
     net = nn.Linear(6, 3)
-    result = examine(net, (X, (X[:, 0] > 0).long()), budget=5, examination_steps=steps, clock=Ticking(0.01))
+    result = examine(net, (X, (X[:, 0] > 0).long()), budget=5, examination_steps=steps, clock=FakeClock(0.01))
     assert result.section("samples").status == "skipped"
 
 

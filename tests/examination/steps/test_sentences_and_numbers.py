@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.fixes import prove
 from gnomon.examination.fixes.fix import Change
@@ -17,12 +17,12 @@ from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.step import StepSkipped
 from gnomon.examination.steps import match, optimizer
 from gnomon.examination.steps import training as step
-from gnomon.examination.steps.attribution import overlay
+from gnomon.examination.steps.attribution import draw_map_over_image
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.steps.importance import SHUFFLES_PER_COLUMN, column_importance
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.steps.margins import _regression
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.training import SGD, Adam
 from gnomon.training.plan import BatchPlan
@@ -157,19 +157,19 @@ def test_the_first_change_close_to_the_best_fall_is_taken(falls, chosen, monkeyp
 
     monkeypatch.setattr(prove, "_run", run)
     net, data = nn.Linear(1, 1), (torch.ones(8, 1), torch.ones(8, 1))
-    network = subject(net, data, None, seed=0)
+    network = build_subject(net, data, None, seed=0)
     trial = TrialRun(net, network.train, network.train, network.loss, SGD(0.1), BatchPlan(4), 500)
     changes = [Change(trial, str(i), "") for i in range(len(falls))]
-    best = prove._best(changes, 500, Budget(inf, 1.0, Ticking(0.0)), 0)
+    best = prove._best(changes, 500, Budget(inf, 1.0, FakeClock(0.0)), 0)
     assert best is (None if chosen is None else changes[chosen]) and steps == [50] * len(falls)
-    assert prove._best(changes, 500, Budget(50.0 * len(falls) + 499, 1.0, Ticking(0.0)), 0) is changes[0]
+    assert prove._best(changes, 500, Budget(50.0 * len(falls) + 499, 1.0, FakeClock(0.0)), 0) is changes[0]
 
 
 def test_images_are_overlaid_in_gray_red_and_blue():
     image = torch.tensor([[[0.0, 4.0]], [[2.0, 6.0]]])  # means 1 and 5: gray 0 and 1
-    red, green, blue = overlay(image, torch.tensor([[-1.0, 2.0]]))
+    red, green, blue = draw_map_over_image(image, torch.tensor([[-1.0, 2.0]]))
     assert (red.tolist(), green.tolist(), blue.tolist()) == ([[0.0, 1.0]], [[0.0, 0.0]], [[0.5, 0.0]])
-    red, green, blue = overlay(image, torch.tensor([[2.0, 0.5]]))
+    red, green, blue = draw_map_over_image(image, torch.tensor([[2.0, 0.5]]))
     assert (red.tolist(), green.tolist(), blue.tolist()) == ([[1.0, 1.0]], [[0.0, 0.75]], [[0.0, 0.75]])
 
 
@@ -181,7 +181,7 @@ def test_importance_is_the_mean_growth_of_the_error(classes):
         net.bias.zero_()
     x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
     y = net(x).argmax(1) if classes else net(x).detach() + 0.5 * x[:, 1:].flip(1)
-    network = subject(net, (x, y), None, seed=0)
+    network = build_subject(net, (x, y), None, seed=0)
     examples = network.examples(network.train.first(40))
 
     def error(inputs):

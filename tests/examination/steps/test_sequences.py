@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.examination import examine
 from gnomon.examination.steps import STEPS
 from gnomon.models import GCNLayer, gcn_matrix
@@ -119,7 +119,7 @@ def test_nodes_that_are_alike_are_no_fault_where_the_network_learned():
     matrix = torch.stack([gcn_matrix(a + a.mT) for a in dense])
     x = torch.cat([(dense + dense.mT).sum(2, keepdim=True) / 5 - 1, torch.ones(120, 10, 2)], 2)
     steps = [s for s in STEPS if s.key in ("architecture", "training", "graphs")]
-    plan = {"optimizer": Adam(0.01), "epochs": 14, "batch": 40, "budget": 30, "clock": Ticking(1e-3)}
+    plan = {"optimizer": Adam(0.01), "epochs": 14, "batch": 40, "budget": 30, "clock": FakeClock(1e-3)}
     levels = []
     for labels in (y, y[torch.randperm(120, generator=g)]):  # and with labels that cannot be learned
         torch.manual_seed(1)

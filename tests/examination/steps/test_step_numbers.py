@@ -8,15 +8,15 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.machine.clock import Ticking
+from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results import Value
 from gnomon.examination.cost import StepCost
 from gnomon.examination.step import StepContext
 from gnomon.examination.steps import kernel_size, limit, outcome
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.kernel import _ease
-from gnomon.examination.steps.kernel_size import KernelMeans
-from gnomon.examination.subject import subject
+from gnomon.examination.steps.kernel_size import KernelMethod
+from gnomon.examination.subject import build_subject
 from gnomon.kernels import Limit
 from gnomon.linalg.label_test import LabelTest
 
@@ -33,13 +33,13 @@ def linear(weights):
 
 def within(seconds):
     """A context with this many seconds on a clock that stands still."""
-    return StepContext(0, seconds, False, Ticking(0.0))
+    return StepContext(0, seconds, False, FakeClock(0.0))
 
 
 def test_squared_errors_are_divided_by_the_variance_of_all_outputs():
     y = torch.tensor([[1.0, 2.0], [3.0, 0.0], [2.0, -2.0], [0.0, 1.0], [5.0, 1.0], [1.0, 4.0]])
     net = linear([[1.0, -1.0], [0.5, 2.0]])
-    of = subject(net, (X, y), None, optimizer=None, seed=0)
+    of = build_subject(net, (X, y), None, optimizer=None, seed=0)
     found = outcome._errors(of, net, torch.clone, of.train, 6, 0)
     expected = (X @ net.weight.detach().T - y).double().square().sum(1)
     spread = float(((y - y.mean(0)) ** 2).double().mean(0).sum())
@@ -49,7 +49,7 @@ def test_squared_errors_are_divided_by_the_variance_of_all_outputs():
 def test_right_examples_are_counted_and_reweighted_to_the_classes_of_train():
     y = torch.tensor([0, 1, 1, 0, 1, 0])
     net = linear([[1.0, 0.0], [0.0, 1.0]])
-    of = subject(net, (X, y), None, optimizer=None, seed=0)
+    of = build_subject(net, (X, y), None, optimizer=None, seed=0)
     right, labels = outcome._right(of, net, of.train, 6, 0)
     assert int(right.sum()) == 4 and len(labels) == 6  # the fifth is a tie, which goes to class 0; the last is wrong
     hits, seen = torch.tensor([1.0, 0.0, 1.0, 1.0]).double(), torch.tensor([0, 0, 1, 1])
@@ -106,16 +106,16 @@ def test_the_size_of_a_kernel_fits_into_half_of_the_time(monkeypatch, pair, test
     monkeypatch.setattr(limit, "_seconds", lambda of, who, n, context: 0.01 + pair * n**2)
     x = torch.zeros(10, 2)
     held = None if test == 0 else (torch.zeros(test, 2), torch.zeros(test))
-    of = subject(linear([[1.0, 1.0]]), (x + torch.randn(10, 2), torch.zeros(10)), held, optimizer=None, seed=0)
-    cost = {n: 0.01 + pair * n * (n + min(test, limit.beside(n))) for n in limit.SIZES}
+    of = build_subject(linear([[1.0, 1.0]]), (x + torch.randn(10, 2), torch.zeros(10)), held, optimizer=None, seed=0)
+    cost = {n: 0.01 + pair * n * (n + min(test, limit.test_example_count(n))) for n in limit.SIZES}
     for n in limit.SIZES:
-        found = limit.affordable(Limit(of.module), of, within(2.001 * cost[n]))
+        found = limit.affordable_kernel_examples(Limit(of.module), of, within(2.001 * cost[n]))
         assert found == n
-    assert limit.affordable(Limit(of.module), of, within(1.999 * cost[800])) == 512
+    assert limit.affordable_kernel_examples(Limit(of.module), of, within(1.999 * cost[800])) == 512
 
 
 def test_the_time_of_a_tangent_kernel_grows_between_linear_and_quadratic():
-    means = KernelMeans(nn.Linear(1, 1), False, 2.0)
+    means = KernelMethod(nn.Linear(1, 1), False, 2.0)
     first = kernel_size.FIRST
     assert means.estimate(first) == 2.0
     assert means.estimate(4 * first) == pytest.approx(16.0)
@@ -130,7 +130,9 @@ def test_with_little_time_all_of_the_first_kernel_counts_as_pairs(monkeypatch):
     """Below nine times the first kernel's 0.1 s no second one is timed: 0.1 / 16^2 for each pair."""
     monkeypatch.setattr(limit, "_seconds", lambda of, who, n, context: 0.1)
     x = torch.randn(10, 2)
-    of = subject(linear([[1.0, 1.0]]), (x, torch.zeros(10)), None, optimizer=None, seed=0)
+    of = build_subject(linear([[1.0, 1.0]]), (x, torch.zeros(10)), None, optimizer=None, seed=0)
     with pytest.raises(limit.StepSkipped, match="would take about 3.2 s"):  # twice 64^2 / 16^2 times 0.1 s
-        limit.affordable(Limit(of.module), of, within(0.89))
-    assert limit.affordable(Limit(of.module), of, within(0.91)) == 800  # a second kernel costs nothing more
+        limit.affordable_kernel_examples(Limit(of.module), of, within(0.89))
+    assert (
+        limit.affordable_kernel_examples(Limit(of.module), of, within(0.91)) == 800
+    )  # a second kernel costs nothing more

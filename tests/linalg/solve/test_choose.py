@@ -6,7 +6,15 @@ from collections import namedtuple
 import pytest
 
 from gnomon.core import InputError
-from gnomon.linalg.solve import ConjugateGradient, Direct, Distributed, Nystrom, Tiles, choose, choose_solver
+from gnomon.linalg.solve import (
+    ConjugateGradient,
+    Direct,
+    Distributed,
+    Nystrom,
+    Tiles,
+    choose,
+    choose_solver,
+)
 from tests.linalg.solve.points import Counted
 
 

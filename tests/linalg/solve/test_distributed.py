@@ -14,7 +14,14 @@ from numpy.testing import assert_allclose
 
 import gnomon
 from gnomon.core import InputError, MissingExtraError, NotFiniteError, WorkersLostError
-from gnomon.linalg.solve import ConjugateGradient, Direct, Distributed, IndexedKernel, Nystrom, PivotedCholesky
+from gnomon.linalg.solve import (
+    ConjugateGradient,
+    Direct,
+    Distributed,
+    IndexedKernel,
+    Nystrom,
+    PivotedCholesky,
+)
 
 distributed = pytest.importorskip("dask.distributed")
 dask, psutil = pytest.importorskip("dask"), pytest.importorskip("psutil")

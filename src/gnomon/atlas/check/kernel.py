@@ -1,6 +1,6 @@
 """Checks of a network's tangent kernel during a training run.
 
->>> callable(check_kernel_is_constant)
+>>> callable(check_kernel_change_is_small)
 True
 """
 
@@ -13,13 +13,18 @@ from gnomon.lab import Judgment, Verdict
 from gnomon.tangent import alignment, laziness, linearize, ntk
 from gnomon.tangent.laziness import MAX_LAZY_CHANGE
 
-__all__ = ["check_alignment_growth", "check_kernel_is_constant", "check_linearization", "check_mode_order"]
+__all__ = [
+    "check_alignment_growth",
+    "check_kernel_change_is_small",
+    "check_linearization",
+    "check_order_of_learned_eigenvectors",
+]
 
 MIN_LOSS_DECREASE = 0.02
 """Share of its initial value by which the loss must have fallen before a run says anything about training."""
 
 
-def check_kernel_is_constant(trial: TrainingTrial) -> Judgment:
+def check_kernel_change_is_small(trial: TrainingTrial) -> Judgment:
     """Checks that training hardly changed the tangent kernel: |K_1 - K_0| / |K_0| < 0.1.
 
     Reference: [jacot2018neural].
@@ -27,7 +32,7 @@ def check_kernel_is_constant(trial: TrainingTrial) -> Judgment:
 
     >>> from gnomon.atlas.check.trial import train_trial
     >>> linear, x = torch.nn.Linear(2, 1, bias=False), torch.tensor([[4.0, 0.0], [0.0, 1.0]])
-    >>> check_kernel_is_constant(train_trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
+    >>> check_kernel_change_is_small(train_trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
     'HOLDS'
     """
     moved = laziness(trial.before, trial.after, trial.few.x)
@@ -80,7 +85,7 @@ def check_linearization(trial: TrainingTrial) -> Judgment:
     return _of_training(trial, error < MAX_LAZY_CHANGE, reason, (Value("error of the linearization", error),))
 
 
-def check_mode_order(trial: TrainingTrial) -> Judgment:
+def check_order_of_learned_eigenvectors(trial: TrainingTrial) -> Judgment:
     """Checks that training fitted the leading directions of the initial kernel before the others.
 
     The residual at the end, as a share of that at the start, in the directions that hold 90 % of the kernel's trace is
@@ -89,7 +94,7 @@ def check_mode_order(trial: TrainingTrial) -> Judgment:
 
     >>> from gnomon.atlas.check.trial import train_trial
     >>> linear, x = torch.nn.Linear(2, 1, bias=False), torch.tensor([[4.0, 0.0], [0.0, 1.0]])
-    >>> check_mode_order(train_trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
+    >>> check_order_of_learned_eigenvectors(train_trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
     'HOLDS'
     """
     few = trial.few

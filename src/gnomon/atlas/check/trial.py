@@ -21,7 +21,7 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import class_margins
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results.record import Record
-from gnomon.examination.subject import subject
+from gnomon.examination.subject import build_subject
 from gnomon.examination.task import Examples, Task
 from gnomon.landscape import sharpness
 from gnomon.training import SGD, Run, train
@@ -110,7 +110,7 @@ def train_trial(
     >>> round(train_trial(nn.Linear(2, 1, bias=False), (x, torch.ones(2)), steps=3).lr, 3)      # H = 1/2
     2.0
     """
-    whole = subject(network, data, None, optimizer=None, seed=seed, probe=MAX_TRAIN_EXAMPLES)
+    whole = build_subject(network, data, None, optimizer=None, seed=seed, probe=MAX_TRAIN_EXAMPLES)
     deadline = clock() + seconds
     examples, task = _affordable(whole.module, whole.probe, seconds, clock), whole.task
     if not any(p.requires_grad for p in whole.module.parameters()):

@@ -4,7 +4,7 @@
 `prior` its starting points, `certify` the one call, `certificate` what it returns.
 """
 
-from gnomon.bounds.pacbayes.certificate import Certificate
+from gnomon.bounds.pacbayes.certificate import ErrorCertificate
 from gnomon.bounds.pacbayes.certifying import certify
 from gnomon.bounds.pacbayes.inequalities import (
     catoni_bound,
@@ -17,7 +17,7 @@ from gnomon.bounds.pacbayes.posterior import GaussianWeights, gaussian_kl
 from gnomon.bounds.pacbayes.prior import LearnedPrior, NewWeightsPrior, OwnWeightsPrior
 
 __all__ = [
-    "Certificate",
+    "ErrorCertificate",
     "NewWeightsPrior",
     "GaussianWeights",
     "OwnWeightsPrior",

@@ -18,11 +18,11 @@ from gnomon.bounds.pacbayes.posterior import GaussianWeights
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result, Value
 from gnomon.core.results.plain import HIDDEN
 
-__all__ = ["Certificate"]
+__all__ = ["ErrorCertificate"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Certificate(Result):
+class ErrorCertificate(Result):
     """Result: bounds on the error on unseen examples, for networks with random weights and for their votes.
 
     See equations (1) to (4) of the module docstring.

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.bounds.bound import Bound
-from gnomon.bounds.pacbayes.certificate import Certificate
+from gnomon.bounds.pacbayes.certificate import ErrorCertificate
 from gnomon.bounds.pacbayes.inequalities import (
     bernstein_upper_bound,
     catoni_bound,
@@ -86,7 +86,7 @@ def certify(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
     budget: float | None = None,
-) -> Certificate:
+) -> ErrorCertificate:
     """Computes an upper bound on the test error of a network like ``module`` with random weights, at the given
     confidence.
 
@@ -216,7 +216,7 @@ def _loss(made: Tensor, y: Tensor | None) -> Tensor:
 
 def _state_certificate(
     law: GaussianWeights, counted: Batch, test: Any, start: AbstractPrior, delta: float, draws: int, seed: int
-) -> Certificate:
+) -> ErrorCertificate:
     n, kl = len(counted), max(0.0, float(law.kl()))
     spent, left = DELTA_SHARE_FOR_DRAWS * delta, (1 - DELTA_SHARE_FOR_DRAWS) * delta
     means = _means(law, counted, draws, spent, seed)
@@ -240,7 +240,7 @@ def _state_certificate(
     gibbs = seeger_bound(means.error_bound, kl, n, left)
     soft = seeger_bound(means.linear_bound, kl, n, left)
     alone = inverse_kl(one, max(0.0, ratio + log(2 * n**0.5 / delta)) / n)
-    return Certificate(
+    return ErrorCertificate(
         bound("stochastic", gibbs, means.error, kl, "new weights drawn for each example"),
         bound("majority", 2 * gibbs, means.error, kl, "the class that most draws choose"),
         bound("average", 2 * soft, means.linear, kl, "the class of the largest mean probability"),

@@ -80,7 +80,7 @@ class NewWeightsPrior(AbstractPrior):
         return 0
 
     def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:  # noqa: D102
-        return fresh(module, seed)
+        return reinitialized_copy(module, seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class LearnedPrior(AbstractPrior):
     def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:  # noqa: D102
         batch = min(self.batch, len(data))
         steps = max(MIN_PRIOR_STEPS, self.epochs * -(-len(data) // batch))
-        start = fresh(module, seed).requires_grad_(True)
+        start = reinitialized_copy(module, seed).requires_grad_(True)
         rule = Adam(self.lr)
         return train(start, (data.x, data.y), optimizer=rule, steps=steps, batch=batch, record=steps, seed=seed).model
 
@@ -146,13 +146,14 @@ class OwnWeightsPrior(AbstractPrior):
         return copy_module(module)
 
 
-def fresh(module: nn.Module, seed: int) -> nn.Module:
+def reinitialized_copy(module: nn.Module, seed: int) -> nn.Module:
     """Returns a copy with newly initialized parameters and running statistics; raises an error if a layer cannot be
     reset.
 
     >>> net = nn.Linear(2, 1)
     >>> _ = nn.init.zeros_(net.weight)
-    >>> bool((fresh(net, 0).weight == fresh(net, 0).weight).all()), bool((fresh(net, 0).weight == net.weight).all())
+    >>> new = reinitialized_copy(net, 0).weight
+    >>> bool((new == reinitialized_copy(net, 0).weight).all()), bool((new == net.weight).all())
     (True, False)
     """
     copy = copy_module(module)

@@ -170,13 +170,14 @@ def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed
     table = _table(torch.cat([y, y_test]), seed)
     if not bool((table[:n].std(0) > 0).any()) or not bool((table[n:].std(0) > 0).any()):
         return LabelComparison()
-    votes = leave_one_out_kernel_predictions(both, table, seed=seed, most=EXAMPLES_PER_FIT, fitted=n)
+    votes = leave_one_out_kernel_predictions(both, table, seed=seed, examples_per_fit=EXAMPLES_PER_FIT, max_fitted=n)
     train, chance = _score(votes[:n], table[:n])
     within, chance_test = None, 1.0
     # train labels look unrelated to the inputs, so test whether the test labels are related
     if train < GUESSING_Z * chance and n >= m:
         within, chance_test = _score(
-            leave_one_out_kernel_predictions(both[n:], table[n:], seed=seed, most=EXAMPLES_PER_FIT), table[n:]
+            leave_one_out_kernel_predictions(both[n:], table[n:], seed=seed, examples_per_fit=EXAMPLES_PER_FIT),
+            table[n:],
         )
     if not are_classes(y):
         return LabelComparison(train, chance, within, chance_test, examples=n)

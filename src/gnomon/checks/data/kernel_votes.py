@@ -41,28 +41,28 @@ def leave_one_out_kernel_predictions(
     table: Float[Tensor, "n k"],
     *,
     seed: int = 0,
-    most: int = EXAMPLES_PER_FIT,
-    fitted: int | None = None,
+    examples_per_fit: int = EXAMPLES_PER_FIT,
+    max_fitted: int | None = None,
 ) -> Float[Tensor, "n k"]:
     """Predicts the target of every example from the other examples, by kernel ridge regression.
 
     See equation (2) of the module docstring.
-    ``most`` examples are fitted at once: fewer are faster, and each vote hears fewer others. Where ``fitted`` is given,
-    only this number of examples are fitted, and the rest are predicted by the mean of all fits.
+    ``examples_per_fit`` examples are fitted at once: fewer are faster but less accurate. With ``max_fitted``, only this
+    number of examples are fitted, and the rest are predicted by the mean of all fits.
 
     Hypotheses: as above.
     Reference: [rasmussen2006gaussian].
-    Cost: for each ``most`` examples a Cholesky inverse, about a second on one core for 2500 and 0.1 for 1000.
+    Cost: a Cholesky inverse for each ``examples_per_fit`` examples: a second on one core for 2500, 0.1 for 1000.
 
     >>> x, y = torch.tensor([[0.0], [0.0], [9.0], [9.0]]), torch.tensor([[0.0], [1.0], [5.0], [5.0]])
     >>> leave_one_out_kernel_predictions(x, y)[:2].argmax().item()  # the first is told by the second
     0
     """
     generator = torch.Generator().manual_seed(check_seed(seed))
-    n = len(x) if fitted is None else fitted
+    n = len(x) if max_fitted is None else max_fitted
     # double precision, because distances of close rows cancel in float32
     order, x = torch.randperm(n, generator=generator), x.double()
-    parts = order.tensor_split(-(-n // most))
+    parts = order.tensor_split(-(-n // examples_per_fit))
     few = x[order[:RIDGE_EXAMPLES]]
     scale = float(torch.cdist(few, few).mean()) or 1.0
     ridge = _ridge(_kernel(few, few, scale), table[order[:RIDGE_EXAMPLES]])

@@ -171,7 +171,7 @@ def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple
     rest = rest[torch.randperm(len(rest), generator=generator)[:MAX_QUERIES]]
     if len(rest) < MIN_EXAMPLES:
         return [], 1.0
-    null, _ = nearest_distances(a, a[own], own=own, seed=seed)
+    null, _ = nearest_distances(a, a[own], own_rows=own, seed=seed)
     seen, partner = nearest_distances(a, b[rest], seed=seed)
     usual, ratio = _ratio(null), _ratio(seen)
     top = min(float(usual[usual > 0].quantile(0.01)) if bool((usual > 0).any()) else 0.0, 0.8)

@@ -72,8 +72,12 @@ def relabeled_class_findings(
         return ()
     rows, n = joint_example_rows(x, x_test, seed=seed), len(y)
     table = torch.nn.functional.one_hot(torch.cat([y, y_test]), classes).double()
-    by_train = leave_one_out_kernel_predictions(rows, table, seed=seed, most=EXAMPLES_PER_FIT, fitted=n)[n:].argmax(1)
-    by_test = leave_one_out_kernel_predictions(rows[n:], table[n:], seed=seed, most=EXAMPLES_PER_FIT).argmax(1)
+    by_train = leave_one_out_kernel_predictions(
+        rows, table, seed=seed, examples_per_fit=EXAMPLES_PER_FIT, max_fitted=n
+    )[n:].argmax(1)
+    by_test = leave_one_out_kernel_predictions(
+        rows[n:], table[n:], seed=seed, examples_per_fit=EXAMPLES_PER_FIT
+    ).argmax(1)
     if found := _renumbered_classes(by_train, y_test, often):
         return found
     best: tuple[float, int, int, float, float, int] | None = None

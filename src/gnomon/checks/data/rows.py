@@ -61,7 +61,7 @@ def example_rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     return torch.cat(parts, 1)
 
 
-def joint_example_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
+def joint_example_rows(x: Inputs, x_test: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     """Converts training and test examples to rows of numbers on the same scale, training examples first.
 
     Cost: the same as `example_rows`, and a check that both have one shape and finite numbers.
@@ -69,13 +69,13 @@ def joint_example_rows(x: Inputs, of: Inputs, *, seed: int = 0) -> Float[Tensor,
     >>> joint_example_rows(torch.zeros(2, 3), torch.ones(1, 3)).shape
     torch.Size([3, 3])
     """
-    shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (x, of)]
+    shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (x, x_test)]
     if shapes[0] != shapes[1]:
         found = f"training examples have shape {str(shapes[0])[1:-1]} and test examples {str(shapes[1])[1:-1]}"
         raise InputError(found, accepted="examples of one kind", fix="Prepare both sets in the same way")
-    for part in (x, of):
+    for part in (x, x_test):
         check_finite_inputs(part)
-    return example_rows(join_batches([Batch(x, None), Batch(of, None)]).x, seed=seed)
+    return example_rows(join_batches([Batch(x, None), Batch(x_test, None)]).x, seed=seed)
 
 
 def _code(flat: Tensor, seed: int) -> Tensor:
@@ -152,11 +152,11 @@ def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Fl
 
 
 def nearest_distances(
-    x: Float[Tensor, "n p"], of: Float[Tensor, "m p"], *, own: Tensor | None = None, seed: int = 0
+    x: Float[Tensor, "n p"], queries: Float[Tensor, "m p"], *, own_rows: Tensor | None = None, seed: int = 0
 ) -> tuple[Float[Tensor, "m 2"], Tensor]:
-    """Returns for each row of ``of`` its distances to the two nearest rows of x, and the index of the nearest one.
+    """Returns for each row of ``queries`` its distances to the two nearest rows of x, and the index of the nearest one.
 
-    ``own`` holds the number of each row within x, which is then not its own neighbor. Neighbors are found among four
+    ``own_rows`` holds the number of each query within x, so that no row is its own neighbor. Neighbors are among four
     candidates that are nearest in a random sketch of `SKETCH_DIMENSIONS` dimensions.
 
     Reference: [johnson1984extensions].
@@ -171,18 +171,18 @@ def nearest_distances(
         plane = torch.randn(p, SKETCH_DIMENSIONS, generator=torch.Generator().manual_seed(seed)) / sqrt(
             SKETCH_DIMENSIONS
         )
-        a, b = x @ plane, of @ plane
+        a, b = x @ plane, queries @ plane
     else:
-        a, b = x, of
-    k = min(4, len(x) - (own is not None))
+        a, b = x, queries
+    k = min(4, len(x) - (own_rows is not None))
     found, numbers = [], []
-    for start in range(0, len(of), max(1, ROWS_PER_TILE * ROWS_PER_TILE // max(1, len(x)))):
+    for start in range(0, len(queries), max(1, ROWS_PER_TILE * ROWS_PER_TILE // max(1, len(x)))):
         part = slice(start, start + max(1, ROWS_PER_TILE * ROWS_PER_TILE // max(1, len(x))))
         distance = torch.cdist(b[part], a)
-        if own is not None:
-            distance[torch.arange(len(distance)), own[part]] = torch.inf
+        if own_rows is not None:
+            distance[torch.arange(len(distance)), own_rows[part]] = torch.inf
         candidates = distance.topk(k, largest=False).indices
-        exact = (x[candidates] - of[part, None]).square().sum(-1).sqrt()
+        exact = (x[candidates] - queries[part, None]).square().sum(-1).sqrt()
         order = exact.argsort(1)[:, :2]
         found.append(exact.gather(1, order))
         numbers.append(candidates.gather(1, order)[:, 0])

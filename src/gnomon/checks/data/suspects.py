@@ -192,7 +192,7 @@ def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) ->
         nothing = torch.zeros(0)
         return SuspectLabels((), nothing, nothing.long(), 0.0, Interval(0.0, 1.0, FLOOR_CONFIDENCE), 0.0, 0.0, 0.0)
     table = torch.nn.functional.one_hot(code).double()
-    v = leave_one_out_kernel_predictions(_near(x, seed), table, seed=seed, most=most)
+    v = leave_one_out_kernel_predictions(_near(x, seed), table, seed=seed, examples_per_fit=most)
     given = v.gather(1, code[:, None])[:, 0]
     others = v.scatter(1, code[:, None], -torch.inf)
     margins = given - others.max(1).values  # (1)

@@ -76,9 +76,9 @@ class UnusualTestExamples(Result):
 
 
 def unusual_test_examples(
-    x: Float[Tensor, "n p"], y: Tensor | None, of: Float[Tensor, "m p"], of_y: Tensor | None, *, seed: int = 0
+    x: Float[Tensor, "n p"], y: Tensor | None, x_test: Float[Tensor, "m p"], y_test: Tensor | None, *, seed: int = 0
 ) -> UnusualTestExamples:
-    """Tests whether test examples ``of`` are farther from training examples of their class than these are from each
+    """Tests whether test examples ``x_test`` are farther from training examples of their class than these are from each
     other.
 
     Hypotheses: as stated for the module.
@@ -88,9 +88,9 @@ def unusual_test_examples(
     >>> unusual_test_examples(torch.zeros(9, 1), None, torch.ones(9, 1), None).test                    # of nine
     9
     """
-    n, m = len(x), len(of)
-    both = None if y is None or of_y is None else torch.cat([y.detach().cpu(), of_y.detach().cpu()])
-    order = _distances(torch.cat([x, of]), both, n, seed).argsort(descending=True, stable=True)
+    n, m = len(x), len(x_test)
+    both = None if y is None or y_test is None else torch.cat([y.detach().cpu(), y_test.detach().cpu()])
+    order = _distances(torch.cat([x, x_test]), both, n, seed).argsort(descending=True, stable=True)
     sizes = [k for j in range(1, 40) if (k := (n + m) // 2**j) >= MIN_NEIGHBORHOOD][::-1]
     k = np.array(sizes)
     counts = (order >= n).cumsum(0).numpy()[k - 1]

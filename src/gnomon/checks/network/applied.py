@@ -34,7 +34,7 @@ EQUAL_LOSS_TOLERANCE = 1e-4
 Function = Callable[[Tensor, Tensor], Tensor]
 
 
-def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
+def implicit_activation_of_loss(loss: Function, outputs: Tensor, y: Tensor) -> str:
     """Returns the activation that a loss applies to the outputs: "softmax", "sigmoid" or "", tested by its values and
     gradients.
 
@@ -48,11 +48,15 @@ def implicit_activation_of_loss(loss: Function, f: Tensor, y: Tensor) -> str:
     ...                             torch.rand(8, 1).round())
     'sigmoid'
     """
-    f, y = f.detach(), y.detach()
+    outputs, y = outputs.detach(), y.detach()
     try:
-        if any(_cancels(loss, f, y, axis) for axis in {1, f.dim() - 1} if f.dim() > 1 and f.shape[axis] > 1):
+        if any(
+            _cancels(loss, outputs, y, axis)
+            for axis in {1, outputs.dim() - 1}
+            if outputs.dim() > 1 and outputs.shape[axis] > 1
+        ):
             return "softmax"
-        return "sigmoid" if _flattens(loss, f, y) else ""
+        return "sigmoid" if _flattens(loss, outputs, y) else ""
     except Exception:  # a loss that rejects outputs outside [0, 1], like BCELoss, applies no activation itself
         return ""
 
@@ -75,7 +79,7 @@ def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
         return False
 
 
-def predictions_of_loss(loss: Function, f: Tensor, y: Tensor) -> Callable[[Tensor], Tensor] | None:
+def predictions_of_loss(loss: Function, outputs: Tensor, y: Tensor) -> Callable[[Tensor], Tensor] | None:
     """Returns the function from outputs to the probabilities that a loss compares with 0/1 targets: sigmoid or
     identity; None if unknown.
 
@@ -89,12 +93,12 @@ def predictions_of_loss(loss: Function, f: Tensor, y: Tensor) -> Callable[[Tenso
     >>> predictions_of_loss(torch.nn.functional.mse_loss, y, 3 * y) is None
     True
     """
-    if not y.is_floating_point() or f.shape != y.shape or not bool(((y == 0) | (y == 1)).all()):
+    if not y.is_floating_point() or outputs.shape != y.shape or not bool(((y == 0) | (y == 1)).all()):
         return None
-    if implicit_activation_of_loss(loss, f, y) == "sigmoid":
+    if implicit_activation_of_loss(loss, outputs, y) == "sigmoid":
         return torch.sigmoid
     try:
-        if not bool(((f >= 0) & (f <= 1)).all()):
+        if not bool(((outputs >= 0) & (outputs <= 1)).all()):
             return None
         near, middle, far = (_value(loss, 0.5 + c * (y - 0.5), y) for c in (0.9, 0.0, -0.9))
     except Exception:  # the loss does not accept such outputs

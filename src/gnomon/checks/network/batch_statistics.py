@@ -14,7 +14,7 @@ Reference: [ioffe2015batch].
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8)).requires_grad_(False)
 >>> x = 100 * torch.randn(64, 4)
->>> bool(net.eval()(x).std() > 10), bool(with_batch_statistics(net, x)(x).std() < 1.1)
+>>> bool(net.eval()(x).std() > 10), bool(copy_with_batch_norm_statistics(net, x)(x).std() < 1.1)
 (True, True)
 """
 
@@ -27,13 +27,13 @@ from gnomon.core.modules.layer_classes import BATCH_NORMS
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.modules.run import run
 
-__all__ = ["with_batch_statistics"]
+__all__ = ["copy_with_batch_norm_statistics"]
 
 MIN_EXAMPLES = 4
 """Minimum number of examples for batch statistics."""
 
 
-def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
+def copy_with_batch_norm_statistics(module: nn.Module, x: Inputs) -> nn.Module:
     """Returns a copy of the module whose unused batch norm layers get the statistics of x; the module itself if there
     are none.
 
@@ -44,7 +44,7 @@ def with_batch_statistics(module: nn.Module, x: Inputs) -> nn.Module:
 
     >>> import torch
     >>> net = nn.Linear(2, 2)
-    >>> with_batch_statistics(net, torch.zeros(9, 2)) is net
+    >>> copy_with_batch_norm_statistics(net, torch.zeros(9, 2)) is net
     True
     """
     fresh = [name for name, part in module.named_modules() if isinstance(part, BATCH_NORMS) and _is_fresh(part)]

@@ -39,7 +39,7 @@ from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
-__all__ = ["batch_size_findings", "normalization_findings"]
+__all__ = ["small_batch_findings", "normalization_findings"]
 
 DISAGREEMENT_Z = 4.0
 """One-sided z-score: exceeded by 3e-5 of healthy networks."""
@@ -120,21 +120,27 @@ def _is_lost(norm: nn.Module) -> bool:
     return (trained or counted) and bool((mean == 0).all()) and bool((var == 1).all())
 
 
-def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> tuple[Finding, ...]:
-    """Returns a finding if batches are too small for batch norm; ``batch`` is the batch size, None if unknown.
+def small_batch_findings(module: nn.Module, batch_size: int | None, examples: int) -> tuple[Finding, ...]:
+    """Returns a finding if batches are too small for batch norm; ``batch_size`` is the batch size, None if unknown.
 
     Reference: [wu2018group].
 
-    >>> [f.kind for f in batch_size_findings(nn.BatchNorm1d(2), 2, 100)], batch_size_findings(nn.ReLU(), 2, 100)
+    >>> [f.kind for f in small_batch_findings(nn.BatchNorm1d(2), 2, 100)], small_batch_findings(nn.ReLU(), 2, 100)
     (['batch-too-small'], ())
     """
     names = [name for name, part in module.named_modules() if isinstance(part, BATCH_NORMS)]
-    if not names or batch is None:
+    if not names or batch_size is None:
         return ()
-    if batch < SMALL_BATCH_SIZE:
+    if batch_size < SMALL_BATCH_SIZE:
         return (
-            Finding(kinds.BATCH_TOO_SMALL, names[0], {"batch": batch}, (Value("examples in a batch", batch),), 0.0),
+            Finding(
+                kinds.BATCH_TOO_SMALL, names[0], {"batch": batch_size}, (Value("examples in a batch", batch_size),), 0.0
+            ),
         )
-    if examples > batch and examples % batch == 1 and any(isinstance(p, nn.BatchNorm1d) for p in module.modules()):
-        return (Finding(kinds.LAST_BATCH_OF_ONE, names[0], {"examples": examples, "batch": batch}, (), 0.0),)
+    if (
+        examples > batch_size
+        and examples % batch_size == 1
+        and any(isinstance(p, nn.BatchNorm1d) for p in module.modules())
+    ):
+        return (Finding(kinds.LAST_BATCH_OF_ONE, names[0], {"examples": examples, "batch": batch_size}, (), 0.0),)
     return ()

@@ -8,7 +8,7 @@ with the padding cut off. What should matter must change the outputs, and paddin
 Hypotheses: the task needs positions, which shows in results far below the ones that a simple model reaches.
 
 >>> x = torch.randint(1, 9, (20, 6))
->>> order_findings(nn.Sequential(nn.Embedding(9, 4), nn.Flatten(), nn.Linear(24, 2)), x)
+>>> token_order_findings(nn.Sequential(nn.Embedding(9, 4), nn.Flatten(), nn.Linear(24, 2)), x)
 ()
 """
 
@@ -26,7 +26,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Finding, Value
 from gnomon.findings import design as kinds
 
-__all__ = ["order_findings", "padding_findings", "place_findings"]
+__all__ = ["token_order_findings", "padding_findings", "early_pooling_findings"]
 
 EXAMPLES_IN_PASS = 64
 """Examples in a pass."""
@@ -44,13 +44,13 @@ CUT_EXAMPLES = 8
 """Examples whose padding is cut off."""
 
 
-def order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+def token_order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     """Returns a finding if a network with attention ignores the order of its tokens (n, length).
 
     Chance raises no false alarm.
     Cost: two forward passes.
 
-    >>> order_findings(nn.Linear(3, 1), torch.zeros(9, 3))                 # no tokens
+    >>> token_order_findings(nn.Linear(3, 1), torch.zeros(9, 3))                 # no tokens
     ()
     """
     if not _are_tokens(x) or not _attends(module, take(x, slice(0, 2))):
@@ -65,14 +65,14 @@ def order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     return (Finding(kinds.ORDER_IGNORED, "inputs", {}, (Value("change of the outputs", change),), 0.0),)
 
 
-def place_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+def early_pooling_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     """Returns a finding if an image network averages over all positions after only one or two convolutions.
 
     The positions in the output of a convolution are shuffled; equal outputs of the network show that it averages over
     them. Chance raises no false alarm.
     Cost: three forward passes.
 
-    >>> place_findings(nn.Sequential(nn.Flatten(), nn.Linear(64, 2)), torch.randn(20, 1, 8, 8))
+    >>> early_pooling_findings(nn.Sequential(nn.Flatten(), nn.Linear(64, 2)), torch.randn(20, 1, 8, 8))
     ()
     """
     few = take(x, slice(0, EXAMPLES_IN_PASS))

@@ -66,16 +66,16 @@ def untrained_parameter_findings(
     module: nn.Module,
     reached: Collection[str],
     *,
-    matter: Collection[str] = (),
-    held: Collection[str] | None = None,
+    affecting_outputs: Collection[str] = (),
+    in_optimizer: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
     """Returns findings about parameters that training does not change, most serious first.
 
     Args:
         module: the network.
         reached: names of parameters that have a gradient of the loss, in training mode.
-        matter: names of parts none of whose parameters is reached, and whose parameters have an effect on the outputs.
-        held: names of parameters that the optimizer has; None if it is not known.
+        affecting_outputs: names of parts without gradients whose parameters affect the outputs.
+        in_optimizer: names of parameters that the optimizer has; None if it is not known.
 
     Hypotheses: as above. False alarms: 1e-3 for a frozen layer whose weights were trained, none otherwise.
     Reference: [massey1951kolmogorov].
@@ -87,11 +87,11 @@ def untrained_parameter_findings(
     """
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
     parts = parts_without_gradient(module, reached)
-    cut = [name for name in parts if name in matter]
-    unused = [name for name in parts if name not in matter]
+    cut = [name for name in parts if name in affecting_outputs]
+    unused = [name for name in parts if name not in affecting_outputs]
     found = [*_find_detached(cut, parts, own), *_find_unused(module, unused, parts, own), *_find_frozen(module)]
-    if held is not None:
-        found += _not_held([name for name in own if name not in held and name in reached], own)
+    if in_optimizer is not None:
+        found += _not_held([name for name in own if name not in in_optimizer and name in reached], own)
     return most_serious_first(found)
 
 
@@ -235,15 +235,15 @@ def loss_gradients(
     return dict(zip(own, grads, strict=True))
 
 
-def parts_that_change_outputs(module: nn.Module, x: Inputs, lost: Mapping[str, list[str]]) -> list[str]:
-    """Returns the submodules in ``lost`` (by name) whose parameters affect the outputs.
+def parts_that_change_outputs(module: nn.Module, x: Inputs, candidates: Mapping[str, list[str]]) -> list[str]:
+    """Returns the submodules in ``candidates`` (by name) whose parameters affect the outputs.
 
     >>> parts_that_change_outputs(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight", "bias"]})
     ['']
     """
-    first, others = list(lost)[:MAX_PARTS], list(lost)[MAX_PARTS:]
-    matter = [name for name in first if _changes_outputs(module, x, lost[name])]
-    if others and _changes_outputs(module, x, [name for part in others for name in lost[part]]):
+    first, others = list(candidates)[:MAX_PARTS], list(candidates)[MAX_PARTS:]
+    matter = [name for name in first if _changes_outputs(module, x, candidates[name])]
+    if others and _changes_outputs(module, x, [name for part in others for name in candidates[part]]):
         matter += others
     return matter
 

@@ -24,9 +24,9 @@ from gnomon.core.results import Finding, Value
 from gnomon.findings import data as data_kinds
 from gnomon.findings import most_serious_first, network
 
-__all__ = ["MAX_MEAN_SQUARE_RATIO", "NORMAL_INPUT_MEAN_SQUARES", "signal_findings"]
+__all__ = ["MAX_SIGNAL_CHANGE_OVER_LAYERS", "NORMAL_INPUT_MEAN_SQUARES", "signal_findings"]
 
-MAX_MEAN_SQUARE_RATIO = 1e4
+MAX_SIGNAL_CHANGE_OVER_LAYERS = 1e4
 """Factor by which mean squares may change from the first layer to the last."""
 MAX_DEAD_SHARE = 0.5
 """Share of units that may be dead."""
@@ -59,13 +59,13 @@ ROWS = {
 
 
 def signal_findings(
-    layers: tuple[LayerSignal, ...], inputs: float | None = None, variance: float | None = None
+    layers: tuple[LayerSignal, ...], input_mean_square: float | None = None, weight_variance: float | None = None
 ) -> tuple[Finding, ...]:
     """Returns findings from the statistics of all layers, most serious first.
 
     Kinds: "not-finite", "input-scale", "zero-weights", "vanishing-activations", "exploding-activations",
     "vanishing-gradients", "exploding-gradients", "dead-units", "merged-inputs". ``where`` is the layer, "inputs", or
-    empty if all layers contribute; ``evidence`` holds the measurement and its threshold. ``variance`` is fan_in
+    empty if all layers contribute; ``evidence`` holds the measurement and its threshold. ``weight_variance`` is fan_in
     times the mean square of the weights, the median over layers.
 
     Reference: [schoenholz2017deep].
@@ -73,17 +73,17 @@ def signal_findings(
     >>> from gnomon.checks.network.layer import BackwardStatistics, ForwardStatistics
     >>> healthy = LayerSignal("0", "Linear", "nonzero", 8, 8, ForwardStatistics(1.0, 0.0, 0.0),
     ...     BackwardStatistics(1.0, 1.0))
-    >>> signal_findings((healthy,)), [finding.kind for finding in signal_findings((healthy,), inputs=1e6)]
+    >>> signal_findings((healthy,)), [finding.kind for finding in signal_findings((healthy,), input_mean_square=1e6)]
     ((), ['input-scale'])
     """
-    findings = _not_finite(layers) + _inputs(inputs)
+    findings = _not_finite(layers) + _inputs(input_mean_square)
     zero = _zero(layers)
     # Embeddings have unused rows and no layer before them, so their weights do not describe the signal.
     weighted = [layer for layer in layers if layer.weighted and layer.finite and not _is_embedding(layer)]
     if not zero:  # with zero weights, changes in later layers are only their effects
-        findings += _change(weighted, "activation", variance) + _change(weighted, "update", variance) or _narrow(
-            weighted
-        )
+        findings += _change(weighted, "activation", weight_variance) + _change(
+            weighted, "update", weight_variance
+        ) or _narrow(weighted)
     findings += zero + _dead(layers) + _merge(layers)
     return most_serious_first(findings)
 
@@ -127,7 +127,8 @@ def _varies_after(layers: tuple[LayerSignal, ...], i: int) -> bool:
     layer.
     """
     later = [other for other in layers[i + 1 :] if other.weighted and other.dead is not None]
-    strong = any((other.activation or 0.0) > 1 / MAX_MEAN_SQUARE_RATIO for other in later)  # one of several heads
+    # one strong layer is enough: it may be one of several heads
+    strong = any((other.activation or 0.0) > 1 / MAX_SIGNAL_CHANGE_OVER_LAYERS for other in later)
     return bool(later) and later[-1].dead != 1 and strong
 
 
@@ -151,9 +152,9 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
     )  # a signal that reaches the end by another path has not vanished
     trend = reached - median(logs[:group])
     if (
-        abs(total) <= log(MAX_MEAN_SQUARE_RATIO)
+        abs(total) <= log(MAX_SIGNAL_CHANGE_OVER_LAYERS)
         or trend * total <= 0
-        or abs(trend) <= MIN_TREND_SHARE * log(MAX_MEAN_SQUARE_RATIO)
+        or abs(trend) <= MIN_TREND_SHARE * log(MAX_SIGNAL_CHANGE_OVER_LAYERS)
     ):
         return []
     at = max(range(len(steps)), key=lambda i: steps[i] * (1 if total > 0 else -1))
@@ -166,7 +167,7 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
         "layers": len(order),
         "gain": variance,
     }
-    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_MEAN_SQUARE_RATIO)]
+    evidence = [Value("change of the squares", exp(total)), Value("accepted factor", MAX_SIGNAL_CHANGE_OVER_LAYERS)]
     if not alone and variance is not None:
         evidence.append(Value("variance of the weights times fan_in", variance, meaning="median over layers"))
     known_variance = "unknown" if variance is None else f"{variance:.2g} / fan_in"
@@ -187,20 +188,25 @@ def _beyond_the_head(logs: list[float]) -> bool:
     The last layer may be drawn much smaller than the others, and then has a relative gradient that is a thousand times
     the gradient of the layer before it: a difference between these two alone is not a fault.
     """
-    return len(logs) > 2 and abs(logs[-1] - logs[1]) > MIN_TREND_SHARE * log(MAX_MEAN_SQUARE_RATIO)
+    return len(logs) > 2 and abs(logs[-1] - logs[1]) > MIN_TREND_SHARE * log(MAX_SIGNAL_CHANGE_OVER_LAYERS)
 
 
 def _narrow(layers: list[LayerSignal]) -> list[Finding]:
     """Returns a finding for a layer that makes signal and gradient almost vanish, even if a later bias hides it."""
     for i, layer in enumerate(layers[1:], start=1):
         before, passed = layers[i - 1].activation, layer.gradient
-        if not before or layer.activation is None or not passed or layer.activation > before / MAX_MEAN_SQUARE_RATIO:
+        if (
+            not before
+            or layer.activation is None
+            or not passed
+            or layer.activation > before / MAX_SIGNAL_CHANGE_OVER_LAYERS
+        ):
             continue
         reached = [other.gradient * other.size for other in layers[:i] if other.gradient is not None]
         # only if no skip connection carries the gradient around the layer
-        if reached and max(reached) < passed * layer.size / MAX_MEAN_SQUARE_RATIO:
+        if reached and max(reached) < passed * layer.size / MAX_SIGNAL_CHANGE_OVER_LAYERS:
             share = max(layer.activation / before, SMALLEST_POSITIVE)
-            evidence = Value("share of the signal", share), Value("accepted share", 1 / MAX_MEAN_SQUARE_RATIO)
+            evidence = Value("share of the signal", share), Value("accepted share", 1 / MAX_SIGNAL_CHANGE_OVER_LAYERS)
             return [Finding(network.NARROW_LAYER, layer.name, {"layer": layer.kind, "share": share}, evidence)]
     return []
 

@@ -17,7 +17,7 @@ Hypotheses: independent examples.
 Reference: [cohen1960coefficient] for (1).
 
 >>> guess = torch.full((100, 2), 0.5)
->>> [f.kind for f in guessing_findings(guess, torch.arange(100) % 2, which="test", trained=False)]
+>>> [f.kind for f in guessing_findings(guess, torch.arange(100) % 2, data_name="test", trained=False)]
 ['untrained']
 """
 
@@ -48,11 +48,11 @@ gain."""
 
 
 def guessing_findings(
-    p: Float[Tensor, "n k"], y: Int[Tensor, " n"], *, which: str, trained: bool
+    probabilities: Float[Tensor, "n k"], y: Int[Tensor, " n"], *, data_name: str, trained: bool
 ) -> tuple[Finding, ...]:
     """Returns a finding if a classifier's probabilities p are not better than guessing.
 
-    ``which`` names the examples, "training" or "test"; ``trained`` says that the network was trained here. With fewer
+    ``data_name`` is "training" or "test"; ``trained`` says that the network was trained here. With fewer
     than `MIN_EXAMPLES` examples nothing is said.
 
     Hypotheses: rows of p are probabilities, labels are classes 0 to k - 1.
@@ -60,45 +60,46 @@ def guessing_findings(
     Cost: one pass.
 
     >>> y = torch.arange(100) % 2
-    >>> guessing_findings(torch.nn.functional.one_hot(y).double(), y, which="test", trained=True)
+    >>> guessing_findings(torch.nn.functional.one_hot(y).double(), y, data_name="test", trained=True)
     ()
     """
-    n, classes = p.shape
+    n, classes = probabilities.shape
     if n < MIN_EXAMPLES or classes < 2:
         return ()
-    decided = predicted_classes(p)
+    decided = predicted_classes(probabilities)
     shares, answers = (torch.bincount(t.cpu().long(), minlength=classes).double() / n for t in (y, decided))
     right, chance = float((decided == y).double().mean()), float((shares * answers).sum())
     kappa = (right - chance) / (1 - chance) if chance < 1 else 0.0  # (1)
     present = shares[shares > 0]
     entropy = -float((present * present.log()).sum())
-    own = p.double().gather(1, y[:, None].long()).clamp_min(torch.finfo(torch.float64).tiny)
+    own = probabilities.double().gather(1, y[:, None].long()).clamp_min(torch.finfo(torch.float64).tiny)
     gain = 1 + float(own.log().mean()) / entropy if entropy > 0 else 0.0  # (2)
     if entropy == 0.0 or gain >= MAX_GAIN or kappa >= (MAX_KAPPA_TRAINED if trained else MAX_KAPPA_UNTRAINED):
         return ()
     if trained and right - chance > MAX_Z_TRAINED * sqrt(chance * (1 - chance) / n):
         return ()
-    score = f"{right:.1%} of {which} examples are right (always guessing the largest class: {float(shares.max()):.1%})"
+    score = (
+        f"{right:.1%} of {data_name} examples are right (always guessing the largest class: {float(shares.max()):.1%})"
+    )
     evidence = (Value("agreement beyond chance (kappa)", kappa), Value("gain over guessing by class frequencies", gain))
     return (_finding(score, evidence, trained=trained),)
 
 
-def regression_guessing_findings(explained: float, n: int, *, which: str, trained: bool) -> tuple[Finding, ...]:
+def regression_guessing_findings(explained: float, n: int, *, data_name: str, trained: bool) -> tuple[Finding, ...]:
     """Returns a finding if a regression explains no more of the variance of n targets than their mean does.
 
     Hypotheses: a squared error.
     Reference: [hastie2009elements].
 
-    >>> [f.kind for f in regression_guessing_findings(-0.3, 100, which="test", trained=True)]
+    >>> [f.kind for f in regression_guessing_findings(-0.3, 100, data_name="test", trained=True)]
     ['chance-level']
-    >>> regression_guessing_findings(0.5, 100, which="test", trained=True)
+    >>> regression_guessing_findings(0.5, 100, data_name="test", trained=True)
     ()
     """
     if n < MIN_EXAMPLES or explained > MIN_EXPLAINED_VARIANCE:
         return ()
-    score = (
-        f"{max(explained, 0.0):.1%} of the variance of {which} targets is explained (always predicting their mean: 0%)"
-    )
+    share = f"{max(explained, 0.0):.1%}"
+    score = f"{share} of the variance of {data_name} targets is explained (always predicting their mean: 0%)"
     return (_finding(score, (Value("variance explained", explained),), trained=trained),)
 
 

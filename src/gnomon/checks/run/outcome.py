@@ -65,7 +65,7 @@ class AccuracyOutcome(Record):
     advice: str = kinds.MORE_CAPACITY
 
 
-def outcome_findings(found: AccuracyOutcome) -> tuple[Finding, ...]:
+def outcome_findings(outcome: AccuracyOutcome) -> tuple[Finding, ...]:
     """Returns findings about overfitting, underfitting or no learning, each with a fix.
 
     For runs that were long enough. False alarms: 3e-5 by (1) for overfitting; underfitting is detected by a difference
@@ -77,7 +77,7 @@ def outcome_findings(found: AccuracyOutcome) -> tuple[Finding, ...]:
     >>> outcome_findings(AccuracyOutcome(0.12, 0.1, 2000, 500, guess=0.1, simple=0.9))[0].kind
     'not-learning'
     """
-    return (*_underfit(found), *_overfit(found))
+    return (*_underfit(outcome), *_overfit(outcome))
 
 
 def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:

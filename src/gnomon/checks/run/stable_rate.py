@@ -18,7 +18,7 @@ TINY_SHARE = 0.01
 """Share of the stable learning rate below which training takes a hundred times as long as it could: a warning."""
 
 
-def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Finding, ...]:
+def stable_rate_findings(lr: float, momentum: float, largest_stable_lr: float) -> tuple[Finding, ...]:
     """Returns a finding if a learning rate is above the largest stable one, or far below it.
 
     See equation (1) of the module docstring.
@@ -26,15 +26,15 @@ def stable_rate_findings(lr: float, momentum: float, limit: float) -> tuple[Find
     >>> [finding.kind for finding in stable_rate_findings(3.0, 0.0, 2.0)], stable_rate_findings(1.0, 0.0, 2.0)
     (['learning-rate-too-large'], ())
     """
-    if not isfinite(limit):
+    if not isfinite(largest_stable_lr):
         return ()
-    evidence = (Value("learning rate in use", lr), Value("stable limit", limit, obtained="estimate"))
-    values = {"lr": lr, "limit": limit, "half": 0.5 * limit}
-    if lr > limit:
-        return (Finding(kinds.ABOVE_STABLE, "optimizer", {**values, "ratio": lr / limit}, evidence),)
+    evidence = (Value("learning rate in use", lr), Value("stable limit", largest_stable_lr, obtained="estimate"))
+    values = {"lr": lr, "limit": largest_stable_lr, "half": 0.5 * largest_stable_lr}
+    if lr > largest_stable_lr:
+        return (Finding(kinds.ABOVE_STABLE, "optimizer", {**values, "ratio": lr / largest_stable_lr}, evidence),)
     # momentum beta multiplies the effective learning rate by 1 / (1 - beta)
-    pace = lr / (1 - momentum) / (limit / (1 + momentum))
+    pace = lr / (1 - momentum) / (largest_stable_lr / (1 + momentum))
     if pace >= SMALL_SHARE:
         return ()
     row = kinds.FAR_BELOW_STABLE if pace < TINY_SHARE else kinds.LEARNING_RATE_SMALL
-    return (Finding(row, "optimizer", {**values, "ratio": limit / lr}, evidence),)
+    return (Finding(row, "optimizer", {**values, "ratio": largest_stable_lr / lr}, evidence),)

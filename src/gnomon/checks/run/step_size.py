@@ -64,28 +64,28 @@ ROUNDING_SHARE = 1e-7
 
 
 def learning_rate_findings(
-    falls: Mapping[float, float], *, start: float, lr: float, steps: int, reached: float | None = None
+    loss_falls: Mapping[float, float], *, start: float, lr: float, steps: int, fall_in_whole_run: float | None = None
 ) -> tuple[Finding, ...]:
     """Returns findings about a learning rate, from how far the loss falls in short runs with multiples c of the rate.
 
-    ``reached`` is the fall of the loss in a whole run, if one was made.
+    ``fall_in_whole_run`` is the fall of the loss in a whole run, if one was made.
 
     Hypotheses: as above. All short runs share start and batches: what differs between them is the rate alone.
     Reference: [smith2017cyclical].
 
     >>> learning_rate_findings({0.1: 0.5, 1.0: float("nan")}, start=1.0, lr=10.0, steps=30)[0].kind
     'learning-rate-too-large'
-    >>> learning_rate_findings({0.1: 0.5, 1.0: 0.05}, start=1.0, lr=0.1, steps=30, reached=0.8)
+    >>> learning_rate_findings({0.1: 0.5, 1.0: 0.05}, start=1.0, lr=0.1, steps=30, fall_in_whole_run=0.8)
     ()
     """
-    own = falls.get(1.0, float("nan"))
-    evidence = tuple(Value(f"decrease of the loss at {lr * c:.2g}", g) for c, g in sorted(falls.items()))
-    smaller = {c: g for c, g in falls.items() if c < 1 and isfinite(g)}
-    larger = {c: g for c, g in falls.items() if c > 1 and isfinite(g)}
+    own = loss_falls.get(1.0, float("nan"))
+    evidence = tuple(Value(f"decrease of the loss at {lr * c:.2g}", g) for c, g in sorted(loss_falls.items()))
+    smaller = {c: g for c, g in loss_falls.items() if c < 1 and isfinite(g)}
+    larger = {c: g for c, g in loss_falls.items() if c > 1 and isfinite(g)}
     factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
     # the loss fell after all: only the first steps were bad, which momentum can cause
-    settled = reached is not None and reached >= best
-    rose = reached is not None and max(own, reached) < -MIN_LOSS_DECREASE * start and best > 0
+    settled = fall_in_whole_run is not None and fall_in_whole_run >= best
+    rose = fall_in_whole_run is not None and max(own, fall_in_whole_run) < -MIN_LOSS_DECREASE * start and best > 0
     if (
         not isfinite(own) or rose or (best > MIN_LOSS_DECREASE * start and own < TOO_LARGE_RATIO * best and not settled)
     ):  # (1)
@@ -98,10 +98,10 @@ def learning_rate_findings(
         }
         return (Finding(kinds.TOO_LARGE_TO_LEARN, "optimizer", values, evidence, 1e-3),)
     factor, best = max(larger.items(), key=lambda one: one[1], default=(1.0, 0.0))
-    patient = reached is not None and reached >= (
+    patient = fall_in_whole_run is not None and fall_in_whole_run >= (
         best / 2 if best > MIN_LOSS_DECREASE * start else MIN_LOSS_DECREASE * start
     )
-    small = own < (TOO_SMALL_RATIO_ALONE if reached is None else TOO_SMALL_RATIO) * best  # (2)
+    small = own < (TOO_SMALL_RATIO_ALONE if fall_in_whole_run is None else TOO_SMALL_RATIO) * best  # (2)
     rising = [g for _, g in sorted({1.0: own, **larger}.items())]
     known = best > MIN_LOSS_DECREASE * start or (
         best > ROUNDING_SHARE * start and rising == sorted(rising) and len(rising) > 2

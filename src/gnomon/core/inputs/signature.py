@@ -4,7 +4,7 @@
 >>> class Table(nn.Module):
 ...     def forward(self, numbers, categories: Tensor | None):
 ...         return numbers
->>> with_optional_arguments(torch.zeros(2, 3), Table())[1] is None
+>>> add_none_for_optional_arguments(torch.zeros(2, 3), Table())[1] is None
 True
 """
 
@@ -26,7 +26,7 @@ __all__ = [
     "TARGET_ARGUMENT_NAMES",
     "most_positional_arguments",
     "target_argument",
-    "with_optional_arguments",
+    "add_none_for_optional_arguments",
     "with_targets",
 ]
 
@@ -35,13 +35,13 @@ TARGET_ARGUMENT_NAMES = ("labels", "targets", "target")
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def with_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
+def add_none_for_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
     """Adds None to the inputs for each missing argument of ``forward`` whose annotation allows None.
 
     Cost: a look at the signature.
 
     >>> import torch
-    >>> with_optional_arguments(torch.zeros(1), nn.Linear(1, 1)).shape
+    >>> add_none_for_optional_arguments(torch.zeros(1), nn.Linear(1, 1)).shape
     torch.Size([1])
     """
     known = _parameters(module)

@@ -29,7 +29,7 @@ from gnomon.core.inputs.batch import Batch, join_batches, read_examples, to_batc
 from gnomon.core.inputs.checks import as_inputs, as_targets, dense, is_array
 from gnomon.core.inputs.pairs import is_data, is_pair
 from gnomon.core.inputs.rows import batch_from_columns, target_column
-from gnomon.core.inputs.signature import target_argument, with_optional_arguments, with_targets
+from gnomon.core.inputs.signature import add_none_for_optional_arguments, target_argument, with_targets
 from gnomon.core.inputs.strata import stratified_sample
 
 __all__ = [
@@ -111,7 +111,7 @@ class AbstractSource(ABC):
         """Validates a batch and converts it to the form that the source's module takes, if it has one."""
         if self.module is None:
             return batch
-        x = with_optional_arguments(as_inputs(batch.x, self.module), self.module)
+        x = add_none_for_optional_arguments(as_inputs(batch.x, self.module), self.module)
         if batch.y is None:
             return Batch(x, None)
         y = as_targets(batch.y, count(x))

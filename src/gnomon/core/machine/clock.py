@@ -16,13 +16,13 @@ Clock = Callable[[], float]
 
 
 @dataclass(slots=True)
-class Ticking:
+class FakeClock:
     """A fake clock for tests: each time it is read, it advances by ``tick`` seconds.
 
     A loop that reads it once per step has the same number of steps per second on every machine, whatever its load:
     with it, an examination or a run with a time budget gives the same answer everywhere.
 
-    >>> clock = Ticking(0.5)
+    >>> clock = FakeClock(0.5)
     >>> clock(), clock()
     (0.5, 1.0)
     """

@@ -29,7 +29,7 @@ from gnomon.examination.subject import Subject
 from gnomon.findings import most_serious_first
 from gnomon.training import Run
 
-__all__ = ["Budget", "held_out_split", "prove"]
+__all__ = ["Budget", "held_out_split", "try_fixes"]
 
 MAX_SCORED_EXAMPLES = 1000
 """Held-out examples that score a network, at most."""
@@ -101,7 +101,7 @@ def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, Abstrac
     return ChosenExamples(known, rest.nonzero().flatten()), ChosenExamples(known, held), False
 
 
-def prove(
+def try_fixes(
     subject: Subject, findings: Sequence[Finding], trial: TrialRun, run: Run, budget: Budget, *, seed: int
 ) -> Fixes:  # fmt: skip
     """Tests the fixes of all findings by training copies, most serious finding first, until the time is over.
@@ -109,7 +109,7 @@ def prove(
     ``trial`` is the recipe as given and ``run`` its training run.
     Cost: for each fix one training run, and short runs if there are several changes to choose from.
 
-    >>> prove(None, (), None, None, Budget(1.0, 1.0, lambda: 0.0), seed=0)
+    >>> try_fixes(None, (), None, None, Budget(1.0, 1.0, lambda: 0.0), seed=0)
     Fixes(tried=(), untried=())
     """
     state, tried, untried, used = _State(trial, run), [], [], set[str]()

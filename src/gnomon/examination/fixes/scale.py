@@ -95,7 +95,7 @@ def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> t
 
     See equation (1) of the module docstring.
     """
-    found = statistics(trial.train.probe(MAX_EXAMPLES, seed=0).x)
+    found = input_statistics(trial.train.probe(MAX_EXAMPLES, seed=0).x)
     if not any(pair is not None for pair in found):
         return ()
     axes = next(t.dim() for t in tensors(subject.probe.x) if t.is_floating_point())
@@ -128,7 +128,7 @@ def standardize_targets(trial: TrialRun, finding: Finding, subject: Subject) -> 
 
 def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
     """Fix: shifts and scales test inputs to the mean and standard deviation of the training inputs."""
-    given, wanted = (statistics(data.probe(MAX_EXAMPLES, seed=0).x) for data in (trial.test, trial.train))
+    given, wanted = (input_statistics(data.probe(MAX_EXAMPLES, seed=0).x) for data in (trial.test, trial.train))
     if not any(pair is not None for pair in wanted) or trial.test is trial.train:
         return ()
 
@@ -152,10 +152,10 @@ def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tup
                    diff("", code)),)  # fmt: skip
 
 
-def statistics(x: Inputs) -> Statistics:
+def input_statistics(x: Inputs) -> Statistics:
     """Returns mean and standard deviation of each input tensor, for standardization; None for integer tensors.
 
-    >>> mean, std = statistics(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))[0]
+    >>> mean, std = input_statistics(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))[0]
     >>> mean.tolist(), std.tolist()                                       # a constant column is only centered
     ([2.0, 5.0], [1.0, 1.0])
     """

@@ -35,7 +35,7 @@ from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 
-__all__ = ["Scores", "gain_interval", "score_network"]
+__all__ = ["HeldOutScores", "gain_interval", "score_network"]
 
 EXAMPLES_PER_LOSS = 16
 """Examples in each mean of a loss that cannot be measured example by example."""
@@ -44,7 +44,7 @@ NORMAL_QUANTILE = 1.96
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scores(Record):
+class HeldOutScores(Record):
     """The score of a network on each held-out example (or group of examples); larger is better.
 
     ``unit`` is "accuracy", "balanced accuracy", "explained variance" or "loss" (with a minus sign).
@@ -64,7 +64,7 @@ class Scores(Record):
         return self.unit != "loss"
 
 
-def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, examples: int, seed: int) -> Scores:
+def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, examples: int, seed: int) -> HeldOutScores:
     """Scores a trained model on at most this number of held-out examples.
 
     Accuracy for classes, explained variance if the loss compares outputs with targets, and the loss otherwise.
@@ -81,17 +81,19 @@ def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, exampl
     some = _examples(subject, trial.test, examples, seed)
     if subject.task.classes:
         right = (predicted_classes(outputs(model, some.x)) == some.y).double().cpu()
-        return Scores(_weight_by_class(right, some.y.cpu()), "balanced accuracy") if trial.balanced else Scores(
-            right, "accuracy"
-        )  # fmt: skip
+        if trial.balanced:
+            return HeldOutScores(_weight_by_class(right, some.y.cpu()), "balanced accuracy")
+        return HeldOutScores(right, "accuracy")
     if isinstance(trial.loss, AbstractLossWithAxes) and (right_of := _positions(trial.loss, model, some)) is not None:
-        return Scores(right_of, "accuracy")
+        return HeldOutScores(right_of, "accuracy")
     if subject.asks_for_targets and not isinstance(trial.loss, AbstractLossWithAxes):
         y = some.y.double()
         spread = max(float(y.var(0, correction=0).sum()), 1e-300)
-        return Scores((1 - (outputs(model, some.x).double() - y).square().sum(1) / spread).cpu(), "explained variance")
+        return HeldOutScores(
+            (1 - (outputs(model, some.x).double() - y).square().sum(1) / spread).cpu(), "explained variance"
+        )
     losses = [-_loss_of(subject, model, part) for part in _parts(some, EXAMPLES_PER_LOSS)]
-    return Scores(torch.tensor(losses, dtype=torch.float64), "loss")
+    return HeldOutScores(torch.tensor(losses, dtype=torch.float64), "loss")
 
 
 def gain_interval(before: Float[Tensor, " n"], after: Float[Tensor, " n"]) -> Interval:

@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> w = torch.ones(1, requires_grad=True)
->>> reaches(w * 2, {id(w)}), reaches(w * 2, set())
+>>> loss_depends_on(w * 2, {id(w)}), loss_depends_on(w * 2, set())
 (True, False)
 """
 
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from gnomon.examination.script.seen import OptimizerRecord
 
-__all__ = ["LossGraphs", "applies_twice", "is_negated", "reaches"]
+__all__ = ["LossGraphs", "activation_applied_twice", "is_negated", "loss_depends_on"]
 
 LOSSES = (
     "NllLoss", "NllLoss2D", "NllLossNd", "MseLoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "BinaryCrossEntropy",
@@ -51,9 +51,9 @@ class LossGraphs:
             if not held:
                 return False
             self.read += 1
-            self.unreaching += not reaches(loss, held)
+            self.unreaching += not loss_depends_on(loss, held)
             self.negated.append(is_negated(loss))
-            self.applied_twice.append(applies_twice(loss))
+            self.applied_twice.append(activation_applied_twice(loss))
         return self.unreaching >= GRAPHS_READ
 
     @staticmethod
@@ -62,14 +62,14 @@ class LossGraphs:
         return names[0] if names and len(set(names)) == 1 else ""
 
 
-def reaches(loss: Tensor, parameters: Set[int]) -> bool:
+def loss_depends_on(loss: Tensor, parameters: Set[int]) -> bool:
     """Returns whether the graph of a loss reaches any of these parameters, which are given by ``id``.
 
     A graph of more than `MAX_NODES` operations counts as reaching them.
     Cost: a walk over the graph.
 
     >>> import torch
-    >>> reaches(torch.ones(1, requires_grad=True) * 2, {0})
+    >>> loss_depends_on(torch.ones(1, requires_grad=True) * 2, {0})
     False
     """
     found = False
@@ -104,14 +104,14 @@ def is_negated(loss: Tensor) -> str:
     return ""
 
 
-def applies_twice(loss: Tensor) -> str:
+def activation_applied_twice(loss: Tensor) -> str:
     """Returns "softmax" or "sigmoid" if the network ends in this function and the loss applies it again; otherwise "".
 
     Cost: a walk over the graph.
 
     >>> import torch
     >>> logits = torch.zeros(2, 3, requires_grad=True)
-    >>> applies_twice(torch.nn.functional.cross_entropy(logits.softmax(1), torch.tensor([0, 1])))
+    >>> activation_applied_twice(torch.nn.functional.cross_entropy(logits.softmax(1), torch.tensor([0, 1])))
     'softmax'
     """
     found = ""

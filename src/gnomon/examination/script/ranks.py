@@ -94,16 +94,16 @@ class ProcessRanks:
         return True
 
 
-def pack(findings: Sequence[Finding]) -> list[list[Any]]:
+def findings_to_plain_values(findings: Sequence[Finding]) -> list[list[Any]]:
     """Converts findings to plain values that can be written as JSON."""
     rows = {id(row): place for place, row in enumerate(TABLE)}
     return [[rows[id(one.row)], one.where, dict(one.values)] for one in findings]
 
 
-def unpack(packed: Sequence[Sequence[Any]]) -> list[Finding]:
-    """Converts the plain values of `pack` back to findings.
+def findings_from_plain_values(packed: Sequence[Sequence[Any]]) -> list[Finding]:
+    """Converts the plain values of `findings_to_plain_values` back to findings.
 
-    >>> unpack(pack([Finding(loop.RANKS_DIFFER)]))[0].kind
+    >>> findings_from_plain_values(findings_to_plain_values([Finding(loop.RANKS_DIFFER)]))[0].kind
     'ranks-differ'
     """
     return [Finding(TABLE[place], where, values) for place, where, values in packed]
@@ -126,9 +126,9 @@ def compare_ranks(own: Mapping[str, Any], others: Sequence[Mapping[str, Any]], l
     comparable = own["weights"] and all(other["weights"] and other["steps"] == own["steps"] for other in others)
     if others and comparable and any(other["weights"] != own["weights"] for other in others):
         found.append(Finding(loop.RANKS_DIFFER))
-    known = {finding.kind for finding in unpack(own["findings"])}
+    known = {finding.kind for finding in findings_from_plain_values(own["findings"])}
     for other in others:
-        for finding in unpack(other["findings"]):
+        for finding in findings_from_plain_values(other["findings"]):
             if finding.kind not in known:
                 known.add(finding.kind)
                 found.append(finding)

@@ -10,7 +10,7 @@ import torch
 from gnomon.checks.run.loop.facts import LoopFacts
 from gnomon.checks.run.loop.judge import JUDGMENTS
 from gnomon.core.results import Axis, Finding, Line, Plot, Value
-from gnomon.examination.policy import ExaminationFacts, reconcile_sections
+from gnomon.examination.policy import ExaminationFacts, sections_to_report
 from gnomon.examination.record import Examination
 from gnomon.report import Content, Section
 
@@ -60,7 +60,7 @@ def watch_report(
         "command": command,
     }
     partial = not facts.finished
-    return Examination(name, reconcile_sections(sections, ExaminationFacts()), manifest, partial)
+    return Examination(name, sections_to_report(sections, ExaminationFacts()), manifest, partial)
 
 
 def _run_section(facts: LoopFacts, ending: str, overhead: float, failures: Sequence[str]) -> Section:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from gnomon.examination.script.install import record_training_loop
 from gnomon.examination.script.launch import ScriptEnding, check_script, run_script
-from gnomon.examination.script.ranks import ProcessRanks, compare_ranks, pack
+from gnomon.examination.script.ranks import ProcessRanks, compare_ranks, findings_to_plain_values
 from gnomon.examination.script.recorder import LoopRecorder
 from gnomon.examination.script.seen import some_weights
 
@@ -77,7 +77,7 @@ class WatchSession:
         alone = watch_report(name, facts, **made)
         if self.ranks is None:
             return alone
-        own = self._record(pack(alone.findings))
+        own = self._record(findings_to_plain_values(alone.findings))
         if self.ranks.local:
             self.ranks.write(own)
             return None

@@ -24,7 +24,7 @@ SHOWN_PARTS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Profile(Record):
+class NetworkProfile(Record):
     """The module converted to a `gnomon.program` (or the reason why it cannot be), and the time of its training
     steps.
     """
@@ -44,7 +44,7 @@ class ArchitectureStep(AbstractStep):
 
     key, title, share = "architecture", "The network", 0.05
     question = "How many parameters does the network have, and how long does a training step take?"
-    gives = Profile
+    gives = NetworkProfile
     rests_on = ()
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
@@ -81,7 +81,7 @@ class ArchitectureStep(AbstractStep):
         time = f"a training step on {n} examples takes {format_number(1e3 * cost.step(n))} ms"
         answer = f"It has {total:,} parameters to {kind}; {time}.{known}"
         content = Content(answer, _findings(subject), values, _sizes(subject.module), hypotheses=(readable,))
-        return StepResult(content, Profile(program, reason, cost))
+        return StepResult(content, NetworkProfile(program, reason, cost))
 
 
 def _memory(size: int) -> tuple[float, None, Obtained, str]:

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution import contact_sheet, shortcuts, token_sheet
-from gnomon.attribution.sheet import ContactSheet
+from gnomon.attribution import attribution_overview, shortcuts, token_attribution_overview
+from gnomon.attribution.sheet import AttributionOverview
 from gnomon.attribution.shortcut import Shortcuts
 from gnomon.core.results import QuantityDefinition, Value
 from gnomon.examination.cost import largest_size_up_to
@@ -22,7 +22,7 @@ from gnomon.examination.step import (
     StepResult,
     StepSkipped,
 )
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
@@ -50,7 +50,7 @@ class AttributionStep(AbstractStep):
 
     key, title, share = "attribution", "What the network looks at", 0.03
     question = "Does the network use the intended features or a shortcut?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run,)
     gives = Shortcuts
     rests_on = ("examples", "decisions")
@@ -59,7 +59,7 @@ class AttributionStep(AbstractStep):
         return subject.task.classes > 1
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        each, run = max(products[Profile].cost.each, 1e-9), products.get(Run)
+        each, run = max(products[NetworkProfile].cost.each, 1e-9), products.get(Run)
         if run is None and context.fit:
             raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         if run is not None and run.diverges:
@@ -88,7 +88,7 @@ class AttributionStep(AbstractStep):
                 model, data, level=SIGNIFICANCE_LEVEL, columns=_names(subject, examples.x), seed=context.seed
             )
             return _mark_as_unfinished(StepResult(_content(found, None), found), run)
-        sheet = contact_sheet(model, data, columns=_names(subject, examples.x), seed=context.seed)
+        sheet = attribution_overview(model, data, columns=_names(subject, examples.x), seed=context.seed)
         content = replace(_content(sheet.shortcuts, sheet), exhibits=_maps(sheet))
         return _mark_as_unfinished(StepResult(content, sheet.shortcuts), run)
 
@@ -108,7 +108,7 @@ def _tokens(
     if costly:
         raise StepSkipped("No time left for attributions to tokens. Give a larger budget.")
     words = subject.vocabulary if len(subject.vocabulary) > int(x.max()) else None
-    sheet = token_sheet(model, data, words=words, seed=seed)
+    sheet = token_attribution_overview(model, data, words=words, seed=seed)
     values = [
         Value(f"share of attribution, token {name}", share, id=f"token-{name}")
         for name, share in list(sheet.shares.items())[:3]
@@ -134,7 +134,7 @@ def _mark_as_unfinished(result: StepResult, run: Run | None) -> StepResult:
     return replace(result, content=replace(result.content, answer=answer), state="unsure")
 
 
-def _maps(sheet: ContactSheet) -> tuple[ShownExample, ...]:
+def _maps(sheet: AttributionOverview) -> tuple[ShownExample, ...]:
     """Returns images, each next to a copy in which attribution is red (for the prediction) or blue (against it)."""
     values, images = sheet.attribution.values, sheet.inputs
     if values.dim() != 4 or not isinstance(images, Tensor) or images.shape != values.shape:
@@ -142,18 +142,18 @@ def _maps(sheet: ContactSheet) -> tuple[ShownExample, ...]:
     found = []
     for i, (image, value) in enumerate(zip(images.cpu(), values.cpu(), strict=True)):
         shown = show_example(image, i, label="", answer="")
-        mixed = draw_picture(overlay(image.double(), value.double().sum(0)))
+        mixed = draw_picture(draw_map_over_image(image.double(), value.double().sum(0)))
         found.append(replace(shown, label_picture=mixed, words=("attribution", ""), input_word="image", ranked=False))
     return tuple(found)
 
 
-def overlay(image: Tensor, value: Tensor) -> Tensor:
+def draw_map_over_image(image: Tensor, value: Tensor) -> Tensor:
     """Returns an image (c, h, w) in gray with a map (h, w) drawn over it, positive values in red, negative ones in
     blue.
 
     Cost: one pass over the pixels.
 
-    >>> overlay(torch.zeros(1, 1, 3), torch.tensor([[1.0, 0.0, -1.0]]))[:, 0].T.tolist()
+    >>> draw_map_over_image(torch.zeros(1, 1, 3), torch.tensor([[1.0, 0.0, -1.0]]))[:, 0].T.tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
     gray = image.mean(0)
@@ -164,7 +164,7 @@ def overlay(image: Tensor, value: Tensor) -> Tensor:
     return torch.stack([rest + red, rest, rest + blue])
 
 
-def _content(found: Shortcuts, sheet: ContactSheet | None) -> Content:
+def _content(found: Shortcuts, sheet: AttributionOverview | None) -> Content:
     values = [Value("probability of a false alarm, at most", found.level, id="false-alarm")]
     values += [
         Value(f"decisions lost without {r.name}", r.lost, id=f"lost-without-{r.name}") for r in found.reliance[:1]

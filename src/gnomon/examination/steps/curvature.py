@@ -16,8 +16,8 @@ from gnomon.examination.step import (
     StepSkipped,
     require_gradients,
 )
-from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.steps.stability import affordable, products_within, with_time_limit
+from gnomon.examination.steps.architecture import NetworkProfile
+from gnomon.examination.steps.stability import affordable_hessian_examples, products_within, with_time_limit
 from gnomon.examination.subject import Subject
 from gnomon.findings import training as kinds
 from gnomon.landscape import gradient_noise, hessian
@@ -44,7 +44,7 @@ class CurvatureStep(AbstractStep):
 
     key, title, share = "curvature", "The loss landscape", 0.06
     question = "How sharply is the loss curved compared with the learning rate, and how noisy are its gradients?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run,)
     gives = CurvatureSummary
     rests_on = ("examples", "training")
@@ -55,8 +55,8 @@ class CurvatureStep(AbstractStep):
         if run is not None and run.diverges:
             raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         model = subject.module if run is None else run.model
-        cost = products[Profile].cost
-        examples = subject.probe.some(affordable(cost, context))
+        cost = products[NetworkProfile].cost
+        examples = subject.probe.some(affordable_hessian_examples(cost, context))
         y = subject.loss_targets(examples.y)
         operator = with_time_limit(hessian(model, (examples.x, y), loss=subject.loss), context)
         count = products_within(operator, context, 0.3)

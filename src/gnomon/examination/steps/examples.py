@@ -23,7 +23,7 @@ from gnomon.examination.step import (
     StepResult,
     StepSkipped,
 )
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.examination.worst_positions import show_worst_positions
@@ -42,7 +42,7 @@ EXAMPLES_PER_READ = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hardest(Record):
+class HardestExamples(Record):
     """Indices of the examples with the largest errors, the worst first, and their errors."""
 
     numbers: tuple[int, ...]
@@ -54,9 +54,9 @@ class ExamplesStep(AbstractStep):
 
     key, title, share = "examples", "Worst examples", 0.03
     question = "On which examples is the network most wrong, and are their labels correct?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run,)
-    gives = Hardest
+    gives = HardestExamples
     rests_on = ("examples", "decisions")
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
@@ -74,7 +74,7 @@ class ExamplesStep(AbstractStep):
                 "Skipped: your loss does not compare outputs with targets directly, so gnomon cannot compute an error."
             )
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
-        each = max(products[Profile].cost.each, 1e-9)
+        each = max(products[NetworkProfile].cost.each, 1e-9)
         most = largest_size_up_to(AFFORDABLE_EXAMPLE_COUNTS, 0.5 * context.seconds / each)
         if most * each > 3 * context.seconds:  # a forward pass takes about a third of the time of a training pass
             raise out_of_time_error(f"A pass over {most} examples", most * each / 3, context)
@@ -103,7 +103,7 @@ class ExamplesStep(AbstractStep):
             Value("examples tried", len(numbers), meaning=f"of {len(source)} {which} examples", id="examples-tried"),
         )
         largest = error.topk(len(shown)).values.tolist()
-        product = Hardest(tuple(e.number for e in shown), tuple(largest))
+        product = HardestExamples(tuple(e.number for e in shown), tuple(largest))
         answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if run.shortage else answer
         content = Content(answer, (), values, plots, exhibits=shown, good_news=not mostly_wrong)
         return StepResult(content, product, "unsure" if run.shortage else "answered")
@@ -136,7 +136,7 @@ def _show(subject: Subject, x: object, f: Tensor, number: int, y: Tensor, answer
     first = map_tensors(lambda t: t[0], x)
     if subject.task.classes:
         label = subject.class_name(int(y))
-        return show_example(first, number, label=label, answer=answer, note=note, right=label == answer,
+        return show_example(first, number, label=label, answer=answer, note=note, is_correct=label == answer,
                             columns=subject.columns, vocabulary=subject.vocabulary)  # fmt: skip
     same = isinstance(first, Tensor) and first.numel() == f.numel() > 1 and is_picture(first)
     label, answer = ("", "") if same else (_words(y), answer)

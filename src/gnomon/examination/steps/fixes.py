@@ -6,12 +6,12 @@ from dataclasses import replace
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Finding, Level, Value
 from gnomon.examination.fixes.descent import for_all_parameters
-from gnomon.examination.fixes.prove import Budget, held_out_split, prove
+from gnomon.examination.fixes.prove import Budget, held_out_split, try_fixes
 from gnomon.examination.fixes.table import fixes_for
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.fixes.tried import Fixes, TriedFix
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
@@ -44,7 +44,7 @@ class FixesStep(AbstractStep):
 
     key, title, share = "fixes", "Fixes, tried", 0.0
     question = "Which fixes help, in training of the same length?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run,)
     gives = Fixes
     rests_on = ("examples",)
@@ -69,11 +69,11 @@ class FixesStep(AbstractStep):
             raise StepSkipped("Skipped: no finding has a fix that can be applied automatically.")
         run = products.get(Run)
         end = context.deadline - (1 - TIME_MARGIN) * max(context.seconds, 0.0)
-        budget = Budget(end, max(products[Profile].cost.step(_batch_size(subject, run)), 1e-9), context.clock)
+        budget = Budget(end, max(products[NetworkProfile].cost.step(_batch_size(subject, run)), 1e-9), context.clock)
         if 2 * MIN_STEPS * budget.step > budget.left:
             raise out_of_time_error(f"Two runs of {MIN_STEPS} steps", 2 * MIN_STEPS * budget.step, context)
         trial, run, budget = _base(subject, run, budget, context)
-        found = prove(subject, fixable, trial, run, budget, seed=context.seed)
+        found = try_fixes(subject, fixable, trial, run, budget, seed=context.seed)
         plots = tuple(one.plot(f"fix-{i}") for i, one in enumerate(found.proven_fixes, 1))
         values = tuple(_value(one) for one in found.tried)
         data = {"tried": [one.to_dict() for one in found.tried], "untried": list(found.untried)}

@@ -50,7 +50,7 @@ class ForecastStep(AbstractStep):
         y_test = None if test is None else subject.targets(test.y)
         try:
             run = predict_from_kernel(
-                beyond_rounding(product.kernel, next(subject.module.parameters()).dtype),
+                add_rounding_to_diagonal(product.kernel, next(subject.module.parameters()).dtype),
                 subject.targets(examples.y),
                 test=None if test is None else product.means.kernel(test.x, context, examples.x),
                 y_test=y_test,
@@ -93,13 +93,13 @@ class ForecastStep(AbstractStep):
         return StepResult(content, run, "answered" if holds else "unsure")
 
 
-def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
+def add_rounding_to_diagonal(kernel: Tensor, dtype: torch.dtype) -> Tensor:
     """Returns the kernel with the largest possible rounding error of ``dtype``, n eps max K_ii, added to its diagonal.
 
     Eigenvalues of that size are undecided, also their sign; theory needs them positive.
     Cost: a copy.
 
-    >>> k = beyond_rounding(torch.ones(3, 3).double() - 1e-7 * torch.eye(3).double(), torch.float32)
+    >>> k = add_rounding_to_diagonal(torch.ones(3, 3).double() - 1e-7 * torch.eye(3).double(), torch.float32)
     >>> bool(torch.linalg.eigvalsh(k)[0] > 0), float(k[0, 1])
     (True, 1.0)
     """

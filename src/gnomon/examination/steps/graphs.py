@@ -7,7 +7,7 @@ from torch import Tensor
 from gnomon.core.errors import GnomonError
 from gnomon.core.results import Finding
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.graphs import oversmoothing
 from gnomon.graphs.smoothing import Oversmoothing
@@ -25,7 +25,7 @@ class GraphsStep(AbstractStep):
 
     key, title, share = "graphs", "On the graph", 0.02
     question = "Can the last layer still distinguish the nodes of a graph?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run,)
     gives = Oversmoothing
     rests_on = ("examples", "training")

@@ -27,7 +27,7 @@ from gnomon.examination.step import (
     StepResult,
     StepSkipped,
 )
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
@@ -57,7 +57,7 @@ class ImportanceStep(AbstractStep):
 
     key, title, share = "importance", "Importance of the columns", 0.03
     question = "Which columns of the table does the network use?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run,)
     gives = ColumnImportance
     rests_on = ("examples", "decisions")
@@ -77,7 +77,10 @@ class ImportanceStep(AbstractStep):
             raise StepSkipped("Skipped: your loss does not compare outputs with targets directly.")
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         assert isinstance(subject.probe.x, Tensor)
-        passes, each = 1 + SHUFFLES_PER_COLUMN * subject.probe.x.shape[1], max(products[Profile].cost.each, 1e-9) / 3
+        passes, each = (
+            1 + SHUFFLES_PER_COLUMN * subject.probe.x.shape[1],
+            max(products[NetworkProfile].cost.each, 1e-9) / 3,
+        )
         n = largest_size_up_to(AFFORDABLE_EXAMPLE_COUNTS, 0.5 * context.seconds / (passes * each))
         if passes * n * each > 2 * context.seconds:
             raise out_of_time_error(f"{passes} passes over {n} examples", passes * n * each, context)

@@ -17,12 +17,12 @@ from gnomon.examination.step import (
     StepResult,
     StepSkipped,
 )
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.findings import decisions as kinds
 from gnomon.report import Content
-from gnomon.symmetry.invariance import ImageMotion, Invariance, invariance
+from gnomon.symmetry.invariance import ImageInvariance, ImageMotion, invariance
 from gnomon.training import Run
 
 SIZES = (32, 64, 128, 256, 512)
@@ -40,9 +40,9 @@ class InvarianceStep(AbstractStep):
 
     key, title, share = "invariance", "Shifts and mirror images", 0.05
     question = "Does the network give the same answer for a shifted or mirrored image?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run,)
-    gives = Invariance
+    gives = ImageInvariance
     rests_on = ("examples", "decisions")
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
@@ -57,7 +57,7 @@ class InvarianceStep(AbstractStep):
         if run is not None and run.diverges:
             raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         model = subject.module if run is None else run.model
-        each = products[Profile].cost.each / 2  # half a training pass is a safe estimate for a forward pass
+        each = products[NetworkProfile].cost.each / 2  # half a training pass is a safe estimate for a forward pass
         most = largest_size_up_to(SIZES, 0.5 * context.seconds / (PASSES_PER_EXAMPLE * each))
         if PASSES_PER_EXAMPLE * most * each > context.seconds:
             raise out_of_time_error(
@@ -79,7 +79,7 @@ class InvarianceStep(AbstractStep):
         return StepResult(content, measured, "unsure" if short else "answered")
 
 
-def _answer(measured: Invariance) -> str:
+def _answer(measured: ImageInvariance) -> str:
     """Returns the section's answer: the fraction of predictions that each shift or mirroring changes."""
     shifts = [m.decisions for m in measured.motions if m.id.startswith("pixel-")]
     others = [
@@ -98,7 +98,7 @@ def _value(motion: ImageMotion, *, classes: bool) -> Value:
     return Value(motion.name, motion.decisions, motion.interval, "estimate", meaning=meaning, id=motion.id)
 
 
-def shift_findings(measured: Invariance, side: int) -> tuple[Finding, ...]:
+def shift_findings(measured: ImageInvariance, side: int) -> tuple[Finding, ...]:
     """Returns a finding if a shift by one pixel changes significantly more predictions than `MAX_CHANGED_DECISIONS`.
 
     False alarms: 0.005 for all shifts together, by Bonferroni's inequality. ``side`` is the shorter side of the images.
@@ -106,7 +106,7 @@ def shift_findings(measured: Invariance, side: int) -> tuple[Finding, ...]:
     >>> from gnomon.core.metrics import binomial_interval
     >>> from gnomon.symmetry.invariance import ImageMotion
     >>> worse = ImageMotion("one pixel right", 0.4, 0.2, binomial_interval(100, 500), "pixel-right")
-    >>> shift_findings(Invariance((worse,), 500), 28)[0].kind
+    >>> shift_findings(ImageInvariance((worse,), 500), 28)[0].kind
     'shifts-change-decisions'
     """
     shifts = [motion for motion in measured.motions if motion.id.startswith("pixel-")]

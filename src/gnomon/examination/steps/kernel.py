@@ -18,8 +18,8 @@ from gnomon.core.results import Axis, Finding, Hypothesis, Line, Plot, QuantityD
 from gnomon.core.results.record import Record
 from gnomon.examination.levels import significance_level
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, require_gradients
-from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.steps.kernel_size import KernelMeans, kernel_means
+from gnomon.examination.steps.architecture import NetworkProfile
+from gnomon.examination.steps.kernel_size import KernelMethod, choose_kernel_method
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.findings import data as data_kinds
@@ -59,7 +59,7 @@ class ProbeKernel(Record):
     spectrum: KernelSpectrum
     prediction: LeaveOneOut
     labels: LabelTest
-    means: KernelMeans
+    means: KernelMethod
     inputs: LabelTest | None = None
 
 
@@ -70,14 +70,14 @@ class KernelStep(AbstractStep):
 
     key, title, share = "kernel", "What it learns first", 0.12
     question = "Are the labels easy to learn for this network at initialization?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     gives = ProbeKernel
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         require_gradients(subject)
         if not subject.reads_targets:
             raise StepSkipped("Skipped: gnomon cannot interpret these integer targets; only your loss can.")
-        means = kernel_means(subject, products[Profile].cost, context)
+        means = choose_kernel_method(subject, products[NetworkProfile].cost, context)
         examples = subject.probe.some(means.affordable(context, KERNEL_TIME_SHARE))
         kernel = means.kernel(examples.x, context)
         if not bool(kernel.abs().max() > 0):

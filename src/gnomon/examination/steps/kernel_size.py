@@ -22,7 +22,7 @@ outputs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KernelMeans(Record):
+class KernelMethod(Record):
     """How the kernel is computed: the module with all outputs or one random combination, and the measured seconds."""
 
     module: nn.Module
@@ -55,7 +55,7 @@ class KernelMeans(Record):
         return combine_outputs_like(self.module, module) if self.combined else module
 
 
-def kernel_means(subject: Subject, cost: StepCost, context: StepContext) -> KernelMeans:
+def choose_kernel_method(subject: Subject, cost: StepCost, context: StepContext) -> KernelMethod:
     """Chooses whether to compute the kernel of all outputs, or of one random combination of them if time is short."""
     k = subject.task.outputs
     if _guess(1, cost) > 0.5 * context.seconds:
@@ -67,11 +67,11 @@ def kernel_means(subject: Subject, cost: StepCost, context: StepContext) -> Kern
     return _time(random_combination(subject.module, k, seed=context.seed), True, subject, context)
 
 
-def _time(module: nn.Module, combined: bool, subject: Subject, context: StepContext) -> KernelMeans:
-    means = KernelMeans(module, combined, 0.0)
+def _time(module: nn.Module, combined: bool, subject: Subject, context: StepContext) -> KernelMethod:
+    means = KernelMethod(module, combined, 0.0)
     start = context.clock()
     means.kernel(subject.probe.some(FIRST).x, context)
-    return KernelMeans(module, combined, context.clock() - start)
+    return KernelMethod(module, combined, context.clock() - start)
 
 
 def _guess(outputs: int, cost: StepCost) -> float:

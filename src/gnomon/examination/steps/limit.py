@@ -22,7 +22,7 @@ from gnomon.examination.step import (
     StepSkipped,
     error_sentence,
 )
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
@@ -73,24 +73,23 @@ class LimitStep(AbstractStep):
 
     key, title, share = "limit", "A very wide version", 0.1
     question = "How well would this architecture score if training kept its initial features?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run,)
     gives = LimitScore
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
-        profile = products.get(Profile)
+        profile = products.get(NetworkProfile)
         return profile is None or profile.program is not None
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        program = products[Profile].program
+        program = products[NetworkProfile].program
         if program is None:
-            raise StepSkipped(
-                f"Skipped: theory has no formula for a very wide version of this network: {products[Profile].reason}"
-            )
+            reason = products[NetworkProfile].reason
+            raise StepSkipped(f"Skipped: theory has no formula for a very wide version of this network: {reason}")
         limit, size = affordable_limit(subject, context)
         examples = subject.probe.some(size)
         test = None if subject.test is None else subject.examples(
-            subject.test.probe(beside(len(examples)), seed=context.seed)
+            subject.test.probe(test_example_count(len(examples)), seed=context.seed)
         )  # fmt: skip
         prediction = leave_one_out(_kernel(limit, examples.x), subject.targets(examples.y))
         values = [Value("examples used", len(examples), meaning=f"of {len(subject.train)}", id="examples-used")]
@@ -159,10 +158,10 @@ def _test(
     ), share
 
 
-def beside(fitted: int) -> int:
+def test_example_count(fitted: int) -> int:
     """Returns the number of test examples to score, given the number of training examples.
 
-    >>> beside(64), beside(800)
+    >>> test_example_count(64), test_example_count(800)
     (256, 800)
     """
     return min(MAX_TEST_EXAMPLES, TEST_EXAMPLES_PER_FITTED * fitted)
@@ -178,12 +177,12 @@ def affordable_limit(subject: Subject, context: StepContext) -> tuple[Limit, int
     if wait > 0:
         wait *= machine_slowdown(context.clock)
     if wait <= COMPILE_TIME_SHARE * context.seconds:
-        return limit, affordable(limit, subject, context)
+        return limit, affordable_kernel_examples(limit, subject, context)
     limit = replace(limit, compiled=False)
     if _compile_seconds(limit, x) > 0 or not _triable(limit, subject, context):
         raise StepSkipped(FIRST_USE.format(wait))
     try:
-        return limit, affordable(limit, subject, context)
+        return limit, affordable_kernel_examples(limit, subject, context)
     except OutOfTime:
         raise StepSkipped(FIRST_USE.format(wait)) from None
 
@@ -198,7 +197,7 @@ def _triable(limit: Limit, subject: Subject, context: StepContext) -> bool:
     return (TIMED_EXAMPLES / FIRST_TRIAL_EXAMPLES) ** 2 * seconds <= TRIAL_TIME_SHARE * context.seconds
 
 
-def affordable(limit: Limit, subject: Subject, context: StepContext) -> int:
+def affordable_kernel_examples(limit: Limit, subject: Subject, context: StepContext) -> int:
     """Returns the number of examples for which half of the time is enough, estimated by timing small kernels."""
     times = [_seconds(limit, subject, TIMED_EXAMPLES, context) for _ in range(2)]
     pair, fixed = times[1] / TIMED_EXAMPLES**2, 0.0
@@ -206,7 +205,7 @@ def affordable(limit: Limit, subject: Subject, context: StepContext) -> int:
         pair = max(_seconds(limit, subject, 3 * TIMED_EXAMPLES, context) - times[1], 1e-6) / (8 * TIMED_EXAMPLES**2)
         fixed = max(times[1] - pair * TIMED_EXAMPLES**2, 0.0)
     test = 0 if subject.test is None else len(subject.test)
-    cost = {n: fixed + pair * n * (n + min(test, beside(n))) for n in SIZES}
+    cost = {n: fixed + pair * n * (n + min(test, test_example_count(n))) for n in SIZES}
     fits = [n for n in SIZES if cost[n] <= 0.5 * context.seconds]
     if not fits:
         raise out_of_time_error(

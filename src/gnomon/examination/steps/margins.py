@@ -34,7 +34,7 @@ from gnomon.examination.step import (
     StepResult,
     StepSkipped,
 )
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.subject import Subject
@@ -73,7 +73,7 @@ class MarginsStep(AbstractStep):
 
     key, title, share = "margins", "Accuracy and confidence", 0.05
     question = "How accurate is the network, and does its confidence match its accuracy?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run, DataSummary, DataChecks)
     gives = Decisions
     states = ("labels_related", "does_well", "good_results")
@@ -87,7 +87,7 @@ class MarginsStep(AbstractStep):
             raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         model = subject.module if run is None else run.model
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
-        index = _draw(source, products[Profile], context)
+        index = _draw(source, products[NetworkProfile], context)
         pieces = [subject.examples(source.at(part)) for part in index.split(EXAMPLES_PER_READ)]
         f = torch.cat([subject.outputs(part.x, model) for part in pieces]).double()
         y = torch.cat([part.y for part in pieces])
@@ -151,7 +151,7 @@ def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:
     return {"labels_related": related, "does_well": well, "good_results": good}
 
 
-def _draw(source: AbstractSource, profile: Profile, context: StepContext) -> Tensor:
+def _draw(source: AbstractSource, profile: NetworkProfile, context: StepContext) -> Tensor:
     """Returns the indices of the examples to evaluate: all, or a stratified sample that needs at most half of the
     time.
     """
@@ -211,7 +211,7 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
         ),
     )
     subject = "The trained network" if trained else "The network as given, without training,"
-    guesses = () if short else guessing_findings(p, y, which=which, trained=trained)
+    guesses = () if short else guessing_findings(p, y, data_name=which, trained=trained)
     score = f"{subject} is right on {margin.accuracy:.1%} of {which} examples. {_sure(judged)}"
     answer = guesses[0].message if guesses else score
     definition = QuantityDefinition(
@@ -264,6 +264,6 @@ def _regression(
     errors = Histogram.of("examples", residual)
     words = f"Distances of predictions from targets; the standard deviation of the targets is {spread:.3g}."
     plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), words, id="errors")
-    findings = () if short else regression_guessing_findings(explained, len(y), which=which, trained=trained)
+    findings = () if short else regression_guessing_findings(explained, len(y), data_name=which, trained=trained)
     content = Content(answer, findings, values, (plot,), data={"hardest": hardest})
     return _few(StepResult(content, Decisions(index, residual.square(), explained=explained)), len(y))

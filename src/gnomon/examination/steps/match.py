@@ -20,8 +20,8 @@ from gnomon.core.results.record import Record
 from gnomon.dynamics import predict_from_kernel
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, error_sentence
-from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.steps.forecast import MAX_TEST_EXAMPLES, beyond_rounding
+from gnomon.examination.steps.architecture import NetworkProfile
+from gnomon.examination.steps.forecast import MAX_TEST_EXAMPLES, add_rounding_to_diagonal
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
@@ -60,7 +60,7 @@ class MatchStep(AbstractStep):
 
     key, title, share = "match", "Theory against measurement", 0.06
     question = "Does the loss fall in gradient descent as theory predicts?"
-    needs = (Profile, ProbeKernel, Sharpness)
+    needs = (NetworkProfile, ProbeKernel, Sharpness)
     gives = TheoryMatch
     rests_on = ("examples", "prediction")
 
@@ -74,7 +74,7 @@ class MatchStep(AbstractStep):
             raise StepSkipped("Skipped: theory has no equations of training for your own loss.")
         rule, whose = _rule(subject, products[Sharpness])
         examples = products[ProbeKernel].examples
-        cost = products[Profile].cost.step(len(examples))
+        cost = products[NetworkProfile].cost.step(len(examples))
         steps = min(MAX_STEPS, int(TRAINING_TIME_SHARE * context.seconds / max(cost, 1e-9)))
         if steps < MIN_STEPS:
             raise out_of_time_error(f"{MIN_STEPS} steps on {len(examples)} examples", 2 * MIN_STEPS * cost, context)
@@ -137,7 +137,7 @@ def _predict(
 ) -> Trajectory:
     examples = product.examples
     return predict_from_kernel(
-        beyond_rounding(product.kernel, next(subject.module.parameters()).dtype),
+        add_rounding_to_diagonal(product.kernel, next(subject.module.parameters()).dtype),
         subject.targets(examples.y),
         test=None if test is None else product.means.kernel(test.x, context, examples.x),
         y_test=None if test is None else subject.targets(test.y),

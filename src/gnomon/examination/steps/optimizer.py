@@ -9,8 +9,7 @@ from gnomon.core.results import Axis, Bars, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, require_gradients
-from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.steps.wiring import batch_of
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
@@ -53,7 +52,7 @@ class OptimizerStep(AbstractStep):
 
     key, title, share = "optimizer", "Other learning rates, tried", 0.1
     question = "Does another learning rate do much better in the first steps?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run,)
     gives = ShortRuns
     states = ("learning_rates_tried",)
@@ -65,8 +64,8 @@ class OptimizerStep(AbstractStep):
         require_gradients(subject)
         if subject.optimizer is None:
             raise StepSkipped("Skipped: no optimizer was given. Pass optimizer=torch.optim.Adam, or any other.")
-        named, whole = batch_of(subject), products.get(Run)
-        each, batch = max(products[Profile].seconds_per_example, 1e-9), min(named or DEFAULT_BATCH_SIZE, 128)
+        named, whole = user_batch_size(subject), products.get(Run)
+        each, batch = max(products[NetworkProfile].seconds_per_example, 1e-9), min(named or DEFAULT_BATCH_SIZE, 128)
         some, steps = _affordable(subject, batch, MAX_SHORT_RUNS * each, context)
         factors: tuple[float, ...] = ()
         if steps < MIN_SHORT_RUN_STEPS and whole is not None:
@@ -86,7 +85,7 @@ class OptimizerStep(AbstractStep):
         reached = (
             None if whole is None else start - float(whole.loss[-1])
         )  # the same initial weights as in the short runs
-        findings = learning_rate_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
+        findings = learning_rate_findings(falls, start=start, lr=lr, steps=steps, fall_in_whole_run=reached)
         ratios = update_ratios(
             subject.module, some.x, subject.loss_targets(some.y), loss=loss, optimizer=subject.optimizer,
             batch=min(batch, len(some)), seed=context.seed,

@@ -30,9 +30,8 @@ from gnomon.examination.pictures import score_bars
 from gnomon.examination.positions import PositionDecisions, decide_at_positions
 from gnomon.examination.small_runs import batch_findings, first_loss_findings
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.steps.columns import DataChecks
-from gnomon.examination.steps.wiring import statistics
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
@@ -85,7 +84,7 @@ class OutcomeStep(AbstractStep):
 
     key, title, share = "outcome", "Result of training", 0.04
     question = "Did training reach what is possible on this data, and does the result hold on test examples?"
-    needs = (Run, Profile)
+    needs = (Run, NetworkProfile)
     uses = (DataChecks,)
     gives = TrainedChecks
     states = ("fits",)
@@ -100,7 +99,7 @@ class OutcomeStep(AbstractStep):
             found = _explosion(subject, run, context)
             answer = found[0].message if found else "The loss grew, but no single layer explodes in the first steps."
             return StepResult(Content(answer, found, stated=found), TrainedChecks(), "answered" if found else "unsure")
-        short, each = run.shortage, max(products[Profile].cost.each, 1e-9)
+        short, each = run.shortage, max(products[NetworkProfile].cost.each, 1e-9)
         n = largest_size_up_to(LADDER, (context.seconds / each - ACTIVITY_EXAMPLES) / EVALUATION_PASSES)
         if not short and (ACTIVITY_EXAMPLES + EVALUATION_PASSES * n) * each > 2 * context.seconds:
             raise out_of_time_error(
@@ -122,7 +121,12 @@ class OutcomeStep(AbstractStep):
             design = design_findings(subject, run, fits=fits, poor=_is_poor(values))
             if not fits:
                 design += (*first_loss_findings(subject), *batch_findings(subject, run.optimizer))
-            findings = (*design, *units, *statistics(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES)), *judged)
+            findings = (
+                *design,
+                *units,
+                *running_statistics_findings(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES)),
+                *judged,
+            )
         findings = most_serious_first(findings)
         good = f"Training was too short to judge: {short}." if short else _good(values, _unit(subject))
         good = f"{len(subject.train)} training examples are too few to judge training." if few and not short else good

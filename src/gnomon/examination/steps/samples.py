@@ -79,7 +79,7 @@ class SamplesStep(AbstractStep):
         model = copy_module(run.model)
         x = subject.probe.some(SHOWN_SAMPLES).x
         assert isinstance(x, Tensor)
-        where = code_layer(model, x, context.seed)
+        where = latent_code_layer(model, x, context.seed)
         if where is None:
             raise StepSkipped("Skipped: the network has no random code, so it cannot draw new examples.")
         layer, size = where
@@ -150,7 +150,7 @@ def _exhibit(number: int, sample: Tensor, nearest: Tensor, distance: float) -> S
     )  # fmt: skip
 
 
-def code_layer(model: nn.Module, x: Tensor, seed: int) -> tuple[str, int] | None:
+def latent_code_layer(model: nn.Module, x: Tensor, seed: int) -> tuple[str, int] | None:
     """Returns the name of the layer that takes the random latent code, and its number of dimensions; None if there is
     no such layer.
 
@@ -166,7 +166,7 @@ def code_layer(model: nn.Module, x: Tensor, seed: int) -> tuple[str, int] | None
     ...     def forward(self, x):
     ...         code = self.encode(x)
     ...         return self.decode(code + torch.randn_like(code))
-    >>> code_layer(Noisy(), torch.ones(3, 4), 0), code_layer(nn.Linear(4, 4), torch.ones(3, 4), 0)
+    >>> latent_code_layer(Noisy(), torch.ones(3, 4), 0), latent_code_layer(nn.Linear(4, 4), torch.ones(3, 4), 0)
     (('decode', 2), None)
     """
     passes: list[dict[str, Tensor]] = []

@@ -20,7 +20,7 @@ from gnomon.examination.step import (
     StepResult,
     StepSkipped,
 )
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.report import Content
@@ -62,7 +62,7 @@ class SequencesStep(AbstractStep):
 
     key, title, share = "sequences", "Along the sequence", 0.03
     question = "Do attention and memory reach back far enough, and does any output see the future?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (Run,)
     gives = SequenceChecks
     rests_on = ("examples", "training")
@@ -82,7 +82,7 @@ class SequencesStep(AbstractStep):
         heads = sum(m.num_heads for m in model.modules() if isinstance(m, nn.MultiheadAttention))
         times = some.x.shape[1] if isinstance(some.x, Tensor) and some.x.dim() > 1 else 1
         passes = 6 + ("attention" in kinds) * min(heads, MAX_ABLATED_HEADS) + ("next" in kinds) * times
-        cost = passes * len(some) * products[Profile].cost.each / 2
+        cost = passes * len(some) * products[NetworkProfile].cost.each / 2
         if cost > context.seconds:
             raise out_of_time_error(f"{passes} passes over {len(some)} sequences", cost, context)
         findings: list[Finding] = []

@@ -7,19 +7,19 @@ from typing import Any
 from torch import Tensor
 
 from gnomon.checks import signal
-from gnomon.checks.network.batch_statistics import with_batch_statistics
+from gnomon.checks.network.batch_statistics import copy_with_batch_norm_statistics
 from gnomon.checks.network.chain import mean_field_of_module
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.meanfield import MeanField
 from gnomon.checks.network.signal import Signal
-from gnomon.checks.network.signal_findings import MAX_MEAN_SQUARE_RATIO
+from gnomon.checks.network.signal_findings import MAX_SIGNAL_CHANGE_OVER_LAYERS
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs.arguments import take
 from gnomon.core.results import Axis, Hypothesis, Line, Plot, QuantityDefinition, Scatter, Value
 from gnomon.examination.layer_table import layer_table
-from gnomon.examination.signal_causes import name_cause
+from gnomon.examination.signal_causes import find_signal_cause
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, error_sentence
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.kernels import Limit, layers
@@ -40,21 +40,21 @@ class SignalStep(AbstractStep):
 
     key, title, share = "signal", "Signal through the layers", 0.06
     question = "Do the inputs reach every layer, and does the gradient reach every layer on the way back?"
-    uses = (Profile,)
+    uses = (NetworkProfile,)
     gives = Signal
     essential = True
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        profile = products.get(Profile)
+        profile = products.get(NetworkProfile)
         x = subject.probe.some(_examples(profile, context)).x
-        module = with_batch_statistics(subject.module, x)
+        module = copy_with_batch_norm_statistics(subject.module, x)
         measured = signal(module, x, seed=context.seed)
         theory, why = _theory(subject, x, profile, context) if module is subject.module else ({}, FRESH)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
         findings = tuple(
             f for f in measured.findings if f.where != "inputs"
         )  # without the scale of the inputs, which the section on the data reports
-        findings = tuple(name_cause(finding, subject.module, x) for finding in findings)
+        findings = tuple(find_signal_cause(finding, subject.module, x) for finding in findings)
         answer = findings[0].message if findings else _healthy(measured, len(weighted))
         hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
         plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []
@@ -81,7 +81,7 @@ class SignalStep(AbstractStep):
         return StepResult(content, measured)
 
 
-def _examples(profile: Profile | None, context: StepContext) -> int:
+def _examples(profile: NetworkProfile | None, context: StepContext) -> int:
     """Returns the number of examples for which half of the time is enough, at least eight; raises `OutOfTime` if there
     is less time.
     """
@@ -104,7 +104,9 @@ def _healthy(measured: Signal, weighted: int) -> str:
     return f"For inputs of any size, signals and gradients pass through all {weighted} layers with weights."
 
 
-def _theory(subject: Subject, x: Any, profile: Profile | None, context: StepContext) -> tuple[dict[str, float], str]:
+def _theory(
+    subject: Subject, x: Any, profile: NetworkProfile | None, context: StepContext
+) -> tuple[dict[str, float], str]:
     """Predicts the mean square of each layer's outputs by mean-field theory, by layer name, from the current weights'
     variances.
     """
@@ -214,7 +216,7 @@ def _course(what: str, values: Sequence[float | None]) -> str:
         return f"Squared {what} of each layer. Layers without a point pass on nothing: their value is zero."
     factor = max(known) / min(known)
     size = f"{factor:.1e}" if factor >= 1e6 else f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
-    limit = f"more than {MAX_MEAN_SQUARE_RATIO:,.0f} from the first to the last is a problem"
+    limit = f"more than {MAX_SIGNAL_CHANGE_OVER_LAYERS:,.0f} from the first to the last is a problem"
     return f"Squared {what} differ by a factor of {size} between layers; {limit}."
 
 

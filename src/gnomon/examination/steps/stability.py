@@ -7,7 +7,7 @@ from gnomon.core.results import Finding, Hypothesis, Interval, QuantityDefinitio
 from gnomon.examination.cost import StepCost, largest_size_up_to
 from gnomon.examination.pictures import learning_rate_scale_plot
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, require_gradients
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import TimedOperator, out_of_time_error, stop_at_deadline
 from gnomon.landscape import hessian
@@ -29,12 +29,12 @@ class StabilityStep(AbstractStep):
 
     key, title, share = "stability", "The learning rate", 0.06
     question = "What is the largest learning rate at which training is stable?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     gives = Sharpness
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         require_gradients(subject)
-        examples = subject.probe.some(affordable(products[Profile].cost, context))
+        examples = subject.probe.some(affordable_hessian_examples(products[NetworkProfile].cost, context))
         y = subject.loss_targets(examples.y)
         operator = with_time_limit(hessian(subject.module, (examples.x, y), loss=subject.loss), context)
         measured = sharpness_of(operator, steps=products_within(operator, context, 0.6), seed=context.seed)
@@ -77,7 +77,7 @@ class StabilityStep(AbstractStep):
         )
 
 
-def affordable(cost: StepCost, context: StepContext) -> int:
+def affordable_hessian_examples(cost: StepCost, context: StepContext) -> int:
     """Returns the number of examples for which there is time for eight Hessian products; raises `OutOfTime` if there is
     none.
     """

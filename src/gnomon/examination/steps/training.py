@@ -18,7 +18,7 @@ from gnomon.examination.step import (
     StepSkipped,
     require_gradients,
 )
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
@@ -77,7 +77,7 @@ class TrainingStep(AbstractStep):
 
     key, title, share = "training", "Training, measured", 0.6
     question = "How does the loss fall in training, compared with the prediction?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
     gives = Run
     states = ("trained_enough", "loss_fell", "good_results")
@@ -93,7 +93,7 @@ class TrainingStep(AbstractStep):
                 "Skipped: training was not requested. Pass fit=True (--fit), or a function that builds the network."
             )
         require_gradients(subject)
-        cost = products[Profile].cost
+        cost = products[NetworkProfile].cost
         least = min(BATCH_SIZES) if as_gradient_descent(subject.recipe.optimizer) is None else MIN_BATCH_SIZE_SGD
         size = subject.recipe.batch or batch_size(len(subject.train), cost, context.seconds, least=least)
         if context.seconds < 3 * cost.step(size):
@@ -141,7 +141,7 @@ def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) ->
         optimizer = ScheduledOptimizer(optimizer, recipe.schedule, epoch)
     return train(
         subject.module, subject.train, test=subject.test, loss=subject.loss, optimizer=optimizer, steps=steps,
-        batch=BatchPlan(size, recipe.loader, recipe.augment), record=RecordingPlan(moments(steps), sample,
+        batch=BatchPlan(size, recipe.loader, recipe.augment), record=RecordingPlan(steps_to_record(steps), sample,
         RECORDING_TIME_SHARE),
         watch=_watchers(subject, cost, context), budget=0.95 * context.seconds, seed=context.seed, clock=context.clock,
     )  # fmt: skip
@@ -177,7 +177,7 @@ def batch_size(n: int, cost: StepCost, seconds: float, *, least: int = min(BATCH
     return min(size, n)
 
 
-def moments(steps: int) -> list[int]:
+def steps_to_record(steps: int) -> list[int]:
     """Returns the steps at which training is recorded, denser at the beginning."""
     recorded = torch.logspace(0, torch.log10(torch.tensor(float(steps))), RECORDED_STEPS).round().int().unique()
     return [0, *recorded.tolist()]

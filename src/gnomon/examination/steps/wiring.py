@@ -7,7 +7,7 @@ from functools import partial
 from torch import Tensor, nn
 
 from gnomon.adapter.users_loss import call_user_loss
-from gnomon.checks.network.batch_statistics import with_batch_statistics
+from gnomon.checks.network.batch_statistics import copy_with_batch_norm_statistics
 from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.gradient_hooks import gradient_hook_findings
 from gnomon.checks.network.head import custom_loss_findings, head_findings, normalized_output_findings
@@ -16,7 +16,7 @@ from gnomon.checks.network.loss_coverage import loss_coverage_findings
 from gnomon.checks.network.loss_direction import loss_direction_findings
 from gnomon.checks.network.loss_scale import loss_scale_findings
 from gnomon.checks.network.modes import dropout_noise_findings
-from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
+from gnomon.checks.network.normalization import normalization_findings, small_batch_findings
 from gnomon.checks.network.padding_index import padding_index_findings
 from gnomon.checks.network.reach import (
     loss_gradients,
@@ -39,7 +39,7 @@ from gnomon.core.results import Finding, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
-from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.findings import most_serious_first
@@ -67,14 +67,15 @@ class WiringStep(AbstractStep):
 
     key, title, share = "wiring", "Connections and loss", 0.05
     question = "Does every input affect the outputs, does every parameter get a gradient, and are results repeatable?"
-    needs = (Profile,)
+    needs = (NetworkProfile,)
     gives = Wiring
     essential = True
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         module, allowed = subject.module, context.seconds
         n = largest_size_up_to(
-            AFFORDABLE_EXAMPLE_COUNTS, context.seconds / max(TOTAL_PASSES * products[Profile].seconds_per_example, 1e-9)
+            AFFORDABLE_EXAMPLE_COUNTS,
+            context.seconds / max(TOTAL_PASSES * products[NetworkProfile].seconds_per_example, 1e-9),
         )
         some, few = subject.probe.some(n), subject.probe.some(min(EXAMPLES_OF_REPEATED_PASSES, n))
         gradients = loss_gradients(module, some.x, some.y, subject.loss_of) if subject.trainable else {}
@@ -87,15 +88,17 @@ class WiringStep(AbstractStep):
             "the epsilon of the optimizer": partial(optimizer_epsilon_findings, subject.optimizer, gradients),
             "reshaped axes": partial(reshaped_axes_findings, module, few.x),
             "weight decay": partial(network_weight_decay_findings, module, subject.optimizer, gradients),
-            "the size of batches": partial(batch_size_findings, module, batch_of(subject), len(subject.train)),
+            "the size of batches": partial(small_batch_findings, module, user_batch_size(subject), len(subject.train)),
             "the last operation": partial(_head, subject, some),
             "parameters without a gradient": partial(_reach, subject, few, reached),
             "layers in lists": partial(_find_unregistered, subject, few),
             "chance": partial(randomness_findings, module, few.x),
-            "saturated units": lambda: saturation_findings(with_batch_statistics(module, some.x), some.x),
+            "saturated units": lambda: saturation_findings(copy_with_batch_norm_statistics(module, some.x), some.x),
             "dropout": partial(dropout_noise_findings, module, some.x),
-            "batch norm": partial(statistics, subject, module, 4 * n),
-            "inputs without effect": lambda: ignored_input_findings(with_batch_statistics(module, some.x), some.x),
+            "batch norm": partial(running_statistics_findings, subject, module, 4 * n),
+            "inputs without effect": lambda: ignored_input_findings(
+                copy_with_batch_norm_statistics(module, some.x), some.x
+            ),
         }
         found: list[Finding] = []
         left = list(checks)
@@ -119,14 +122,14 @@ class WiringStep(AbstractStep):
         )
 
 
-def batch_of(subject: Subject) -> int | None:
+def user_batch_size(subject: Subject) -> int | None:
     """Returns the batch size that the user passed, or the batch size of the loader; None if there is none."""
     if subject.recipe.batch is not None or subject.recipe.loader is None:
         return subject.recipe.batch
     return len(next(subject.recipe.loader.batches()))
 
 
-def statistics(subject: Subject, module: nn.Module, examples: int) -> tuple[Finding, ...]:
+def running_statistics_findings(subject: Subject, module: nn.Module, examples: int) -> tuple[Finding, ...]:
     """Returns findings if the running statistics of a module's batch norm layers do not fit the training data."""
     some = subject.probe.some(examples)
     return normalization_findings(module, some.x, some.y, subject.loss_of)
@@ -177,7 +180,7 @@ def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[F
         return ()  # the section on the network reports this error
     matter = parts_that_change_outputs(module, few.x, parts_without_gradient(module, reached))
     held = parameters_in_optimizer(module, subject.optimizer)
-    return untrained_parameter_findings(module, reached, matter=matter, held=held)
+    return untrained_parameter_findings(module, reached, affecting_outputs=matter, in_optimizer=held)
 
 
 def _find_unregistered(subject: Subject, few: Examples) -> tuple[Finding, ...]:

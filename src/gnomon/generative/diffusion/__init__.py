@@ -3,13 +3,13 @@
 from gnomon.generative.diffusion.exact import ExactDenoiser
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples
 from gnomon.generative.diffusion.model import Diffusion
-from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule, linear_schedule
+from gnomon.generative.diffusion.schedule import NoiseSchedule, cosine_schedule, linear_schedule
 from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
 
 __all__ = [
     "Diffusion",
     "ExactDenoiser",
-    "Schedule",
+    "NoiseSchedule",
     "cosine_schedule",
     "flow_log_prob",
     "flow_samples",

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import names_call, out_of_range
 from gnomon.data import GaussianMixture
-from gnomon.generative.diffusion.schedule import Schedule
+from gnomon.generative.diffusion.schedule import NoiseSchedule
 
 __all__ = ["ExactDenoiser"]
 
@@ -28,7 +28,7 @@ class ExactDenoiser(nn.Module):
     """
 
     @names_call
-    def __init__(self, mixture: GaussianMixture, schedule: Schedule, target: str = "velocity") -> None:
+    def __init__(self, mixture: GaussianMixture, schedule: NoiseSchedule, target: str = "velocity") -> None:
         super().__init__()
         if target not in ("noise", "data", "velocity"):
             raise out_of_range("target", '"noise", "data" or "velocity"', target)

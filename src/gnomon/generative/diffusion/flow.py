@@ -23,7 +23,7 @@ from torch import Tensor
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_number
 from gnomon.generative.continuous import transport_checked
-from gnomon.generative.diffusion.schedule import Schedule
+from gnomon.generative.diffusion.schedule import NoiseSchedule
 from gnomon.generative.divergence import AbstractTraceEstimator, ExactTrace
 from gnomon.generative.model import standard_normal
 from gnomon.generative.vectors import check_vectors, finite_points
@@ -38,7 +38,7 @@ Score = Callable[[Tensor, Tensor], Tensor]
 def flow_log_prob(
     score: Score,
     x: Tensor,
-    schedule: Schedule,
+    schedule: NoiseSchedule,
     *,
     steps: int = 100,
     first: float = 0.0,
@@ -81,7 +81,9 @@ def flow_log_prob(
 
 
 @names_call
-def flow_samples(score: Score, noise: Tensor, schedule: Schedule, *, steps: int = 100, first: float = 0.0) -> Tensor:
+def flow_samples(
+    score: Score, noise: Tensor, schedule: NoiseSchedule, *, steps: int = 100, first: float = 0.0
+) -> Tensor:
     """Maps noise to examples by running the deterministic probability-flow equation backward.
 
     Cost: 4 x ``steps`` scores.
@@ -107,12 +109,12 @@ def _score(score: Score, x: Tensor, time: Tensor) -> Tensor:
     return value
 
 
-def _ends(schedule: Schedule, first: float) -> tuple[float, float]:
+def _ends(schedule: NoiseSchedule, first: float) -> tuple[float, float]:
     first = check_number("first", first, above=-1e-300, below=1)
     low, high = schedule.kept_at([first, 1.0]).sqrt().clamp(max=1).acos().tolist()
     return low, high
 
 
-def _time(schedule: Schedule, angle: float, x: Tensor) -> Tensor:
+def _time(schedule: NoiseSchedule, angle: float, x: Tensor) -> Tensor:
     time = schedule.time_at(cos(angle) ** 2).clamp(0, 1)
     return torch.full((len(x),), float(time), dtype=x.dtype, device=x.device)

@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import names_call, out_of_range
 from gnomon.core.inputs.checks import check_integer, check_number
-from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule
+from gnomon.generative.diffusion.schedule import NoiseSchedule, cosine_schedule
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import check_vectors
 
@@ -64,7 +64,7 @@ class Diffusion(AbstractGenerative):
     def __init__(
         self,
         network: nn.Module,
-        schedule: Schedule | None = None,
+        schedule: NoiseSchedule | None = None,
         *,
         shape: tuple[int, ...],
         target: str = "velocity",

@@ -24,19 +24,19 @@ from torch import Tensor
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import as_numbers, check_integer, check_number
 
-__all__ = ["Schedule", "cosine_schedule", "linear_schedule"]
+__all__ = ["NoiseSchedule", "cosine_schedule", "linear_schedule"]
 
 MAX_BETA = 0.999
 """Largest beta of the cosine schedule, as in its source."""
 
 
 @dataclass(frozen=True, eq=False)
-class Schedule:
+class NoiseSchedule:
     """The noise variances beta_1 ... beta_T of T diffusion steps in float64, and quantities derived from them.
 
     See equations (1) and (2) of the module docstring.
 
-    >>> schedule = Schedule(torch.tensor([0.5, 0.5]).double())
+    >>> schedule = NoiseSchedule(torch.tensor([0.5, 0.5]).double())
     >>> schedule.kept.tolist(), schedule.posterior_variance.tolist()
     ([1.0, 0.5, 0.25], [0.0, 0.3333333333333333])
     """
@@ -104,7 +104,7 @@ class Schedule:
 
 
 @names_call
-def linear_schedule(steps: int = 1000, *, first: float | None = None, last: float | None = None) -> Schedule:
+def linear_schedule(steps: int = 1000, *, first: float | None = None, last: float | None = None) -> NoiseSchedule:
     """Returns a schedule whose variances grow linearly from step to step.
 
         beta_k = first + (last - first) (k - 1) / (T - 1)                                                  (1)
@@ -121,11 +121,11 @@ def linear_schedule(steps: int = 1000, *, first: float | None = None, last: floa
     t = check_integer("steps", steps)
     low = check_number("first", 0.1 / t if first is None else first, above=0, below=1)
     high = check_number("last", min(20 / t, MAX_BETA) if last is None else last, above=0, below=1)
-    return Schedule(torch.linspace(low, high, t, dtype=torch.float64))  # (1)
+    return NoiseSchedule(torch.linspace(low, high, t, dtype=torch.float64))  # (1)
 
 
 @names_call
-def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
+def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> NoiseSchedule:
     """Returns a schedule in which the fraction of variance that comes from the example falls like a cosine.
 
         a_k = f(k) / f(0),    f(k) = cos^2(pi / 2 (k / T + offset) / (1 + offset)),    beta_k <= 0.999     (1)
@@ -138,4 +138,4 @@ def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
     t = check_integer("steps", steps)
     f = [cos(pi / 2 * (k / t + offset) / (1 + offset)) ** 2 for k in range(t + 1)]
     betas = [min(1 - b / a, MAX_BETA) for a, b in zip(f, f[1:], strict=False)]
-    return Schedule(torch.tensor(betas, dtype=torch.float64))  # (1)
+    return NoiseSchedule(torch.tensor(betas, dtype=torch.float64))  # (1)

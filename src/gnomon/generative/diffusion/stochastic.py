@@ -23,7 +23,7 @@ from torch import Tensor
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.generative.diffusion.flow import Score
-from gnomon.generative.diffusion.schedule import Schedule
+from gnomon.generative.diffusion.schedule import NoiseSchedule
 from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["forward_path", "reverse_samples"]
@@ -33,7 +33,7 @@ SEED_OFFSET = 1_000_003
 
 
 @names_call
-def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int = 0) -> Float[Tensor, "t n ..."]:
+def forward_path(x: Tensor, schedule: NoiseSchedule, *, steps: int = 100, seed: int = 0) -> Float[Tensor, "t n ..."]:
     """Returns paths of examples that turn into noise, at times 0, 1 / steps, ..., 1.
 
         x(t) = sqrt(a(t) / a(s)) x(s) + sqrt(1 - a(t) / a(s)) z                                            (1)
@@ -64,7 +64,7 @@ def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int =
 
 @names_call
 def reverse_samples(
-    score: Score, noise: Tensor, schedule: Schedule, *, steps: int = 200, first: float | None = None, seed: int = 0
+    score: Score, noise: Tensor, schedule: NoiseSchedule, *, steps: int = 200, first: float | None = None, seed: int = 0
 ) -> Tensor:
     """Maps noise to examples by running the stochastic differential equation backward.
 

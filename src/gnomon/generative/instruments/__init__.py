@@ -31,7 +31,7 @@ from gnomon.generative.instruments.style import (
     style_distance,
     style_transfer,
 )
-from gnomon.generative.instruments.two_sample import TwoSample, classifier_test, energy_test, mmd_test
+from gnomon.generative.instruments.two_sample import TwoSampleTest, classifier_test, energy_test, mmd_test
 
 __all__ = [
     "SampleCoverage",
@@ -46,7 +46,7 @@ __all__ = [
     "ScoreError",
     "StyleDistance",
     "StyleTransfer",
-    "TwoSample",
+    "TwoSampleTest",
     "classifier_test",
     "coverage",
     "density_ratio",

@@ -24,7 +24,7 @@ from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import alike, as_points
 
-__all__ = ["TwoSample", "classifier_test", "energy_test", "mmd_test"]
+__all__ = ["TwoSampleTest", "classifier_test", "energy_test", "mmd_test"]
 
 SIGNIFICANCE_LEVEL = 0.01
 """Probability that two samples of one distribution are called different."""
@@ -33,10 +33,10 @@ MAX_EXAMPLES = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class TwoSample(Result):
+class TwoSampleTest(Result):
     """Result: a statistic that compares two sets of examples, and its p-value if the distributions are equal.
 
-    >>> TwoSample("energy", 0.3, 0.002, 200).differ
+    >>> TwoSampleTest("energy", 0.3, 0.002, 200).differ
     True
     """
 
@@ -75,7 +75,9 @@ class TwoSample(Result):
 
 
 @names_call
-def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None = None, seed: int = 0) -> TwoSample:
+def mmd_test(
+    x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None = None, seed: int = 0
+) -> TwoSampleTest:
     """Tests whether two sets of examples differ by the maximum mean discrepancy.
 
     See equations (1) and (3) of the module docstring.
@@ -105,11 +107,11 @@ def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None
     widths = (bandwidth,) if bandwidth is not None else (middle / 2, middle, 2 * middle)
     kernel = torch.stack([(-squares / (2 * b**2)).exp() for b in widths]).mean(0)
     value, p = permutation_test(kernel, first, permutations, seed)  # (1)
-    return TwoSample("MMD^2", value, p, len(both))
+    return TwoSampleTest("MMD^2", value, p, len(both))
 
 
 @names_call
-def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> TwoSample:
+def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> TwoSampleTest:
     """Tests whether two sets of examples differ by the energy distance.
 
     See equations (2) and (3) of the module docstring.
@@ -132,11 +134,11 @@ def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> Tw
     """
     both, first = _pool(x, y, seed)
     value, p = permutation_test(-torch.cdist(both, both), first, permutations, seed)  # (1)
-    return TwoSample("energy distance", value, p, len(both))
+    return TwoSampleTest("energy distance", value, p, len(both))
 
 
 @names_call
-def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) -> TwoSample:
+def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) -> TwoSampleTest:
     """Tests whether two sets of examples differ by how well a classifier separates them on held-out examples.
 
         p-value = P(Binomial(m, 1/2) >= number right of m held-out examples)                               (1)
@@ -171,7 +173,9 @@ def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) ->
     scale, center = train.std(0).clamp(min=1e-12), train.mean(0)
     classifier.fit(((train - center) / scale).numpy(), labels.numpy())
     right = int((torch.as_tensor(classifier.predict(((test - center) / scale).numpy())) == labels).sum())
-    return TwoSample("held-out accuracy", right / n, float(binomtest(right, n, 0.5, "greater").pvalue), 2 * n)  # (1)
+    return TwoSampleTest(
+        "held-out accuracy", right / n, float(binomtest(right, n, 0.5, "greater").pvalue), 2 * n
+    )  # (1)
 
 
 def permutation_test(kernel: Tensor, first: int, permutations: int, seed: int) -> tuple[float, float]:

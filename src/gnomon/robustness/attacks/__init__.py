@@ -6,7 +6,7 @@ from gnomon.robustness.attacks.base import AbstractAttack
 from gnomon.robustness.attacks.deepfool import DeepFool
 from gnomon.robustness.attacks.gradient import FGSM, PGD
 from gnomon.robustness.attacks.minimum import MinimumNorm
-from gnomon.robustness.attacks.run import Attack, attack, minimal_distance
+from gnomon.robustness.attacks.run import AttackResult, attack, minimal_distance
 from gnomon.robustness.attacks.shrinking import ShrinkingSteps
 from gnomon.robustness.attacks.square import SquareAttack
 from gnomon.robustness.attacks.universal import UniversalPerturbation, universal_perturbation
@@ -17,7 +17,7 @@ __all__ = [
     "PGD",
     "SampleFirst",
     "AbstractAttack",
-    "Attack",
+    "AttackResult",
     "MostVulnerableFirst",
     "DeepFool",
     "MinimumNorm",

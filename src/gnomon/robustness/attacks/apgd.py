@@ -24,7 +24,7 @@ from gnomon.robustness.attacks.base import (
     dlr_loss,
     targeted_dlr_loss,
 )
-from gnomon.robustness.attacks.threat import Threat, broadcast_per_example
+from gnomon.robustness.attacks.threat import ThreatModel, broadcast_per_example
 
 __all__ = ["APGD", "TargetedAPGD"]
 
@@ -55,7 +55,7 @@ class APGD(Record, AbstractAttack):
         return "APGD, DLR" if self.scale_free else "APGD, cross-entropy"
 
     def run(  # noqa: D102
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         best, left = x.clone(), torch.arange(len(x))
         for _ in range(self.restarts):
@@ -90,7 +90,7 @@ class TargetedAPGD(Record, AbstractAttack):
     name = "APGD, targeted"
 
     def run(  # noqa: D102
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         best, left = x.clone(), torch.arange(len(x))
         f = classifier.all_scores(x)
@@ -135,7 +135,7 @@ def ascend(
     x: Tensor,
     y: Tensor,
     start: Tensor,
-    threat: Threat,
+    threat: ThreatModel,
     score: Score,
     steps: int,
     target: Tensor | None = None,
@@ -179,7 +179,7 @@ def _leave(s: _ApgdState, found: Tensor, right: Tensor) -> None:
         s.keep(right)
 
 
-def _step(s: _ApgdState, threat: Threat, *, first: bool) -> None:
+def _step(s: _ApgdState, threat: ThreatModel, *, first: bool) -> None:
     u = threat.project(s.x, s.z + broadcast_per_example(s.step, s.z) * threat.steepest(s.gradient))
     ahead = u if first else threat.project(s.x, s.z + 0.75 * (u - s.z) + 0.25 * (s.z - s.before))
     s.before, s.z = s.z, ahead  # (1)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel
-from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.attacks.threat import ThreatModel
 
 __all__ = ["MostVulnerableFirst", "SampleFirst"]
 
@@ -42,7 +42,7 @@ class MostVulnerableFirst(Record, AbstractAttack):
         return self.method.name
 
     def run(  # noqa: D102
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         return self.method.run(classifier, x, y, threat, generator)
 
@@ -69,6 +69,6 @@ class SampleFirst(Record, AbstractAttack):
         return self.method.name
 
     def run(  # noqa: D102
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         return self.method.run(classifier, x, y, threat, generator)

@@ -22,7 +22,7 @@ from gnomon.core.metrics import margin_over_others, predicted_classes
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.robustness.attacks.straight_through import StraightThrough
-from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.attacks.threat import ThreatModel
 
 __all__ = [
     "AbstractAttack",
@@ -122,7 +122,7 @@ class AbstractAttack(ABC):
 
     @abstractmethod
     def run(
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         """Returns one allowed point for each example, which is misclassified if the attack succeeded."""
 

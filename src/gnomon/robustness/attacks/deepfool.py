@@ -16,7 +16,7 @@ from torch import Tensor
 
 from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, input_gradient
-from gnomon.robustness.attacks.threat import Threat, broadcast_per_example
+from gnomon.robustness.attacks.threat import ThreatModel, broadcast_per_example
 
 __all__ = ["DeepFool"]
 
@@ -42,7 +42,7 @@ class DeepFool(Record, AbstractAttack):
     name = "DeepFool"
 
     def run(  # noqa: D102
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         z, left = x.clone(), torch.arange(len(x))
         for _ in range(self.steps):

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, cross_entropy, dlr_loss
-from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.attacks.threat import ThreatModel
 
 __all__ = ["FGSM", "PGD"]
 
@@ -38,7 +38,7 @@ class FGSM(Record, AbstractAttack):
     name = "FGSM"
 
     def run(  # noqa: D102
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         _, gradient, _ = classifier.slope(x, y, cross_entropy)
         return threat.project(x, x + threat.eps * threat.steepest(gradient))  # (1)
@@ -67,7 +67,7 @@ class PGD(Record, AbstractAttack):
     name = "PGD"
 
     def run(  # noqa: D102
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         best, left = x.clone(), torch.arange(len(x))
         for restart in range(self.restarts):

@@ -19,7 +19,7 @@ from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
 from gnomon.robustness.attacks.deepfool import DeepFool
-from gnomon.robustness.attacks.threat import Threat, broadcast_per_example
+from gnomon.robustness.attacks.threat import ThreatModel, broadcast_per_example
 
 __all__ = ["MinimumNorm", "bisect_to_boundary"]
 
@@ -42,7 +42,7 @@ class MinimumNorm(Record, AbstractAttack):
     name = "minimum norm"
 
     def run(  # noqa: D102
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         best, size = x.clone(), torch.full((len(x),), float("inf")).to(x)
         for restart in range(self.restarts):
@@ -53,7 +53,7 @@ class MinimumNorm(Record, AbstractAttack):
         return bisect_to_boundary(classifier, x, y, best)
 
     def _search(
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, start: Tensor, threat: Threat
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, start: Tensor, threat: ThreatModel
     ) -> tuple[Tensor, Tensor]:
         best, size = start.clone(), torch.full((len(x),), float("inf")).to(x)
         z, radius = start, threat.size(start - x)

@@ -29,10 +29,10 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.robustness.attacks.apgd import APGD
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel
 from gnomon.robustness.attacks.minimum import MinimumNorm, bisect_to_boundary
-from gnomon.robustness.attacks.threat import Norm, Threat, broadcast_per_example
+from gnomon.robustness.attacks.threat import Norm, ThreatModel, broadcast_per_example
 from gnomon.robustness.radii import RobustRadii
 
-__all__ = ["Attack", "attack", "examples_to_attack", "minimal_distance"]
+__all__ = ["AttackResult", "attack", "examples_to_attack", "minimal_distance"]
 
 MAX_EXAMPLES_PER_ATTACK = 1000
 """Examples that are attacked at once; fewer if their graphs would take half of the free memory."""
@@ -43,7 +43,7 @@ BOUND_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attack(Result):
+class AttackResult(Result):
     """Result of an attack: the perturbed examples, whether each is misclassified, and the size of each perturbation.
 
     ``clean`` says whether each example was classified correctly before the attack.
@@ -53,7 +53,7 @@ class Attack(Result):
     fooled: Bool[Tensor, " n"] = field(metadata=HIDDEN)
     sizes: Float[Tensor, " n"] = field(metadata=HIDDEN)
     clean: Bool[Tensor, " n"] = field(metadata=HIDDEN)
-    threat: Threat
+    threat: ThreatModel
     method: str
 
     @property
@@ -115,7 +115,7 @@ def attack(
     method: AbstractAttack | None = None,
     seed: int = 0,
     budget: float | None = None,
-) -> Attack:
+) -> AttackResult:
     """Runs one attack, `APGD` by default, on all correctly classified examples, and verifies the returned points.
 
     Args:
@@ -136,7 +136,7 @@ def attack(
     >>> len(attack(net, data, eps=0.1).sizes)
     3
     """
-    threat = Threat.of(eps, norm, bounds)
+    threat = ThreatModel.of(eps, norm, bounds)
     x, y = examples_to_attack(module, data)
     check_bounds(x, threat)
     method = APGD() if method is None else method
@@ -146,7 +146,7 @@ def attack(
         z = x.clone()
         _run(method, classifier, x, y, z, clean, threat, generator)
         fooled = ~classifier.right(z, y)
-    return Attack(z, fooled, threat.size(z - x), clean, threat, method.name)
+    return AttackResult(z, fooled, threat.size(z - x), clean, threat, method.name)
 
 
 @names_call
@@ -176,7 +176,7 @@ def minimal_distance(
     torch.Size([3])
     """
     width = float(bounds[1]) - float(bounds[0]) if isinstance(bounds, tuple | list) and len(bounds) == 2 else 1.0
-    threat = Threat.of(max(width, 1e-12) / 4, norm, bounds)
+    threat = ThreatModel.of(max(width, 1e-12) / 4, norm, bounds)
     x, y = examples_to_attack(module, data)
     check_bounds(x, threat)
     method = MinimumNorm() if method is None else method
@@ -191,7 +191,7 @@ def minimal_distance(
 
 
 def _run(method: AbstractAttack, classifier: AttackedModel, x: Tensor, y: Tensor, z: Tensor, clean: Tensor,
-         threat: Threat, generator: torch.Generator) -> None:  # fmt: skip
+         threat: ThreatModel, generator: torch.Generator) -> None:  # fmt: skip
     """Attacks the correctly classified examples in batches that fit in memory, and writes the results into z."""
     each = bytes_saved_for_backward(lambda: classifier.scores(x[:1].detach().requires_grad_()), classifier.module)
     parts = clean.nonzero()[:, 0].split(examples_that_fit(each, MAX_EXAMPLES_PER_ATTACK))
@@ -200,10 +200,10 @@ def _run(method: AbstractAttack, classifier: AttackedModel, x: Tensor, y: Tensor
             z[part] = method.run(classifier, x[part], y[part], threat, generator)
 
 
-def check_bounds(x: Tensor, threat: Threat) -> None:
+def check_bounds(x: Tensor, threat: ThreatModel) -> None:
     """Raises an error if the inputs are not finite or lie outside the bounds.
 
-    >>> check_bounds(torch.zeros(1, 2), Threat(0.1, "inf", 0.0, 1.0))
+    >>> check_bounds(torch.zeros(1, 2), ThreatModel(0.1, "inf", 0.0, 1.0))
     """
     check_finite_inputs(x)
     low, high = float(x.min()), float(x.max())

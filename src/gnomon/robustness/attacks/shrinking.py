@@ -16,7 +16,7 @@ from torch import Tensor
 from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.apgd import ascend
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
-from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.attacks.threat import ThreatModel
 
 __all__ = ["ShrinkingSteps"]
 
@@ -47,7 +47,7 @@ class ShrinkingSteps(Record, AbstractAttack):
     name = "shrinking balls"
 
     def run(  # noqa: D102
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         best, left, failures = x.clone(), torch.arange(len(x)), dict.fromkeys(self.widths, 0)
         for k in range(self.restarts):
@@ -61,7 +61,7 @@ class ShrinkingSteps(Record, AbstractAttack):
             left = left[right]
         return best
 
-    def _inwards(self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, width: float,
+    def _inwards(self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, width: float,
                  generator: torch.Generator) -> Tensor:  # fmt: skip
         z = threat.low + (threat.high - threat.low) * torch.rand(x.shape, generator=generator).to(x)
         balls = BALL_COUNT if width > 1 else 1

@@ -15,7 +15,7 @@ from torch import Tensor
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results.record import Record
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin_loss
-from gnomon.robustness.attacks.threat import Threat, broadcast_per_example, example_norms
+from gnomon.robustness.attacks.threat import ThreatModel, broadcast_per_example, example_norms
 
 __all__ = ["SquareAttack"]
 
@@ -42,7 +42,7 @@ class SquareAttack(Record, AbstractAttack):
 
     @torch.no_grad()
     def run(  # noqa: D102
-        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator
+        self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
         shape = x.shape
         images = x if x.dim() == 4 else x.reshape(len(x), 1, 1, -1)
@@ -76,7 +76,7 @@ def _signs(*shape: int, like: Tensor, generator: torch.Generator) -> Tensor:
     return (torch.randint(0, 2, shape, generator=generator) * 2 - 1).to(like)
 
 
-def _stripes(x: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
+def _stripes(x: Tensor, threat: ThreatModel, generator: torch.Generator) -> Tensor:
     """Returns images with vertical stripes of size eps added, each stripe with one random sign per channel."""
     n, c, _, w = x.shape
     signs = _signs(n, c, 1, w, like=x, generator=generator).expand_as(x)
@@ -95,7 +95,7 @@ def _places(x: Tensor, height: int, width: int, generator: torch.Generator) -> T
     return inside.to(x.device)
 
 
-def _window(x: Tensor, z: Tensor, side: int, threat: Threat, generator: torch.Generator) -> Tensor:
+def _window(x: Tensor, z: Tensor, side: int, threat: ThreatModel, generator: torch.Generator) -> Tensor:
     n, c, h, w = x.shape
     height = min(side, h)
     mask = _places(x, height, min(max(side, side * side // height), w), generator)
@@ -103,7 +103,7 @@ def _window(x: Tensor, z: Tensor, side: int, threat: Threat, generator: torch.Ge
     return torch.where(mask, threat.project(x, x + threat.eps * signs), z)  # (1)
 
 
-def _pyramid(x: Tensor, z: Tensor, side: int, threat: Threat, generator: torch.Generator) -> Tensor:
+def _pyramid(x: Tensor, z: Tensor, side: int, threat: ThreatModel, generator: torch.Generator) -> Tensor:
     n, c, h, w = x.shape
     height = min(max(side, 3), h)
     width = min(max(side, 3, side * side // height), w)

@@ -20,14 +20,14 @@ from gnomon.core.errors import out_of_range
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.results.record import Record
 
-__all__ = ["Threat", "example_dot", "example_norms", "broadcast_per_example"]
+__all__ = ["ThreatModel", "example_dot", "example_norms", "broadcast_per_example"]
 
 Norm = str
 """How a change of an input is measured: "inf", its largest entry, or "2", its Euclidean length."""
 
 
 @dataclass(frozen=True, slots=True)
-class Threat(Record):
+class ThreatModel(Record):
     """The set of points that an attacker may choose around an example."""
 
     eps: float
@@ -36,7 +36,7 @@ class Threat(Record):
     high: float
 
     @classmethod
-    def of(cls, eps: Any, norm: Any, bounds: Any) -> "Threat":
+    def of(cls, eps: Any, norm: Any, bounds: Any) -> "ThreatModel":
         """Checks the options eps, norm and bounds of an attack, and returns the threat model."""
         eps = check_number("eps", eps, above=0)
         if norm not in ("inf", "2"):
@@ -49,9 +49,9 @@ class Threat(Record):
             raise out_of_range("bounds", "(low, high) with low below high", bounds)
         return cls(eps, norm, low, high)
 
-    def at(self, eps: float) -> "Threat":
+    def at(self, eps: float) -> "ThreatModel":
         """Returns the same threat model with another eps."""
-        return Threat(eps, self.norm, self.low, self.high)
+        return ThreatModel(eps, self.norm, self.low, self.high)
 
     def size(self, move: Tensor) -> Tensor:
         """Returns the norm of each example's perturbation, (n,)."""

@@ -22,7 +22,7 @@ from gnomon.core.results import Interval, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.robustness.attacks.base import AttackedModel, dlr_loss
 from gnomon.robustness.attacks.run import check_bounds, examples_to_attack
-from gnomon.robustness.attacks.threat import Norm, Threat
+from gnomon.robustness.attacks.threat import Norm, ThreatModel
 
 __all__ = ["UniversalPerturbation", "universal_perturbation"]
 
@@ -34,7 +34,7 @@ BATCH_SIZE = 100
 class UniversalPerturbation(Result):
     """Result: a universal perturbation, and how many predictions it and random noise of the same norm change.
 
-    >>> found = UniversalPerturbation(torch.zeros(2), 30, 5, 100, Threat(0.1, "inf", 0.0, 1.0))
+    >>> found = UniversalPerturbation(torch.zeros(2), 30, 5, 100, ThreatModel(0.1, "inf", 0.0, 1.0))
     >>> print(found.verdict)
     One perturbation changes 30.0% of 100 decisions; random noise of the same size changes 5.0%.
     """
@@ -43,7 +43,7 @@ class UniversalPerturbation(Result):
     changed: int
     changed_by_noise: int
     examples: int
-    threat: Threat
+    threat: ThreatModel
 
     @property
     def rate(self) -> float:
@@ -92,7 +92,7 @@ def universal_perturbation(
     >>> universal_perturbation(net, data, eps=0.1, iterations=3).perturbation.shape
     torch.Size([2])
     """
-    threat, steps = Threat.of(eps, norm, bounds), check_integer("iterations", iterations)
+    threat, steps = ThreatModel.of(eps, norm, bounds), check_integer("iterations", iterations)
     x, _ = examples_to_attack(module, data)
     seen = x if test is None else examples_to_attack(module, test)[0]
     check_bounds(x, threat)
@@ -100,7 +100,7 @@ def universal_perturbation(
     with AttackedModel(module).attack_mode() as classifier:
         decided, v = classifier.all_scores(x).argmax(1), torch.zeros_like(x[:1])
         # no bounds: these apply to perturbed inputs, not to the perturbation itself
-        whole = Threat(threat.eps, threat.norm, -torch.inf, torch.inf)
+        whole = ThreatModel(threat.eps, threat.norm, -torch.inf, torch.inf)
         for k in with_progress_bar(range(steps), "steps of the attack"):
             pick = torch.randperm(len(x), generator=generator)[:BATCH_SIZE]
             moved = (x[pick] + v).clamp(threat.low, threat.high)

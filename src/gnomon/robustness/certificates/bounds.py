@@ -28,7 +28,7 @@ from gnomon.core.modules.saved_bytes import examples_that_fit
 from gnomon.core.results.record import Record
 from gnomon.program.piecewise_linear import PiecewiseLinearGraph, PiecewiseLinearStep, read_piecewise_linear
 from gnomon.robustness.attacks.run import check_bounds
-from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.attacks.threat import ThreatModel
 from gnomon.robustness.certificates.backward import Box, lower_bounds
 from gnomon.robustness.certificates.region import PerturbationRegion
 
@@ -96,7 +96,7 @@ def output_bounds(
         )
     if x.is_complex():
         raise InputError("the inputs are complex", accepted="one tensor of real numbers", fix="Pass x.real")
-    check_bounds(x, Threat.of(eps, norm, bounds))
+    check_bounds(x, ThreatModel.of(eps, norm, bounds))
     max_linear_units = check_integer("max_linear_units", max_linear_units, least=0)
     with preserve(module):
         graph = read_piecewise_linear(module, x[:1])

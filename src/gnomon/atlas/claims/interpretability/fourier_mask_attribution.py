@@ -35,7 +35,7 @@ def measure(side, n, seed, size):
         optimizer.zero_grad()
         nn.functional.cross_entropy(net(x), y).backward()
         optimizer.step()
-    found = set(fourier_mask(net, (x, y), lam=2.0, epochs=40).frequencies())
+    found = set(fourier_mask(net, (x, y), sparsity_weight=2.0, epochs=40).frequencies())
     both = len(found & set(PLANTED_FREQUENCIES))
     return [both / max(len(found), 1), both / len(PLANTED_FREQUENCIES)]
 

@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from gnomon.atlas.check.kernel import check_mode_order
+from gnomon.atlas.check.kernel import check_order_of_learned_eigenvectors
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.tangent import ntk
 
@@ -74,6 +74,6 @@ CLAIM = Claim(
     parameters={"n": 6, "width": 512},
     full={"n": 20, "width": 8192},
     judge=equals(within=0.04, because="the kernel changes by at most width^-1/2 = 0.04, the steps by 0.005"),
-    check=check_mode_order,
+    check=check_order_of_learned_eigenvectors,
     remark="Often printed with the minus sign lost, or with exp(+lambda t).",
 )

@@ -15,7 +15,7 @@ import torch
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.robustness.attacks import PGD
 from gnomon.robustness.attacks.base import AttackedModel
-from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.attacks.threat import ThreatModel
 
 
 class TwoClassScore(torch.nn.Module):
@@ -48,7 +48,7 @@ def moves_of_attack(bend, d, eps, seed):
     with torch.no_grad():
         x = torch.zeros(1, d, dtype=torch.float64)
         label = torch.tensor([0])
-    threat, generator = Threat(eps, "2", -1e3, 1e3), torch.Generator()
+    threat, generator = ThreatModel(eps, "2", -1e3, 1e3), torch.Generator()
     moves = []
     for steps in (1, 20):
         # the scores are equal at zero; a constant keeps the example correctly classified

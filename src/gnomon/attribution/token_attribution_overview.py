@@ -13,7 +13,7 @@ of each layer.
 >>> net = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2))
 >>> net[2].weight.data[:, 3:] = 0                                                 # it reads the first token only
 >>> tokens = torch.randint(5, (40, 2), generator=torch.Generator().manual_seed(0))
->>> sheet = token_sheet(net, (tokens, (tokens[:, 0] > 2).long()))
+>>> sheet = token_attribution_overview(net, (tokens, (tokens[:, 0] > 2).long()))
 >>> sheet.lines[0].startswith("[")                                               # brackets: half of the attribution
 True
 """
@@ -34,7 +34,7 @@ from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Bars, Plot, Result
 
-__all__ = ["TokenSheet", "token_sheet"]
+__all__ = ["TokenAttributionOverview", "token_attribution_overview"]
 
 MAX_EXAMPLES = 32
 """Maximum number of sequences used."""
@@ -45,7 +45,7 @@ BRACKETED_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TokenSheet(Result):
+class TokenAttributionOverview(Result):
     """Result: attributions of tokens in some sequences, their sanity check, totals by token, and layer probes."""
 
     attribution: Attribution
@@ -86,7 +86,9 @@ class TokenSheet(Result):
 
 
 @names_call
-def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = None, seed: int = 0) -> TokenSheet:
+def token_attribution_overview(
+    module: nn.Module, data: Any, *, words: Sequence[str] | None = None, seed: int = 0
+) -> TokenAttributionOverview:
     """Runs the attribution methods for tokens on one model and its data; ``words`` names the tokens.
 
     Hypotheses: see the module.
@@ -96,14 +98,14 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
     >>> import torch
     >>> net = nn.Sequential(nn.Embedding(3, 3), nn.Flatten(), nn.Linear(6, 2))
     >>> tokens, classes = torch.tensor([[0, 1], [2, 0]] * 20), torch.tensor([0, 1] * 20)
-    >>> sheet = token_sheet(net, (tokens, classes), words=["a", "b", "c"])
+    >>> sheet = token_attribution_overview(net, (tokens, classes), words=["a", "b", "c"])
     >>> sorted(sheet.shares), round(sum(sheet.shares.values()), 6)
     (['a', 'b', 'c'], 1.0)
     """
     given = source(data, module=module)
     tokens = one_tensor(given.probe(MAX_EXAMPLES, seed=seed).x, module, whole=True)
     if tokens.is_floating_point() or tokens.dim() != 2:
-        fix = "Pass whole numbers (n, length); for pixels and columns use contact_sheet"
+        fix = "Pass whole numbers (n, length); for pixels and columns use attribution_overview"
         raise InputError(f"x is {tokens.dtype} of {tokens.dim()} axes", accepted="integer tokens (n, length)", fix=fix)
     if words is not None and len(words) <= int(tokens.max()):
         found = f"there are {len(words)} words and a token {int(tokens.max())}"
@@ -121,7 +123,7 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
     ranked = dict(sorted(shares.items(), key=lambda pair: -pair[1]))
     lines = tuple(_line(row, values) for row, values in zip(names, size, strict=True))
     sane = sanity_check(method, module, tokens, draws=1, seed=seed)
-    return TokenSheet(attribution, sane, ranked, lines, layer_probe(module, given, seed=seed))
+    return TokenAttributionOverview(attribution, sane, ranked, lines, layer_probe(module, given, seed=seed))
 
 
 def _method(module: nn.Module, tokens: Tensor) -> Any:
