@@ -10,6 +10,7 @@ from gnomon.decisions.homogeneous import homogeneity_degree
 from gnomon.robustness import preflight
 from gnomon.robustness.attacks.base import AttackedModel
 from gnomon.robustness.attacks.threat import ThreatModel
+from gnomon.robustness.inverse import InvertibilityCheck
 from gnomon.robustness.jacobian import linear_map
 from gnomon.robustness.preflight import check_gradients
 from gnomon.robustness.robust import RobustAccuracy

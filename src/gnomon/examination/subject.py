@@ -38,7 +38,7 @@ from gnomon.examination.first_outputs import first_outputs, labels_of_all_exampl
 from gnomon.examination.labels import IntegerClassSource, are_logits_of_labels
 from gnomon.examination.names import check_class_names, column_names
 from gnomon.examination.network import build_module, network_name
-from gnomon.examination.recipe import Recipe, equivalent_theory_loss
+from gnomon.examination.recipe import Recipe, build_recipe, equivalent_theory_loss
 from gnomon.examination.task import Examples, Task, task_of_targets
 from gnomon.training.evaluate import Loss
 from gnomon.training.optimizers import AbstractOptimizer

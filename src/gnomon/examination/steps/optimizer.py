@@ -10,6 +10,7 @@ from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, require_gradients
 from gnomon.examination.steps.architecture import NetworkProfile
+from gnomon.examination.steps.wiring import user_batch_size
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error

@@ -32,6 +32,7 @@ from gnomon.examination.small_runs import batch_findings, first_loss_findings
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.steps.columns import DataChecks
+from gnomon.examination.steps.wiring import running_statistics_findings
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
