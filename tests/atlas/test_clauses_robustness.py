@@ -10,7 +10,7 @@ from gnomon.data import digits
 from gnomon.robustness import robust_accuracy
 from gnomon.robustness.attacks.base import AttackedModel
 from gnomon.robustness.attacks.gradient import PGD
-from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.attacks.threat import ThreatModel
 from gnomon.training import Adam, Adversary
 
 
@@ -37,7 +37,7 @@ def test_clipped_steps_arrive_on_time_and_rescaled_ones_stay_behind():
     with torch.no_grad():
         net.bias.copy_(torch.tensor([9.0, 0.0]))  # the decision stays, so no step is saved
     w, x, y = (net.weight[1] - net.weight[0]).detach(), torch.zeros(1, 6).double(), torch.tensor([0])
-    threat, moves = Threat(0.25, "inf", -9.0, 9.0), []
+    threat, moves = ThreatModel(0.25, "inf", -9.0, 9.0), []
     with AttackedModel(net).attack_mode() as victim:
         for steps in (2, 3):  # ceil(1 / 0.4) = 3
             moves.append(PGD(steps, 0.4).run(victim, x, y, threat, torch.Generator())[0])
