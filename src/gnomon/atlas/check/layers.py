@@ -94,7 +94,7 @@ def check_scale_invariance(trial: TrainingTrial) -> Judgment:
         for w, g in zip(weights, gradients, strict=True) if g is not None
     ]  # fmt: skip
     worst = max(cosines)
-    # tolerance: rounding of p float32 products, and the epsilon inside the normalization
+    # tolerance: float32 rounding of the sums over parameters, and the epsilon inside the normalization
     allowed = 1e-3
     reason = f"In {len(cosines)} layers the cosine between the weights and their gradient is at most {worst:.2g}."
     return Judgment(Verdict.HOLDS if worst < allowed else Verdict.REFUTED, reason, (Value("largest cosine", worst),))

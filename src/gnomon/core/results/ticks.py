@@ -57,7 +57,7 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
         if any(mark.columns if axis is ax.xaxis else mark.rows for mark in labeled):
             continue  # the ticks already are the labels of rows or columns
         if axis is ax.yaxis and named:
-            continue  # the ticks are the labels of bars, or the axis has none
+            continue  # the axis of bars and gauges has names or nothing, but no numbers
         if axis.get_scale() != "log":
             axis.set_major_locator(
                 MaxNLocator(TICK_COUNT, integer=cells or (whole and axis is ax.xaxis), steps=[1, 2, 2.5, 5, 10])

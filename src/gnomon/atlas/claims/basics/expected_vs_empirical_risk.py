@@ -16,7 +16,7 @@ import numpy as np
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 CLASS_MEAN = 1.0  # m
-TILT_ANGLE = 0.5  # angle between w and e, in radians
+TILT_ANGLE = 0.5  # angle between the chosen direction w and the direction e of the class means, in radians
 
 
 def predicted():
