@@ -79,7 +79,7 @@ These networks are of other families, and were chosen after the first collection
 each was read the first time, without examining it. Detectors, outputs with steps first and outputs with all positions
 in one axis are accepted since then, and the present version reads all 17 correctly. Only two have been examined: `clip`
 got no problem, and `detr` the false problem `dead-units`, because the first layer of its decoder sees learned queries
-alone. This has been corrected since. Networks that are no package need `--checkouts FOLDER`.
+alone. This has been corrected since. Networks that are not packages need `--checkouts FOLDER`.
 
 | network | first reading |
 |---|---|

@@ -96,8 +96,7 @@ def examine(
     given = read_setup(network, data, target, seed)
     for note in given.data.notes:
         console.print(f"Note: {note}.", markup=False, highlight=False)
-    built = given.model
-    fit = given.fit if fit is None and checkpoint is None else fit
+    built, fit = given.model, given.fit if fit is None and checkpoint is None else fit
     if checkpoint is not None:
         net = built if isinstance(built, nn.Module) else built()
         built, fit = sources.load_checkpoint(checkpoint, net), bool(fit)

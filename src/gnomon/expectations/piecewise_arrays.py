@@ -61,7 +61,7 @@ def ridges(
 ) -> None:  # fmt: skip
     """Computes E[f(u) g(v)] for many pairs, as the integral over u of f(u) E[g(v) | u]; equation (1).
 
-    The arguments are the same as for `loops.ridges`, without the room.
+    The arguments are the same as for `loops.ridges`, without the working memory.
     """
     f, panels = Polynomials(edges, coefficients), Density(density, start, width, panel)
     scale = root_b * rho

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from gnomon.core.results.record import Record
 
-__all__ = ["Interval", "Value", "format_number"]
+__all__ = ["Interval", "Obtained", "Value", "format_number"]
 
 Obtained = Literal["exact", "upper bound", "lower bound", "estimate"]
 """How a number was obtained: to rounding, as a proven bound, or from a sample or an iteration."""

@@ -49,7 +49,7 @@ class BatchRecorder:
 
     def pass_begins(self, loader: Any, iterator: Any) -> None:
         """Records that the script begins a new epoch over a loader."""
-        known = self.loaders.get(loader) or self._replaced(loader)
+        known = self.loaders.get(loader) or self._record_of_deleted(loader)
         if known is None:
             known = LoaderRecord(_length(loader))
             self.seen.append(known)
@@ -59,7 +59,7 @@ class BatchRecorder:
         known.in_pass = 0
         self.iterators[iterator] = known
 
-    def _replaced(self, loader: Any) -> LoaderRecord | None:
+    def _record_of_deleted(self, loader: Any) -> LoaderRecord | None:
         """Returns the record of a deleted loader of the same data, as scripts have that build one in each step."""
         return next(
             (

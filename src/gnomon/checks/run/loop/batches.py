@@ -30,7 +30,7 @@ MIN_EQUAL_SHARE = 0.5
 MAX_EXTRA_SHARE = 0.5
 """Share of the expected classes beyond one in a batch below which data are sorted."""
 STANDARD_ERRORS = 3.0
-"""Fewer classes than expected by this many standard errors are no accident."""
+"""Fewer classes than expected by this many standard errors are not chance."""
 MIN_EXPECTED = 1.5
 """Expected number of classes in a batch below which nothing can be said, as with one very frequent class."""
 BATCHES_PER_BACKWARD = 8
