@@ -55,7 +55,7 @@ def leave_one_out_kernel_predictions(
     Cost: a Cholesky inverse for each ``examples_per_fit`` examples: a second on one core for 2500, 0.1 for 1000.
 
     >>> x, y = torch.tensor([[0.0], [0.0], [9.0], [9.0]]), torch.tensor([[0.0], [1.0], [5.0], [5.0]])
-    >>> leave_one_out_kernel_predictions(x, y)[:2].argmax().item()  # the first is told by the second
+    >>> leave_one_out_kernel_predictions(x, y)[:2].argmax().item()  # the second decides about the first
     0
     """
     generator = torch.Generator().manual_seed(check_seed(seed))
