@@ -39,10 +39,8 @@ def count_parameters(side):
     return np.array([total, sum(in_dense)], float)
 
 
-# As in the published AlexNet, the last pooling layer returns 6 x 6 positions.
-observed = partial(count_parameters, side=6)
-# The last pooling layer returns a single position, so the first dense layer has fewer weights.
-control = partial(count_parameters, side=1)
+observed = partial(count_parameters, side=6)  # As published: the last pooling layer returns 6 x 6 positions.
+control = partial(count_parameters, side=1)  # The last pooling returns one position: fewer weights follow.
 
 CLAIM = Claim(
     id="alexnet-example",

@@ -25,9 +25,8 @@ def problem(d, points, seed):
     x = rng.normal(size=(points, d))
     x *= (rng.uniform(size=(points, 1)) ** (1 / d)) / np.linalg.norm(x, axis=1, keepdims=True)
     directions = rng.normal(size=(1 + RANDOM_UNITS, d))
-    directions = np.repeat(
-        directions / np.linalg.norm(directions, axis=1, keepdims=True), [WAVE_UNITS] + [1] * RANDOM_UNITS, 0
-    )
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    directions = np.repeat(directions, [WAVE_UNITS] + [1] * RANDOM_UNITS, 0)
     thresholds = (np.arange(WAVE_UNITS) + 0.5) * 2 / WAVE_UNITS - 1
     units = (x @ directions.T > np.concatenate([thresholds, rng.uniform(-0.5, 0.5, size=RANDOM_UNITS)])).astype(float)
     slopes = 2 * np.cos(2 * thresholds) * 2 / WAVE_UNITS  # coefficients of the step functions whose sum is sin(2 t)

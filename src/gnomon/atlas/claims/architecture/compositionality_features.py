@@ -73,8 +73,7 @@ def errors(target, examples, steps, repeats, seed):
 
 
 observed = partial(errors, target=tree)  # The target is a composition with the same tree structure as the deep network.
-# The target is a composition with another tree structure than the deep network.
-control = partial(errors, target=across)
+control = partial(errors, target=across)  # The target is composed by another tree than the deep network.
 
 CLAIM = Claim(
     id="compositionality-features",

@@ -36,9 +36,7 @@ def control(depth, growth, start, seed):
 
     def plain(layers):
         sizes = [start + i * growth for i in range(layers + 1)]
-        return nn.Sequential(
-            *(part for a, b in zip(sizes, sizes[1:], strict=False) for part in (nn.Linear(a, b), nn.ReLU()))
-        )
+        return nn.Sequential(*(m for a, b in zip(sizes, sizes[1:], strict=False) for m in (nn.Linear(a, b), nn.ReLU())))
 
     return channels_and_singular_values(plain, depth, start, seed)
 

@@ -51,10 +51,8 @@ def steps(well, patterns, size, seed):
     return torch.cat((moved.flatten(), step(near, 50.0).flatten(), rise))
 
 
-# At b = 50 the distance from the stored pattern is about exp(-48).
-observed = partial(steps, well=lambda u: torch.logsumexp(u, 1))
-# The energy sums squares, as in a classical Hopfield network.
-control = partial(steps, well=lambda u: (u**2).sum(1) / 2)
+observed = partial(steps, well=lambda u: torch.logsumexp(u, 1))  # The stored pattern is about exp(-48) away at b = 50.
+control = partial(steps, well=lambda u: (u**2).sum(1) / 2)  # The energy sums squares, as in classical Hopfield nets.
 
 CLAIM = Claim(
     id="hopfield-attention-link",

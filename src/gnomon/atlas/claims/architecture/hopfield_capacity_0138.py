@@ -38,8 +38,7 @@ def kept_and_lost(loads, units, networks, seed):
 
 
 observed = partial(kept_and_lost, loads=(0.12, 0.16))  # A load below the limit 0.138, and one above it.
-# Loads for the inverted statement that the capacity is d / n = 0.138.
-control = partial(kept_and_lost, loads=(0.3, 0.05))
+control = partial(kept_and_lost, loads=(0.3, 0.05))  # Loads for the inverted statement, capacity d / n = 0.138.
 
 CLAIM = Claim(
     id="hopfield-capacity-0138",

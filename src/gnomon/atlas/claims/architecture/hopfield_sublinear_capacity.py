@@ -17,9 +17,7 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def predicted(units):
-    """Returns the bound on the probability of an error: the number of units times the exact binomial tail; a tie flips
-    no bit.
-    """
+    """Returns the bound on the probability of an error: units times the exact binomial tail; a tie flips no bit."""
     n = int(units / (2 * log(units)))
     signs = (n - 1) * (units - 1)
     return units * float(binom.sf((signs + units - 1) // 2, signs, 0.5))

@@ -45,7 +45,7 @@ control = partial(route_gradient, share=1.0)  # Each pixel gets a quarter, as in
 
 CLAIM = Claim(
     id="max-pooling",
-    question="Where does the gradient go in max pooling?",
+    question="Which input gets the gradient in max pooling?",
     equation=r"\partial L / \partial x_{mn} = \sum_{ij} \delta_{ij}\, 1\{(m,n) = \arg\max_{ij}\}",
     axes=("pixel of the input", "gradient of the loss"),
     source=Source("derived"),

@@ -45,8 +45,7 @@ def pieces(folding, widths, depths, seed):
 
 
 observed = partial(pieces, folding=True)  # Folding weights.
-# Weights are PyTorch's random initialization instead of weights that fold the input space.
-control = partial(pieces, folding=False)
+control = partial(pieces, folding=False)  # PyTorch's random weights, which do not fold the input space.
 
 CLAIM = Claim(
     id="montufar-regions",

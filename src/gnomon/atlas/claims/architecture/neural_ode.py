@@ -40,8 +40,7 @@ def errors(power, width, seed):
 
 
 observed = partial(errors, power=1.0)  # The step size of each of the L layers is 1 / L.
-# The step size of each of the L layers is 1 / sqrt(L), too large to converge to the solution.
-control = partial(errors, power=0.5)
+control = partial(errors, power=0.5)  # The step size is 1 / sqrt(L), too large to converge to the solution.
 
 CLAIM = Claim(
     id="neural-ode",

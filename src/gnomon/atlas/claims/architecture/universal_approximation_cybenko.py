@@ -36,8 +36,7 @@ def errors(unit, units):
     return np.array(found)
 
 
-# Sigmoids, written with tanh because exp overflows for large arguments.
-observed = partial(errors, unit=lambda z: 0.5 * (1 + np.tanh(z / 2)))
+observed = partial(errors, unit=lambda z: 0.5 * (1 + np.tanh(z / 2)))  # Sigmoids; exp would overflow.
 control = partial(errors, unit=lambda z: 0.5 * (1 + np.sin(z)))  # Sine waves, which do not rise from 0 to 1.
 
 CLAIM = Claim(

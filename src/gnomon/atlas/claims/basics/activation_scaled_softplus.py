@@ -17,9 +17,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(beta):
-    """Returns the factor that keeps the mean square of normal inputs, by numerical integration over torch's
-    Softplus.
-    """
+    """Returns the factor that keeps the mean square of normal inputs, by integration over torch's Softplus."""
     return activation_gain(torch.nn.Softplus(beta, threshold=100)).gain
 
 

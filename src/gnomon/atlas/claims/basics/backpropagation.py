@@ -38,8 +38,7 @@ def predicted(width, depth, seed):
         error, gradient = (h[-1] - y) * (1 - h[-1] ** 2), []
         for i in reversed(range(depth)):
             gradient = [torch.outer(error, h[i]).flatten(), error, *gradient]  # (2)
-            # chain rule; the value after the last iteration is not used
-            error = (layers[i].weight.mT @ error) * (1 - h[i] ** 2)
+            error = (layers[i].weight.mT @ error) * (1 - h[i] ** 2)  # chain rule; unused in the last iteration
     return torch.cat(gradient)
 
 
@@ -59,8 +58,7 @@ def differences(width, depth, seed, move):
     return torch.stack(found)
 
 
-# Gradients are compared with finite differences of the loss at the same weights.
-observed = partial(differences, move=0.0)
+observed = partial(differences, move=0.0)  # Gradients against finite differences of the loss at the same weights.
 control = partial(differences, move=0.1)  # At another input.
 
 CLAIM = Claim(

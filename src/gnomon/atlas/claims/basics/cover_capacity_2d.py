@@ -29,9 +29,7 @@ def separable(z):
 def observed(d, sizes, draws, seed):
     """Returns whether Gaussian points with coin-flip labels are separable, for each draw and number of points."""
     rng = np.random.default_rng(seed)
-    return [
-        [separable(rng.normal(size=(n, d)) * rng.choice((-1, 1), size=(n, 1))) for n in sizes] for _ in range(draws)
-    ]
+    return [[separable(rng.normal(size=(n, d)) * rng.choice((-1, 1), (n, 1))) for n in sizes] for _ in range(draws)]
 
 
 def control(d, sizes, draws, seed):

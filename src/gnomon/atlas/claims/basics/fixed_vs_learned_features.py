@@ -13,6 +13,7 @@ from functools import partial
 
 import torch
 
+from gnomon.atlas.descent import descend
 from gnomon.lab import Claim, Premise, Source, at_most
 
 
@@ -43,10 +44,7 @@ def ratios(nets, d, n, width, steps, seed, learn):
     ).amin(0)
     w.requires_grad_(learn)
     optimizer = torch.optim.Adam([w, v.requires_grad_()] if learn else [v.requires_grad_()], lr=0.02)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        ((x @ w).relu() @ v - y).square().mean((1, 2)).sum().backward()
-        optimizer.step()
+    descend(optimizer, lambda: ((x @ w).relu() @ v - y).square().mean((1, 2)).sum(), steps)
     return ((test @ w).relu() @ v - target).square().mean((1, 2)).detach() / fixed
 
 

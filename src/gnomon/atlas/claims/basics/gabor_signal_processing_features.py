@@ -64,11 +64,8 @@ def gaps(n, epochs, repetitions, seed, rate):
                 functional.cross_entropy(net(split.x[batch]), split.y[batch]).backward()
                 optimizer.step()
         with torch.no_grad():
-            found.append(
-                float(
-                    accuracy_of_designed_features(split) - (net(split.x_test).argmax(1) == split.y_test).float().mean()
-                )
-            )
+            right = (net(split.x_test).argmax(1) == split.y_test).float().mean()
+            found.append(float(accuracy_of_designed_features(split) - right))
     return found
 
 

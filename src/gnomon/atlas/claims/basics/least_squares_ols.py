@@ -36,9 +36,7 @@ def descend(steps, decay):
     x, y = (torch.from_numpy(v) for v in problem())
     x = x.T.contiguous()
     w = torch.zeros(10, dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.SGD(
-        [w], lr=float(1 / torch.linalg.matrix_norm(x, 2) ** 2), momentum=0.91, weight_decay=decay
-    )
+    optimizer = torch.optim.SGD([w], float(1 / torch.linalg.matrix_norm(x, 2) ** 2), momentum=0.91, weight_decay=decay)
     for _ in range(steps):
         optimizer.zero_grad()
         ((x @ w - y).square().sum() / 2).backward()

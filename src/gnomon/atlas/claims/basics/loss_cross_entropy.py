@@ -36,8 +36,7 @@ def losses_and_gradients(n, classes, seed, before):
 
 
 observed = partial(losses_and_gradients, before=lambda z: z)  # The loss receives raw scores (logits).
-# A common mistake: softmax before a loss that applies softmax itself.
-control = partial(losses_and_gradients, before=lambda z: z.softmax(1))
+control = partial(losses_and_gradients, before=lambda z: z.softmax(1))  # A common mistake: softmax applied twice.
 
 CLAIM = Claim(
     id="loss-cross-entropy",

@@ -40,8 +40,7 @@ def fit(n, d, ridge, seed, weight):
 
 
 observed = partial(fit, weight=2**0.5)  # Features are weighted such that their inner product is the kernel.
-# Product features have weight 1: they span the same functions, but with another kernel.
-control = partial(fit, weight=1.0)
+control = partial(fit, weight=1.0)  # Product features have weight 1: the same functions, but another kernel.
 
 CLAIM = Claim(
     id="model-ladder-linear-feature-kernel",

@@ -48,10 +48,8 @@ def observed(sets, n, gap, seed):
 
 def control(sets, n, gap, seed):
     """Flips one label of each set, so no plane separates the points and updates never end."""
-    flipped = (
-        (x, np.where(np.arange(len(y)) == np.abs(x @ w).argmax(), -y, y)) for x, y, w in problem(sets, n, gap, seed)
-    )
-    return [updates(x, y) for x, y in flipped]
+    found = problem(sets, n, gap, seed)
+    return [updates(x, np.where(np.arange(len(y)) == np.abs(x @ w).argmax(), -y, y)) for x, y, w in found]
 
 
 CLAIM = Claim(

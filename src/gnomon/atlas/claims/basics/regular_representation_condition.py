@@ -24,9 +24,7 @@ def predicted():
 
 
 def disagreements(n, steps, repetitions, seed):
-    """Returns how often close test images have different labels, by network outputs and by pixels, for several
-    splits.
-    """
+    """Returns how often close test images have different labels, by network outputs and by pixels, per split."""
     found = {"network": [], "pixels": []}
     for k in range(repetitions):
         split = data.digits(n, 400, seed=repetitions * seed + k)

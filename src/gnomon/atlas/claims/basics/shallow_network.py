@@ -29,10 +29,8 @@ def predicted():
 
 
 def errors(nets, units, steps, seed, activation):
-    """Trains several networks in parallel by Adam on the logistic loss and returns their test errors.
-
-    One error is added to each, because the judge would treat rates of exactly 0 and 1 as single events.
-    """
+    """Trains several networks in parallel by Adam on the logistic loss and returns their test errors."""
+    # One error is added to each, because the judge would treat rates of exactly 0 and 1 as single events.
     (x, y), (test, labels) = problem(200, seed), problem(1000, seed + 1)
     w, v = torch.randn(nets, 3, units), torch.randn(nets, units + 1, 1) / units**0.5
     parameters = [w.requires_grad_(), v.requires_grad_()]

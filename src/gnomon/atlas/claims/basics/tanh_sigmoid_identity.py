@@ -42,8 +42,7 @@ def outputs(scale, width, seed):
 
 
 observed = partial(outputs, scale=1.0)  # The inputs are not rescaled.
-# The inputs are doubled, which compensates the halved weights but not the halved biases.
-control = partial(outputs, scale=2.0)
+control = partial(outputs, scale=2.0)  # Doubled inputs compensate halved weights but not halved biases.
 
 CLAIM = Claim(
     id="tanh-sigmoid-identity",

@@ -20,9 +20,7 @@ def problem(sets, n, d, seed):
 
 
 def predicted(sets, n, d, seed):
-    """Returns whether the convex hulls of both classes are disjoint, for each set; then 0: the set of planes never
-    grows.
-    """
+    """Returns whether the convex hulls of both classes are disjoint, per set; then 0: the set of planes never grows."""
     from scipy.optimize import nnls
 
     apart = []

@@ -32,8 +32,7 @@ def step(states, seed, accept):
     return q @ (moves + (1 - moves.sum(1)).diag())
 
 
-# A move from i to j is accepted with probability min(1, q(j) / q(i)).
-observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))
+observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))  # Accepted with min(1, q(j) / q(i)).
 control = partial(step, accept=lambda q: torch.ones_like(q[None, :] / q[:, None]))  # Always accepted.
 
 CLAIM = Claim(

@@ -42,10 +42,8 @@ def descend(momentum, step, friction, steps, seed):
     return x.detach()
 
 
-# The momentum is 1 - step * friction, as in the damped dynamics.
-observed = partial(descend, momentum=lambda step, friction: 1 - step * friction)
-# The momentum is exp(-friction), as if each step lasted one unit of time.
-control = partial(descend, momentum=lambda _, friction: exp(-friction))
+observed = partial(descend, momentum=lambda step, friction: 1 - step * friction)  # As in the damped dynamics.
+control = partial(descend, momentum=lambda _, friction: exp(-friction))  # As if each step lasted time one.
 
 CLAIM = Claim(
     id="hmc-momentum-sgd-link",

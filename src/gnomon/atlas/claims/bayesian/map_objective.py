@@ -37,8 +37,7 @@ def most_probable(rows, prior, noise):
 
 
 observed = most_probable  # The noise has the variance that corresponds to the ridge penalty.
-# Noise of variance one, which the usual loss |y - X w|^2 / 2 assumes.
-control = partial(most_probable, noise=1.0)
+control = partial(most_probable, noise=1.0)  # Noise of variance one, which the usual loss |y - X w|^2 / 2 assumes.
 
 CLAIM = Claim(
     id="map-objective",

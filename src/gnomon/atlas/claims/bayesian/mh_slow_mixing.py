@@ -25,14 +25,12 @@ def acceptance(log_density, draws, seed):
     """Returns the mean acceptance of 64 chains for each proposal scale."""
     start = torch.randn(64, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     methods = [Metropolis(scale, adapt=False) for scale in PROPOSAL_SCALES]
-    return [
-        sample(log_density, start, method=m, chains=64, draws=draws, warmup=10, seed=seed).accepted for m in methods
-    ]
+    runs = (sample(log_density, start, method=m, chains=64, draws=draws, warmup=10, seed=seed) for m in methods)
+    return [run.accepted for run in runs]
 
 
 observed = partial(acceptance, log_density=lambda x: -x.square().sum() / 2)  # The standard normal density.
-# A density with heavier tails, 1 / (1 + x^2).
-control = partial(acceptance, log_density=lambda x: -torch.log1p(x.square()).sum())
+control = partial(acceptance, log_density=lambda x: -torch.log1p(x.square()).sum())  # Heavier tails, 1 / (1 + x^2).
 
 CLAIM = Claim(
     id="mh-slow-mixing",

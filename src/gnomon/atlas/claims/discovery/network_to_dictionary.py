@@ -43,12 +43,7 @@ def measure(n, advection, diffusion, seed, steps):
     found = distill(layer, Library(degree=2, order=3), u[:, None], dx=h)
     law = found.equation
     others = float(len(set(law.terms) - {"u_x", "u_xx"}))
-    return [
-        -law.coefficient("u_x") / advection,
-        law.coefficient("u_xx") / diffusion,
-        others,
-        float(found.fidelity >= 0.98),
-    ]
+    return [-law.coefficient("u_x") / advection, law.coefficient("u_xx") / diffusion, others, found.fidelity >= 0.98]
 
 
 observed = partial(measure, steps=100)  # After 100 iterations.

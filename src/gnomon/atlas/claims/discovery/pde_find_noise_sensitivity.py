@@ -22,11 +22,8 @@ def predicted():
 def measure(share, draws, seed, form):
     """Returns log10 of the mean relative error of the true coefficients, for each equation and draw of noise."""
     found = {}
-    for name, run in (
-        ("burgers", runs.burgers()),
-        ("kdv", runs.two_solitons()),
-        ("kuramoto", runs.kuramoto_sivashinsky()),
-    ):
+    cases = ("burgers", runs.burgers()), ("kdv", runs.two_solitons()), ("kuramoto", runs.kuramoto_sivashinsky())
+    for name, run in cases:
         law, u, rows = run.law["u"], run.fields["u"], []
         for k in range(draws):
             given = u + share * u.std() * np.random.default_rng([seed, k]).standard_normal(u.shape)

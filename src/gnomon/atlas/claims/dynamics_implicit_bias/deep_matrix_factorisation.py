@@ -26,15 +26,8 @@ def problem(sets, n, rank, share, rng):
 
 def predicted():
     """Returns the names of errors, ranks and fixed levels, from the smallest to the largest."""
-    return (
-        "error, 3 factors",
-        "error, 2 factors",
-        "1/2",
-        "error, 1 factor",
-        "rank, 3 or 2 factors",
-        "n / 4",
-        "rank, 1 factor",
-    )
+    first = "error, 3 factors", "error, 2 factors", "1/2", "error, 1 factor"
+    return *first, "rank, 3 or 2 factors", "n / 4", "rank, 1 factor"
 
 
 def error(w, seen, depth, size, steps, rng):

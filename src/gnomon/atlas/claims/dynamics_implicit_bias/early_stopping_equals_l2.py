@@ -21,9 +21,7 @@ def problem(d, steps, seed):
 
 
 def predicted(d):
-    """Returns the weight with early stopping minus the weight with the penalty, for each eigenvalue, then the largest
-    difference.
-    """
+    """Returns the weight with early stopping minus that with the penalty, per eigenvalue, then the largest gap."""
     s = np.geomspace(0.01, 50, d)
     return [*(1 / (s + 1) - np.exp(-s)), 0.2036]
 

@@ -37,8 +37,7 @@ def boundary(tilts, steps, seed, momentum, speed):
 
 
 observed = partial(boundary, momentum=0.0, speed=0.0)  # Small steps without momentum.
-# Momentum and an initial speed carry descent over the maximum.
-control = partial(boundary, momentum=0.9, speed=0.03)
+control = partial(boundary, momentum=0.9, speed=0.03)  # Momentum and an initial speed carry descent over the maximum.
 
 CLAIM = Claim(
     id="gradient-flow-init-dependence",

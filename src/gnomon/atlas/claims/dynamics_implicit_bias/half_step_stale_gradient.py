@@ -19,9 +19,7 @@ def predicted():
 
 
 def gap(points, d, rates, age):
-    """Returns the difference of both gradients for a random smooth loss, for each step size; ``age`` replaces
-    the half.
-    """
+    """Returns the difference of both gradients for a random smooth loss, per step size; ``age`` replaces the half."""
     b, c = torch.randn(2 * d, d).double() / d**0.5, torch.randn(2 * d).double()
     loss = lambda w: (w**2).sum() / 2 + torch.cos(w @ b.T + c).sum()  # noqa: E731
     gradient = lambda w: torch.autograd.grad(loss(w), w, create_graph=True)[0]  # noqa: E731

@@ -26,9 +26,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the expected loss with input noise, then the mean squared slope of the network, averaged over the
-    examples.
-    """
+    """Returns the expected loss with input noise, then the network's mean squared slope, averaged over the examples."""
     x, t, w, s = problem(n, d, seed)
     slopes = (1 - np.tanh(x * w) ** 2) * w  # gradient of f(x) = sum_i tanh(w_i x_i)
     return [((x @ w - t) ** 2).mean() + (w**2 * s**2).sum(), (slopes**2).sum(1).mean()]

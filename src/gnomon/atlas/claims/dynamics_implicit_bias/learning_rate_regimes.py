@@ -46,8 +46,7 @@ def threshold(n, d, steps, seed, momentum, halvings=40):
 
 
 observed = partial(threshold, momentum=0.0, halvings=40)  # Without momentum.
-# Momentum 0.5 raises the largest stable step size to 2 (1 + 0.5) / l_max.
-control = partial(threshold, momentum=0.5, halvings=40)
+control = partial(threshold, momentum=0.5, halvings=40)  # Momentum 0.5 raises the largest stable step to 3 / l_max.
 
 CLAIM = Claim(
     id="learning-rate-regimes",

@@ -42,8 +42,7 @@ def descend(d, total, steps, seed, equal):
 
 
 observed = partial(descend, equal=True)  # All schedules have the same sum.
-# Schedules are not rescaled, so step decay has a smaller sum.
-control = partial(descend, equal=False)
+control = partial(descend, equal=False)  # Schedules are not rescaled, so step decay has a smaller sum.
 
 CLAIM = Claim(
     id="learning-rate-schedule-implicit-l2",

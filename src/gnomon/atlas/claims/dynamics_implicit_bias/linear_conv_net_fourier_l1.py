@@ -53,8 +53,7 @@ def spectrum_norm_after_training(convolution, n, d, steps, seed):
 
 
 observed = partial(spectrum_norm_after_training, convolution=True)  # Two convolutions.
-# The network has two fully connected layers instead of convolutions.
-control = partial(spectrum_norm_after_training, convolution=False)
+control = partial(spectrum_norm_after_training, convolution=False)  # Dense layers instead of convolutions.
 
 CLAIM = Claim(
     id="linear-conv-net-fourier-l1",

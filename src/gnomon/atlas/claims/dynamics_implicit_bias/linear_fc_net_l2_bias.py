@@ -20,9 +20,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the direction of the support vector machine for both networks, by non-negative least squares on
-    its dual.
-    """
+    """Returns the support vector machine's direction for both networks, by non-negative least squares on its dual."""
     from scipy.optimize import nnls
 
     z = problem(n, d, seed)
@@ -44,8 +42,7 @@ def direction(depth, diagonal, n, d, steps, seed):
         m = z @ rows[-1]
         pull = np.exp(m.min() - m) @ z / np.exp(m.min() - m).sum()
         size = max((part**2).sum() for part in (last, *layers))
-        # the rate is stable both for the weights and for the margins
-        rate = min(0.1 * size ** (1 - depth / 2), 0.3 * size ** (1 - depth)) / longest
+        rate = min(0.1 * size ** (1 - depth / 2), 0.3 * size ** (1 - depth)) / longest  # stable for weights and margins
         after = pull
         for k, layer in enumerate(layers):
             slope = np.outer(rows[depth - 2 - k], after)

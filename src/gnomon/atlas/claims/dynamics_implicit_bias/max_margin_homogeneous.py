@@ -21,11 +21,8 @@ def problem(n, width, seed):
     rng = np.random.default_rng(seed)
     quadrant = np.arange(n) % 4
     angle = quadrant * np.pi / 2 + rng.uniform(0.3, 1.27, n)
-    return (
-        np.stack([np.cos(angle), np.sin(angle)], 1),
-        (-1.0) ** quadrant,
-        *(rng.normal(size=shape) for shape in ((width, 2), width)),
-    )
+    points = np.stack([np.cos(angle), np.sin(angle)], 1)
+    return points, (-1.0) ** quadrant, *(rng.normal(size=shape) for shape in ((width, 2), width))
 
 
 def predicted():

@@ -46,8 +46,7 @@ def gaps(n, step, seed, start):
 
 
 observed = partial(gaps, start=0.0)  # From zero.
-# Starts from large weights that do not separate the classes and are not forgotten by time e^20.
-control = partial(gaps, start=500.0)
+control = partial(gaps, start=500.0)  # Starts from large wrong weights, which are not forgotten by time e^20.
 
 CLAIM = Claim(
     id="max-margin-rate-ln",

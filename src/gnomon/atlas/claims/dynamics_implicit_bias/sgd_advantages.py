@@ -53,8 +53,7 @@ def ratios(slower, sets, n, d, batch, seed):
 
 
 observed = partial(ratios, slower=8)  # The learning rate is an eighth of the largest stable one.
-# The learning rate is nearly the largest stable one, at which the noise of batches costs additional steps.
-control = partial(ratios, slower=0.6)
+control = partial(ratios, slower=0.6)  # Nearly the largest stable rate: noise of batches costs additional steps.
 
 CLAIM = Claim(
     id="sgd-advantages",

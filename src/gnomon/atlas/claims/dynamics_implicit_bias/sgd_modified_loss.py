@@ -52,8 +52,7 @@ def gap(d, batches, rates, seed, spread):
 
 
 observed = partial(gap, spread=True)  # SGD is compared with the gradient flow of the modified loss.
-# SGD is compared with the gradient flow of C + (r/4)|g|^2, which is right for full batches only.
-control = partial(gap, spread=False)
+control = partial(gap, spread=False)  # SGD against the flow of C + (r/4)|g|^2, right for full batches only.
 
 CLAIM = Claim(
     id="sgd-modified-loss",

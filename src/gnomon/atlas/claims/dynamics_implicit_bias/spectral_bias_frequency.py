@@ -56,8 +56,7 @@ def log_times_to_half(features, n, width, nets, size, rate, seed):
 
 
 observed = partial(log_times_to_half, features=1)  # The input is (cos t, sin t), a point on the circle.
-# The input also contains sines and cosines of all frequencies up to 8.
-control = partial(log_times_to_half, features=8)
+control = partial(log_times_to_half, features=8)  # The input also contains waves of all frequencies up to 8.
 
 CLAIM = Claim(
     id="spectral-bias-frequency",

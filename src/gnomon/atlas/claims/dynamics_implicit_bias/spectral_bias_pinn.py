@@ -31,9 +31,7 @@ def errors_of(scale, nets, width, n, steps):
     else:
         start = [part.expand(nets, n, 1) for part in (2 * x - 1, torch.full_like(x, 2.0), torch.zeros_like(x))]
     sizes = (start[0].shape[2], width, width, 1)
-    weights = [
-        torch.randn(nets, a, b, dtype=torch.float64) / a**0.5 for a, b in zip(sizes[:-1], sizes[1:], strict=True)
-    ]
+    weights = [torch.randn(nets, a, b, dtype=torch.float64) / a**0.5 for a, b in zip(sizes, sizes[1:], strict=False)]
     biases = [torch.zeros(nets, 1, b, dtype=torch.float64) for b in sizes[1:]]
     waves = (2 * pi * x).sin(), 0.1 * (16 * pi * x).sin()
     target = -((2 * pi) ** 2) * waves[0] - (16 * pi) ** 2 * waves[1]

@@ -37,8 +37,7 @@ def descend(n, d, decay, steps, seed, slope):
 
 
 observed = partial(descend, slope=lambda r: r)  # The loss is half the squared residual.
-# The loss is log cosh of the residual: not quadratic, but with the same Hessian at the minimum.
-control = partial(descend, slope=np.tanh)
+control = partial(descend, slope=np.tanh)  # log cosh of the residual: not quadratic, but with the same Hessian at 0.
 
 CLAIM = Claim(
     id="weight-decay-hessian-shrinkage",

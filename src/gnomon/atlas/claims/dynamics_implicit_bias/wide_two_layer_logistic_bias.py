@@ -55,8 +55,7 @@ def errors(few, sets, n, d, width, steps, seed):
 
 
 observed = partial(errors, few=True)  # Labels depend on two inputs.
-# Labels depend on all inputs equally.
-control = partial(errors, few=False)
+control = partial(errors, few=False)  # Labels depend on all inputs equally.
 
 CLAIM = Claim(
     id="wide-two-layer-logistic-bias",

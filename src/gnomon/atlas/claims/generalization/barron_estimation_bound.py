@@ -35,8 +35,7 @@ def best_feature_counts(power, sizes, most, repetitions, seed):
 
 
 observed = partial(best_feature_counts, power=1.0)  # The error of P terms falls as 1 / P.
-# The error of P terms falls as 1 / P^3, so fewer terms are enough.
-control = partial(best_feature_counts, power=3.0)
+control = partial(best_feature_counts, power=3.0)  # The error of P terms falls as 1 / P^3, so fewer terms are enough.
 
 CLAIM = Claim(
     id="barron-estimation-bound",

@@ -25,9 +25,8 @@ def log_norms(noise, n, repetitions, seed):
         for name, p in (("as many", n), ("more", 10 * n), ("fewer", n // 10)):
             x = rng.normal(size=(n, p)) / np.sqrt(p)
             w = np.full(p, (p / n) ** 0.5)
-            found[name].append(
-                np.log(np.linalg.norm(np.linalg.pinv(x) @ (x @ w * (1 - noise) + noise * rng.normal(size=n))))
-            )
+            y = x @ w * (1 - noise) + noise * rng.normal(size=n)
+            found[name].append(np.log(np.linalg.norm(np.linalg.pinv(x) @ y)))
     return found
 
 

@@ -33,8 +33,7 @@ def risks(missing, noises, n, repetitions, seed):
 
 
 observed = partial(risks, missing=0.0)  # The target is a function of the features.
-# A part of the target does not depend on the features and acts as noise of variance one.
-control = partial(risks, missing=1.0)
+control = partial(risks, missing=1.0)  # The features miss a part of the target, which acts as noise of variance one.
 
 CLAIM = Claim(
     id="interpolation-single-solution",

@@ -24,8 +24,7 @@ def complexity(half_planes, sizes, draws, seed):
     rng = np.random.default_rng(seed)
     found = []
     for m in sizes:
-        # random signs of points that are reflected to the upper half plane and sorted by angle
-        signs = rng.choice((-1, 1), size=(draws, m))
+        signs = rng.choice((-1, 1), size=(draws, m))  # random signs of points in the upper half plane, by angle
         steps = signs.sum(1, keepdims=True) - 2 * np.cumsum(signs, 1)
         best = np.maximum(np.abs(signs.sum(1)), np.abs(steps).max(1))
         if not half_planes:

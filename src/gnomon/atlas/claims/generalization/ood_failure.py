@@ -27,9 +27,7 @@ def rotate_images(images, degrees):
 
 
 def accuracies_and_confidence(learned, repetitions, steps, seed):
-    """Returns accuracies and mean confidence of networks trained on digits rotated by each of the ``learned``
-    angles.
-    """
+    """Returns accuracies and mean confidence of networks trained on digits rotated by the ``learned`` angles."""
     from gnomon.data import digits
 
     found = {name: [] for name in predicted()}

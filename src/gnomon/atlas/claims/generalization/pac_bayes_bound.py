@@ -24,9 +24,7 @@ def predicted():
 
 
 def bounds_broken(cheat, n, repetitions, seed):
-    """Returns for each sample whether the true error exceeds the PAC-Bayes bound, and whether it exceeds the inverse-kl
-    bound.
-    """
+    """Returns for each sample whether the true error exceeds the PAC-Bayes bound, and the inverse-kl bound."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(repetitions):

@@ -71,8 +71,7 @@ def largest_shattered(places, draws, seed):
 
 
 LINE = [np.c_[np.arange(k), np.zeros(k)].astype(float) for k in (1, 2, 3, 4)]
-# Points are placed such that they allow the largest number of labelings.
-observed = partial(largest_shattered, places=[sets for _, sets in CASES])
+observed = partial(largest_shattered, places=[sets for _, sets in CASES])  # Points allow the most labelings.
 # Points on a line, at which rectangles and half-planes shatter fewer; sines at integers.
 control = partial(largest_shattered, places=[CASES[0][1], LINE, LINE, [np.arange(1.0, k + 1) for k in (1, 4, 10)]])
 

@@ -46,8 +46,7 @@ def errors_of_autoencoder(n, steps, activation, seed):
 
 
 observed = partial(errors_of_autoencoder, activation=nn.SiLU)  # With SiLU.
-# The autoencoder has no activations, so it is a linear map like PCA.
-control = partial(errors_of_autoencoder, activation=nn.Identity)
+control = partial(errors_of_autoencoder, activation=nn.Identity)  # No activations: a linear map like PCA.
 
 CLAIM = Claim(
     id="autoencoder",

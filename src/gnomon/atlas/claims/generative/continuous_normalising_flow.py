@@ -18,9 +18,8 @@ from gnomon.lab import Claim, Premise, Source, equals
 def problem(d, seed):
     """Returns a random matrix A and four random points."""
     generator = torch.Generator().manual_seed(seed)
-    return torch.randn(d, d, generator=generator, dtype=torch.float64) / d**0.5, torch.randn(
-        4, d, generator=generator, dtype=torch.float64
-    )
+    a, x = (torch.randn(n, d, generator=generator, dtype=torch.float64) for n in (d, 4))
+    return a / d**0.5, x
 
 
 def predicted(d, seed):

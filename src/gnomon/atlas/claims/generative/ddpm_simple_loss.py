@@ -22,9 +22,7 @@ def problem(steps):
 
 
 def predicted(steps):
-    """Returns the mean variance of the noise given the noised example, averaged over the steps, by integration on a
-    grid.
-    """
+    """Returns the mean variance of the noise given the noised example, over the steps, by integration on a grid."""
     p, schedule = problem(steps)
     axis = torch.linspace(-5, 5, 141, dtype=torch.float64)
     grid, cell, total = torch.cartesian_prod(axis, axis), float(axis[1] - axis[0]) ** 2, 0.0

@@ -36,8 +36,7 @@ def distances(n, repetitions, seed, known):
 
 
 observed = partial(distances, known=problem())  # The network is the exact denoiser of these data.
-# A network for a wider circle: many steps end there, one step stays in the middle.
-control = partial(distances, known=problem(6.0))
+control = partial(distances, known=problem(6.0))  # Knows a wider circle: many steps end there, one does not.
 
 CLAIM = Claim(
     id="diffusion-incremental-map",

@@ -26,9 +26,7 @@ def predicted():
     from scipy.stats import norm
 
     p = problem()
-    return lambda t: sum(
-        float(w) * norm.cdf(np.asarray(t), float(m), 0.3) for w, m in zip(p.weights, p.means, strict=True)
-    )
+    return lambda t: sum(float(w) * norm.cdf(t, float(m), 0.3) for w, m in zip(p.weights, p.means, strict=True))
 
 
 def run_backward(steps, samples, seed, weight):

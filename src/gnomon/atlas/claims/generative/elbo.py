@@ -52,9 +52,8 @@ def gap(shift, seed):
             [vae.observation.log_prob(x[i], vae.decoder(z[i, :, None])).sum(1) @ weight for i in range(5)]
         )
         kl = ((m - shift).square() + v.exp() - v - 1).sum(1) / 2
-    law = torch.distributions.MultivariateNormal(
-        torch.zeros(3).double(), torch.outer(W, W) + NOISE_STD**2 * torch.eye(3).double()
-    )
+    covariance = torch.outer(W, W) + NOISE_STD**2 * torch.eye(3).double()
+    law = torch.distributions.MultivariateNormal(torch.zeros(3).double(), covariance)
     return law.log_prob(x) - (fits - kl)
 
 

@@ -53,8 +53,7 @@ def train_discriminator(n, seed, degree):
     return logits(places).sigmoid().detach()
 
 
-# The discriminator is a polynomial of degree 2, which contains the log ratio of the densities.
-observed = partial(train_discriminator, degree=2)
+observed = partial(train_discriminator, degree=2)  # Degree 2 contains the log ratio of the densities.
 control = partial(train_discriminator, degree=1)  # Degree one.
 
 CLAIM = Claim(

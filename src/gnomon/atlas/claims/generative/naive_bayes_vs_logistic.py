@@ -65,9 +65,8 @@ def differences(sizes, features, splits, seed, correlation):
         gaps[name] = []
         for i in range(splits):
             x, y = problem(n, features, correlation, 1000 * seed + i)
-            gaps[name].append(
-                accuracy(*logistic_weights(x, y), correlation) - accuracy(*naive_bayes_weights(x, y), correlation)
-            )
+            logistic, bayes = logistic_weights(x, y), naive_bayes_weights(x, y)
+            gaps[name].append(accuracy(*logistic, correlation) - accuracy(*bayes, correlation))
     return gaps
 
 

@@ -14,9 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(nodes):
-    """Returns the sorted eigenvalues 2 - 2 cos(2 pi k / n), then 1, the norm of each wave projected on its
-    eigenspace.
-    """
+    """Returns the sorted eigenvalues 2 - 2 cos(2 pi k / n), then 1, each wave's norm projected on its eigenspace."""
     return np.r_[np.sort(2 - 2 * np.cos(2 * np.pi * np.arange(nodes) / nodes)), np.ones(nodes)]
 
 

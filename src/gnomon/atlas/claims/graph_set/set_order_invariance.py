@@ -25,8 +25,7 @@ def difference(network, members, seed):
     return float((net(x) - net(x.flip(1))).abs().max().detach())
 
 
-# The network receives the sum over the members (Deep Sets).
-observed = partial(difference, network=lambda _: DeepSets(2, 3))
+observed = partial(difference, network=lambda _: DeepSets(2, 3))  # The network receives the sum over members.
 # The network receives the members concatenated in order.
 control = partial(difference, network=lambda m: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(2 * m, 3)))
 

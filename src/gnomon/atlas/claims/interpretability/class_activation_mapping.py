@@ -15,9 +15,8 @@ from gnomon.lab import Claim, Premise, Source, equals
 def net(seed, pool):
     """Returns a random convolutional network with the pooling ``pool`` and a linear head."""
     torch.manual_seed(seed)
-    return nn.Sequential(
-        nn.Conv2d(1, 6, 3), nn.ReLU(), nn.Conv2d(6, 8, 3), nn.ReLU(), pool, nn.Flatten(), nn.Linear(8, 3)
-    ).double()
+    layers = nn.Conv2d(1, 6, 3), nn.ReLU(), nn.Conv2d(6, 8, 3), nn.ReLU(), pool, nn.Flatten(), nn.Linear(8, 3)
+    return nn.Sequential(*layers).double()
 
 
 def inputs(n, seed):

@@ -9,6 +9,7 @@ import torch
 from sklearn.datasets import load_wine
 from torch import nn
 
+from gnomon.atlas.descent import descend
 from gnomon.attribution.trees import surrogate_tree
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
@@ -25,10 +26,7 @@ def measure(steps, seed, depth):
     torch.manual_seed(seed)
     net = nn.Sequential(nn.Linear(13, 32), nn.ReLU(), nn.Linear(32, 3))
     optimizer = torch.optim.Adam(net.parameters(), 1e-2)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(x), torch.tensor(y)).backward()
-        optimizer.step()
+    descend(optimizer, lambda: nn.functional.cross_entropy(net(x), torch.tensor(y)), steps)
     draw = torch.Generator().manual_seed(seed)
     near = x.repeat(20, 1) + 0.3 * torch.randn(20 * len(x), 13, generator=draw)
     return surrogate_tree(net, near, depths=(depth,)).fidelity[0]

@@ -10,6 +10,7 @@ from functools import partial
 import torch
 from torch import nn
 
+from gnomon.atlas.descent import descend
 from gnomon.attribution import fourier_mask
 from gnomon.lab import Claim, Premise, Source, equals
 
@@ -30,11 +31,7 @@ def measure(side, n, seed, size):
     x = 0.5 * torch.randn(n, 1, side, side, generator=draw) + size * waves[y][:, None]
     torch.manual_seed(seed)
     net = nn.Sequential(nn.Flatten(), nn.Linear(side * side, 2))
-    optimizer = torch.optim.Adam(net.parameters(), 1e-2)
-    for _ in range(150):
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(x), y).backward()
-        optimizer.step()
+    descend(torch.optim.Adam(net.parameters(), 1e-2), lambda: nn.functional.cross_entropy(net(x), y), 150)
     found = set(fourier_mask(net, (x, y), sparsity_weight=2.0, epochs=40).frequencies())
     both = len(found & set(PLANTED_FREQUENCIES))
     return [both / max(len(found), 1), both / len(PLANTED_FREQUENCIES)]

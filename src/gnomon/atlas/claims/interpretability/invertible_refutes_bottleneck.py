@@ -8,6 +8,7 @@ I is the mutual information, H the entropy, X the input, T_j layer j.
 import torch
 from torch import nn
 
+from gnomon.atlas.descent import descend
 from gnomon.attribution.information import discrete_information
 from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, bounded_by
@@ -37,11 +38,7 @@ def measure(steps, seed, make):
     torch.manual_seed(seed)
     layers = [make() for _ in range(3)]
     net = nn.Sequential(nn.Flatten(), *layers, nn.Linear(64, 10))
-    optimizer = torch.optim.Adam(net.parameters(), 3e-3)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(split.x), split.y).backward()
-        optimizer.step()
+    descend(torch.optim.Adam(net.parameters(), 3e-3), lambda: nn.functional.cross_entropy(net(split.x), split.y), steps)
     net = net.double()
     kept, x = [], split.x_test.double().flatten(1).unique(dim=0)
     with torch.no_grad():

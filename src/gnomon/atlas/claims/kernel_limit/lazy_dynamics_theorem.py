@@ -18,9 +18,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns the exponents of alpha for the distances of weights, of weights from the tangent model, and of
-    outputs.
-    """
+    """Returns the exponents of alpha for distances of weights, of weights from the tangent model, and of outputs."""
     return [-1.0, -2.0, -1.0]
 
 
@@ -53,8 +51,7 @@ def distances(width, scales, centered, time=2.0, step=0.05):
 
 
 observed = partial(slopes, centered=True, draws=8)  # The network's output minus its output at the start.
-# The network's output: alpha f(w_0) grows with alpha, so weights move at every scale.
-control = partial(slopes, centered=False, draws=8)
+control = partial(slopes, centered=False, draws=8)  # alpha f(w_0) grows with alpha, so weights move at every scale.
 
 CLAIM = Claim(
     id="lazy-dynamics-theorem",

@@ -48,8 +48,7 @@ def descent(n, d, width, seed, start):
 
 
 observed = partial(descent, start=0.0)  # Descent starts at the initial parameters.
-# Descent starts elsewhere, and the part outside the span of the gradients stays.
-control = partial(descent, start=1.0)
+control = partial(descent, start=1.0)  # Descent starts elsewhere, and the part outside the span of the gradients stays.
 
 CLAIM = Claim(
     id="linearised-closed-form",

@@ -11,6 +11,7 @@ Reference: [bai2020beyond] for the gap between the tangent kernel and what lies 
 import torch
 from torch import nn
 
+from gnomon.atlas.descent import descend
 from gnomon.lab import Claim, Premise, Source, at_most
 from gnomon.tangent import ntk
 
@@ -28,10 +29,7 @@ def lead_of_tangent_kernel(target, d, n, width):
     kernel = ntk(net, x, x[:n]).double()
     tangent = kernel[n:] @ torch.linalg.solve(kernel[:n], y[:n].double())
     optimizer = torch.optim.Adam(net.parameters(), 0.03, weight_decay=0.003)
-    for _ in range(120):
-        optimizer.zero_grad()
-        ((net(x[:n])[:, 0] - y[:n]) ** 2).mean().backward()
-        optimizer.step()
+    descend(optimizer, lambda: ((net(x[:n])[:, 0] - y[:n]) ** 2).mean(), 120)
     trained = net(x[n:])[:, 0].detach()
     return float(((tangent > 0) == (y[n:] > 0)).float().mean() - ((trained > 0) == (y[n:] > 0)).float().mean())
 

@@ -46,8 +46,7 @@ def distances(nets, widths, reference, power):
 
 
 observed = partial(distances, power=1.0)  # The sum is divided by the width.
-# The sum is divided by the root of the width, so initial outputs are random at every width.
-control = partial(distances, power=0.5)
+control = partial(distances, power=0.5)  # Divided by the root of the width, so initial outputs are random.
 
 CLAIM = Claim(
     id="mean-field-flow",

@@ -51,8 +51,7 @@ def extrapolate_width(n, nets, width, seed, start):
 
 
 observed = partial(extrapolate_width, start=1.0)  # The last layer starts at a random draw from its prior.
-# The last layer starts at zero: the mean is right, but the variance is missing.
-control = partial(extrapolate_width, start=0.0)
+control = partial(extrapolate_width, start=0.0)  # The last layer starts at zero: the variance is missing.
 
 CLAIM = Claim(
     id="nngp-regression",

@@ -51,9 +51,8 @@ def outputs_after_training(n, nets, width, steps, seed):
 
 def observed(n, nets, width, steps, seed):
     """Trains to convergence, and extrapolates from two widths."""
-    return 2 * outputs_after_training(n, nets, width, steps, seed) - outputs_after_training(
-        n, nets, width // 2, steps, seed
-    )
+    wide, narrow = (outputs_after_training(n, nets, m, steps, seed) for m in (width, width // 2))
+    return 2 * wide - narrow
 
 
 def control(n, nets, width, steps, seed):

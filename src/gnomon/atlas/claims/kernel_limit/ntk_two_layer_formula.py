@@ -13,10 +13,7 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.tangent import ntk
 
-ACTIVATIONS = {
-    nn.Tanh: (torch.tanh, lambda u: 1 - torch.tanh(u) ** 2),
-    nn.ReLU: (torch.relu, lambda u: (u > 0).double()),
-}
+ACTIVATIONS = {nn.Tanh: (torch.tanh, lambda u: 1 - u.tanh() ** 2), nn.ReLU: (torch.relu, lambda u: (u > 0).double())}
 
 
 def problem(n, d, width, seed, bias=False):

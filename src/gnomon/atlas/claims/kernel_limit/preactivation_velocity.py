@@ -40,8 +40,7 @@ def shifts(nets, widths, scale, time=2.0, step=0.2):
 
 
 observed = partial(shifts, scale=lambda m: 1.0, time=2.0, step=0.2)  # alpha = 1.
-# alpha = 1 / sqrt(width): the change is of order one at every width.
-control = partial(shifts, scale=lambda m: m**-0.5, time=2.0, step=0.2)
+control = partial(shifts, scale=lambda m: m**-0.5, time=2.0, step=0.2)  # A change of order one.
 
 CLAIM = Claim(
     id="preactivation-velocity",

@@ -34,8 +34,7 @@ def ratios(frequencies, points, activation, seed):
 
 
 observed = partial(ratios, activation=lambda u: np.maximum(u, 0))  # ReLU.
-# The activation is the absolute value, whose spectrum has no odd frequencies.
-control = partial(ratios, activation=np.abs)
+control = partial(ratios, activation=np.abs)  # The absolute value, whose spectrum has no odd frequencies.
 
 CLAIM = Claim(
     id="rkhs-circle-relu-spectrum",

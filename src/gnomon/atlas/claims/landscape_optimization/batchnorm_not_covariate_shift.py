@@ -62,10 +62,7 @@ def losses_and_drifts(normalized, noise, nets, depth, steps, width=32):
 
 def ratios(normalized, nets, depth, steps):
     """Returns log ratios of the losses and of the drifts of the noisy and the plain network."""
-    plain, noisy = (
-        losses_and_drifts(False, 0.0, nets, depth, steps),
-        losses_and_drifts(normalized, 0.6, nets, depth, steps),
-    )
+    plain, noisy = (losses_and_drifts(*kind, nets, depth, steps) for kind in ((False, 0.0), (normalized, 0.6)))
     losses, drifts = ((a / b).log() for a, b in zip(noisy, plain, strict=True))
     return {"logarithm of losses": losses, "zero": torch.zeros(nets), "logarithm of drifts": drifts}
 

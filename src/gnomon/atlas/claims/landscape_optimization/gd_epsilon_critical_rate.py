@@ -45,8 +45,7 @@ def smallest_gradients(scale, n, d, steps, seed):
 
 
 observed = partial(smallest_gradients, scale=1.0)  # The learning rate 1 / L.
-# The learning rate is a millionth of 1 / L, so both methods stay near their start.
-control = partial(smallest_gradients, scale=1e-6)
+control = partial(smallest_gradients, scale=1e-6)  # The rate is a millionth of 1 / L: both stay near their start.
 
 CLAIM = Claim(
     id="gd-epsilon-critical-rate",

@@ -44,8 +44,7 @@ def ratios(loss, d, steps, seed):
 
 
 observed = partial(ratios, loss=lambda q: q)  # The quadratic.
-# sqrt(1 + 2 q) - 1 has the same curvature at the minimum and less elsewhere.
-control = partial(ratios, loss=lambda q: (1 + 2 * q).sqrt() - 1)
+control = partial(ratios, loss=lambda q: (1 + 2 * q).sqrt() - 1)  # The same curvature at 0 and less elsewhere.
 
 CLAIM = Claim(
     id="gradient-descent",

@@ -13,6 +13,7 @@ from functools import partial
 
 import torch
 
+from gnomon.atlas.descent import descend
 from gnomon.lab import Claim, Premise, Source, equals
 
 
@@ -28,11 +29,7 @@ def train(spread, n, width, steps):
     for p in net.parameters():
         p.data = 0.3 + spread * torch.randn_like(p)
     rate = 0.8 / width  # equal units add their curvature, so the stable rate falls with the width
-    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        (net(x) - y).square().mean().backward()
-        optimizer.step()
+    descend(torch.optim.SGD(net.parameters(), lr=rate), lambda: (net(x) - y).square().mean(), steps)
     w = net[0].weight.detach()
     return [float((w - w[:1]).abs().max()), float(torch.linalg.matrix_rank(w, rtol=1e-6))]
 

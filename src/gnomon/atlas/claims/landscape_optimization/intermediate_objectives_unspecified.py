@@ -12,6 +12,7 @@ from functools import partial
 import torch
 from torch import nn
 
+from gnomon.atlas.descent import descend
 from gnomon.lab import Claim, Premise, Source, at_most
 
 
@@ -33,11 +34,7 @@ def predicted():
 def fit(parts, x, y, steps):
     """Trains a stack of modules on the cross-entropy loss."""
     net = nn.Sequential(*parts)
-    optimizer = torch.optim.Adam(net.parameters(), lr=0.02)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(x), y).backward()
-        optimizer.step()
+    descend(torch.optim.Adam(net.parameters(), lr=0.02), lambda: nn.functional.cross_entropy(net(x), y), steps)
 
 
 def accuracy(parts, x, y):
@@ -66,8 +63,7 @@ def differences(greedy, nets, n, width, steps, seed):
 
 
 observed = partial(differences, greedy=True)  # Each layer is trained.
-# The hidden layers stay random; only the last classifier is trained.
-control = partial(differences, greedy=False)
+control = partial(differences, greedy=False)  # The hidden layers stay random; only the last classifier is trained.
 
 CLAIM = Claim(
     id="intermediate-objectives-unspecified",

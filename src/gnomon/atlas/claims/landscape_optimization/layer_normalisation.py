@@ -36,8 +36,7 @@ def outputs_and_change(kind, n, d, seed):
 
 
 observed = partial(outputs_and_change, kind=nn.LayerNorm)  # Layer normalization.
-# The layer is batch normalization, which mixes the examples of a batch.
-control = partial(outputs_and_change, kind=nn.BatchNorm1d)
+control = partial(outputs_and_change, kind=nn.BatchNorm1d)  # Batch normalization, which mixes the examples of a batch.
 
 CLAIM = Claim(
     id="layer-normalisation",

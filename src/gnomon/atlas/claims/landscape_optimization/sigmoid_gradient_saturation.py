@@ -25,10 +25,8 @@ def problem(nets, width, depth, seed):
 
 def predicted(nets, width, depth, seed):
     """Returns the bound on the gradient ratio for each network: the product of weight norms divided by 4."""
-    return [
-        torch.stack([torch.linalg.matrix_norm(w, 2) / 4 for w in net]).prod()
-        for net in problem(nets, width, depth, seed)
-    ]
+    drawn = problem(nets, width, depth, seed)
+    return [torch.stack([torch.linalg.matrix_norm(w, 2) / 4 for w in net]).prod() for net in drawn]
 
 
 def ratios(activation, nets, width, depth, seed):

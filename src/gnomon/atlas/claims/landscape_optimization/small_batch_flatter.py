@@ -40,10 +40,8 @@ def traces(small, whole, sets, n, d, steps, seed):
     return {"small batch": first, "0.98 x whole set": 0.98 * second, "whole set": second}
 
 
-# Compares batches of one sample with full batches, at equal learning rates.
-observed = partial(traces, small=0.03, whole=0.03)
-# Batches of one sample use small steps, full batches large steps: u v shrinks more in large steps.
-control = partial(traces, small=0.002, whole=0.1)
+observed = partial(traces, small=0.03, whole=0.03)  # Batches of one and full batches, at equal learning rates.
+control = partial(traces, small=0.002, whole=0.1)  # Small steps for batches of one, large for full ones.
 
 CLAIM = Claim(
     id="small-batch-flatter",

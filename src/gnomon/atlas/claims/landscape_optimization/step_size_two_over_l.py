@@ -47,9 +47,7 @@ def excess(loss, w, rate, steps):
 
 
 def table(curve, steps, n, d, seed):
-    """Returns the missing share of the decrease on the logistic loss, then for one step on ``curve``, for each learning
-    rate.
-    """
+    """Returns the missing share of the decrease on the logistic loss, then for one step on ``curve``, per rate."""
     z = problem(n, d, seed)
     start, one = 3 * torch.randn(d, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
     return [
@@ -59,8 +57,7 @@ def table(curve, steps, n, d, seed):
 
 
 observed = partial(table, curve=lambda w: (w**2).sum() / 2)  # The parabola w^2 / 2 has curvature L = 1.
-# The loss has the curvature 2.5 at w = 1, larger than the assumed limit L.
-control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())
+control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())  # Curvature 2.5 at 1, above L.
 
 CLAIM = Claim(
     id="step-size-two-over-l",

@@ -91,8 +91,7 @@ def errors(keep, nets, n, steps, seed, width=32):
 
 
 observed = partial(errors, keep=True, width=32)  # Shifts.
-# Images are shifted and rotated by 180 degrees, which turns a 9 into a 6.
-control = partial(errors, keep=False, width=32)
+control = partial(errors, keep=False, width=32)  # Images are also rotated by 180 degrees, which turns a 9 into a 6.
 
 CLAIM = Claim(
     id="training-recipe-ingredients",

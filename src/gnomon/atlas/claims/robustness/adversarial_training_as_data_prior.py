@@ -53,9 +53,8 @@ def predicted():
 def variations_of_both(eps, width, networks, seed):
     """Returns the total variations of both kinds of network, from the same start."""
     splits = [digits(300, 200, seed=seed + i) for i in range(networks)]
-    x, y, x_test, y_test = (
-        torch.stack([getattr(split, part) for split in splits]) for part in ("x", "y", "x_test", "y_test")
-    )
+    parts = ("x", "y", "x_test", "y_test")
+    x, y, x_test, y_test = (torch.stack([getattr(split, part) for split in splits]) for part in parts)
     rows = {}
     for name, size in (("against attacks", eps), ("plain", 0.0)):
         torch.manual_seed(seed)

@@ -10,7 +10,9 @@ from functools import partial
 
 import numpy as np
 import torch
+from torch import nn
 
+from gnomon.atlas.descent import descend
 from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, in_order
 from gnomon.robustness.attacks import DeepFool, minimal_distance
@@ -21,14 +23,8 @@ def problem(width, seed):
     torch.manual_seed(seed)
     split = digits(600, 60, seed=seed)
     x, z = split.x.double(), split.x_test.double()
-    net = torch.nn.Sequential(
-        torch.nn.Flatten(), torch.nn.Linear(64, width), torch.nn.Tanh(), torch.nn.Linear(width, 10)
-    ).double()
-    optimizer = torch.optim.Adam(net.parameters(), 0.02)
-    for _ in range(60):
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(net(x), split.y).backward()
-        optimizer.step()
+    net = nn.Sequential(nn.Flatten(), nn.Linear(64, width), nn.Tanh(), nn.Linear(width, 10)).double()
+    descend(torch.optim.Adam(net.parameters(), 0.02), lambda: nn.functional.cross_entropy(net(x), split.y), 60)
     with torch.no_grad():
         right = net(z).argmax(1) == split.y_test
     return net, z[right], split.y_test[right]
@@ -42,7 +38,7 @@ def predicted():
 def one_step(net, x, y):
     """Returns the shortest step along the gradient that changes the decision, from a grid; 4 if none does."""
     leaf = x.clone().requires_grad_()
-    (g,) = torch.autograd.grad(torch.nn.functional.cross_entropy(net(leaf), y, reduction="sum"), leaf)
+    (g,) = torch.autograd.grad(nn.functional.cross_entropy(net(leaf), y, reduction="sum"), leaf)
     g = g / g.flatten(1).norm(dim=1)[:, None, None, None]
     found = torch.full((len(x),), 4.0, dtype=torch.float64)
     with torch.no_grad():

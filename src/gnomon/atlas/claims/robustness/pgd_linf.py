@@ -32,10 +32,8 @@ def ascend(project, d, eps, step, seed):
     return e
 
 
-# The projection clips every entry to [-eps, eps].
-observed = partial(ascend, project=lambda z, eps: np.clip(z, -eps, eps))
-# The projection rescales the whole vector by its largest entry.
-control = partial(ascend, project=lambda z, eps: eps * z / np.abs(z).max())
+observed = partial(ascend, project=lambda z, eps: np.clip(z, -eps, eps))  # Clips every entry to [-eps, eps].
+control = partial(ascend, project=lambda z, eps: eps * z / np.abs(z).max())  # Rescales by the largest entry.
 
 CLAIM = Claim(
     id="pgd-linf",

@@ -8,7 +8,9 @@ f is the classifier, x a test image, v the perturbation, n random noise. Referen
 from functools import partial
 
 import torch
+from torch import nn
 
+from gnomon.atlas.descent import descend
 from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, at_most
 from gnomon.robustness.attacks import universal_perturbation
@@ -16,14 +18,8 @@ from gnomon.robustness.attacks import universal_perturbation
 
 def net(width, split):
     """Returns a network trained on digits."""
-    made = torch.nn.Sequential(
-        torch.nn.Flatten(), torch.nn.Linear(64, width), torch.nn.ReLU(), torch.nn.Linear(width, 10)
-    )
-    optimizer = torch.optim.Adam(made.parameters(), 0.01)
-    for _ in range(60):
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(made(split.x), split.y).backward()
-        optimizer.step()
+    made = nn.Sequential(nn.Flatten(), nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
+    descend(torch.optim.Adam(made.parameters(), 0.01), lambda: nn.functional.cross_entropy(made(split.x), split.y), 60)
     return made.eval()
 
 

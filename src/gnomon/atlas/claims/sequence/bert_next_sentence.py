@@ -26,10 +26,8 @@ def pairs(count, related):
     """Returns tokens [CLS] a [SEP] b of two topics, and whether b follows a."""
     first, follows = torch.randint(2, (count,)), torch.randint(2, (count,))
     second = torch.where((follows == 1) | torch.tensor(not related), first, 1 - first)
-    a, b = (
-        2 + WORDS_PER_TOPIC * t[:, None] + torch.randint(WORDS_PER_TOPIC, (count, WORDS_PER_SENTENCE))
-        for t in (first, second)
-    )
+    shape = (count, WORDS_PER_SENTENCE)
+    a, b = (2 + WORDS_PER_TOPIC * t[:, None] + torch.randint(WORDS_PER_TOPIC, shape) for t in (first, second))
     marks = torch.tensor([0, 1]).expand(count, 2)
     return torch.cat([marks[:, :1], a, marks[:, 1:], b], 1), follows
 

@@ -54,8 +54,7 @@ def observed(times, seed):
     return by_products(times, times, seed)
 
 
-# The gradient sums products over at most two steps, as in truncated backpropagation.
-control = partial(by_products, steps=2)
+control = partial(by_products, steps=2)  # Sums products over at most two steps, as in truncated backpropagation.
 
 CLAIM = Claim(
     id="bptt-gradient",

@@ -28,9 +28,7 @@ def data(mixed, seed):
 
 
 def predicted(seed):
-    """Returns the entropy of the characters minus one bit, on the test part, with the frequencies of the
-    training part.
-    """
+    """Returns the entropy of characters minus one bit, on the test part, with frequencies of the training part."""
     train, test, letters = data(False, seed)
     q = (np.bincount(train.numpy(), minlength=letters) + 1.0) / (len(train) + letters)
     return float(-np.log2(q)[test.numpy()].mean() - 1)

@@ -39,9 +39,7 @@ def predicted(units, seed):
 
 
 def cell(order, units, seed):
-    """Returns state and cell after five LSTM steps with the gates in this order, then the product of the forget
-    gates.
-    """
+    """Returns state and cell after five LSTM steps with this order of gates, then the product of the forget gates."""
     layer, (x, h, c) = net(units, seed), inputs(units, seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     path = np.ones(units)

@@ -11,6 +11,7 @@ from functools import partial
 import torch
 from torch import nn
 
+from gnomon.atlas.descent import descend
 from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, in_order
 from gnomon.models import VisionTransformer
@@ -24,11 +25,7 @@ def predicted():
 def accuracy(net, split, steps):
     """Trains with Adam on all examples and returns the accuracy on new digits."""
     x, z = split.x, split.x_test
-    optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(x), split.y).backward()
-        optimizer.step()
+    descend(torch.optim.Adam(net.parameters(), lr=3e-3), lambda: nn.functional.cross_entropy(net(x), split.y), steps)
     with torch.no_grad():
         return float((net(z).argmax(1) == split.y_test).float().mean())
 

@@ -28,8 +28,7 @@ def layer(kernel):
 
 
 observed = partial(layer, kernel=torch.tensor(KERNEL))  # The kernel is not flipped.
-# The kernel is flipped in both directions; the first output is then 6.
-control = partial(layer, kernel=torch.tensor(KERNEL).flip(0, 1))
+control = partial(layer, kernel=torch.tensor(KERNEL).flip(0, 1))  # A flipped kernel, whose first output is 6.
 
 CLAIM = Claim(
     id="conv-example-5x5",

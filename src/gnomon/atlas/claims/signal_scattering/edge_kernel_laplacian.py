@@ -30,8 +30,7 @@ def responses(side, kernel):
 
 
 observed = partial(responses, kernel=[[0, 1, 0], [1, -4, 1], [0, 1, 0]])  # The Laplace kernel.
-# The difference of two neighbors responds to ramps.
-control = partial(responses, kernel=[[0, 0, 0], [0, -1, 1], [0, 0, 0]])
+control = partial(responses, kernel=[[0, 0, 0], [0, -1, 1], [0, 0, 0]])  # A difference of neighbors responds to ramps.
 
 CLAIM = Claim(
     id="edge-kernel-laplacian",

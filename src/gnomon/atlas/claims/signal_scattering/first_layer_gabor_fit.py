@@ -24,10 +24,8 @@ def predicted():
 
 
 def dead_leaves(side, disks, rng):
-    """Returns an image of disks that hide one another, with radii of density r^-3 from 2 to a quarter of the side.
-
-    A larger disk could cover most of the image, which then has too few edges to learn from.
-    """
+    """Returns an image of disks that hide one another, with radii of density r^-3 from 2 to a quarter of the side."""
+    # A larger disk could cover most of the image, which then has too few edges to learn from.
     image, at = np.zeros((side, side)), np.arange(side)
     for _ in range(disks):
         r = 2.0 / np.sqrt(rng.uniform((8.0 / side) ** 2, 1.0))

@@ -39,9 +39,7 @@ def network(size, J, seed, nonlinearity):
     """Returns the outputs of convolutions of stride 2 on a circle with this nonlinearity."""
 
     def layer(x, kernel):
-        return functional.conv1d(
-            functional.pad(x, (1, 1), mode="circular"), torch.tensor([[kernel]]).double(), stride=2
-        )
+        return functional.conv1d(functional.pad(x, (1, 1), "circular"), torch.tensor([[kernel]]).double(), stride=2)
 
     a, rows = torch.from_numpy(inputs(size, seed))[None, None], []
     for j in range(J):

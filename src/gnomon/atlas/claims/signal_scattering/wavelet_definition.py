@@ -33,8 +33,7 @@ def sums_and_spreads(frequencies, offset):
 
 
 observed = partial(sums_and_spreads, offset=0.0)  # The second derivative of the Gaussian.
-# A fifth of the Gaussian is added, so the mean is not zero and coarse scales diverge.
-control = partial(sums_and_spreads, offset=0.2)
+control = partial(sums_and_spreads, offset=0.2)  # A fifth of the Gaussian is added: the mean is not zero.
 
 CLAIM = Claim(
     id="wavelet-definition",

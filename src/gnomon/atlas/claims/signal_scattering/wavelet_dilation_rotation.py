@@ -49,8 +49,7 @@ def frequencies_and_sums(scales, angles, power):
 
 
 observed = partial(frequencies_and_sums, power=4)  # The wavelet is divided by 4^j.
-# The wavelet is divided by 2^j, which keeps its energy constant instead of its integral.
-control = partial(frequencies_and_sums, power=2)
+control = partial(frequencies_and_sums, power=2)  # Divided by 2^j, which keeps the energy instead of the integral.
 
 CLAIM = Claim(
     id="wavelet-dilation-rotation",

@@ -32,8 +32,7 @@ def predicted():
 
 
 observed = partial(asymmetry, start=True)  # A symmetric start.
-# Training starts from random weights, whose asymmetry remains after 200 steps.
-control = partial(asymmetry, start=False)
+control = partial(asymmetry, start=False)  # Training starts from random weights, whose asymmetry remains.
 
 CLAIM = Claim(
     id="augmentation-symmetric-weights",

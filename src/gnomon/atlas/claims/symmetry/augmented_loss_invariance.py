@@ -23,10 +23,8 @@ def differences(shifts, n, d, seed):
     whole, labels = np.concatenate([np.roll(x, s, 1) for s in shifts]), np.tile(y, len(shifts))
     value, slope = loss(w, whole, labels)
     found = [loss(np.roll(w, s), whole, labels) for s in range(d)]
-    return [
-        max(abs(v - value) for v, _ in found),
-        max(np.abs(g - np.roll(slope, s)).max() for s, (_, g) in enumerate(found)),
-    ]
+    turned = max(np.abs(g - np.roll(slope, s)).max() for s, (_, g) in enumerate(found))
+    return [max(abs(v - value) for v, _ in found), turned]
 
 
 def predicted():

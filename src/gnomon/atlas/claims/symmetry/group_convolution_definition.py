@@ -34,8 +34,7 @@ def difference(seed, second):
 
 
 observed = partial(difference, second=False)  # The first function is translated.
-# The second function is translated; the equality then fails on groups that are not commutative.
-control = partial(difference, second=True)
+control = partial(difference, second=True)  # The second function moves: false on groups that are not commutative.
 
 CLAIM = Claim(
     id="group-convolution-definition",

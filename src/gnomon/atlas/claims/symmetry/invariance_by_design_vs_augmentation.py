@@ -65,8 +65,7 @@ def observed(n, d, repetitions, seed):
     return changes_over_seeds(shifted, n, d, repetitions, seed)
 
 
-# Augments by noise instead of shifts.
-control = partial(changes_over_seeds, copies=lambda x, rng: x + 0.3 * rng.normal(size=x.shape))
+control = partial(changes_over_seeds, copies=lambda x, rng: x + 0.3 * rng.normal(size=x.shape))  # Noise, not shifts.
 
 CLAIM = Claim(
     id="invariance-by-design-vs-augmentation",

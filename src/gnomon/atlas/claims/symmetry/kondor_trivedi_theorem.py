@@ -29,10 +29,8 @@ def dimensions(generators):
     return found
 
 
-# Generators are all elements of each group.
-observed = partial(dimensions, generators=lambda group: range(1, group.order))
-# Only the last element, which generates a part of each group.
-control = partial(dimensions, generators=lambda group: [group.order - 1])
+observed = partial(dimensions, generators=lambda group: range(1, group.order))  # All elements of each group.
+control = partial(dimensions, generators=lambda group: [group.order - 1])  # Only the last element.
 
 CLAIM = Claim(
     id="kondor-trivedi-theorem",

@@ -45,10 +45,8 @@ def asymmetries(copy, steps, repetitions, seed):
     return {name: [times * asymmetry(made, steps, s) for s in seeds] for name, times, made in kinds}
 
 
-# The training set contains mirror images of all examples.
-observed = partial(asymmetries, copy=lambda x: x[:, :, ::-1])
-# The training set contains upside-down copies of all examples.
-control = partial(asymmetries, copy=lambda x: x[:, ::-1])
+observed = partial(asymmetries, copy=lambda x: x[:, :, ::-1])  # The data contain mirror images of all examples.
+control = partial(asymmetries, copy=lambda x: x[:, ::-1])  # The data contain upside-down copies of all examples.
 
 CLAIM = Claim(
     id="learned-weights-reflect-symmetry",
