@@ -2,7 +2,7 @@
 
     dx = v dt,  dv = -grad E dt - B v dt + sqrt(2 B) dW:    law exp(-E(x) - v^2 / 2)     (1)
 
-E is the energy, B the friction, and W Brownian motion. For E = x^2 / 2 the law is Gaussian: two mean squares tell it.
+E is the energy, B the friction, and W Brownian motion. The law is Gaussian for E = x^2 / 2, as measured here.
 """
 
 from functools import partial

@@ -26,7 +26,7 @@ def predicted(sets):
 
 
 def errors(sets, n, share, steps, seed):
-    """Returns the distance of the true matrix from that of smallest nuclear norm, by Douglas-Rachford splitting."""
+    """Returns the distance of the true matrix from the one of least nuclear norm, by Douglas-Rachford splitting."""
     w, seen = problem(sets, n, share, seed)
     z = np.zeros_like(w)
     for _ in range(steps):
