@@ -319,7 +319,7 @@ def test_what_does_not_fit_into_memory_is_refused():
 def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match="noise must be"):
         module_posterior(line(), (X, Y), noise=0.0)
-    with pytest.raises(InputError, match=r"deep_ensemble\(make, data\): make is a Linear"):
+    with pytest.raises(InputError, match=r"deep_ensemble\(factory, data\): make is a Linear"):
         deep_ensemble(line(), (X, Y))
     with pytest.raises(InputError, match=r"laplace\(module, data\): 30 inputs and 9 targets"):
         laplace(line(), (X, Y[:9]))

@@ -96,7 +96,7 @@ def test_ctrl_c_ends_with_those_that_were_judged():
 
     class Stopped(nn.Linear):
         def forward(self, x):
-            if self.training:
+            if self.training and len(x) > 2:  # two examples are a look at the module, more are a training step
                 raise KeyboardInterrupt
             return super().forward(x)
 

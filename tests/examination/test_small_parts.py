@@ -264,6 +264,6 @@ def test_the_theory_is_drawn_at_the_layers_that_it_knows():
 @pytest.mark.parametrize(("batch", "steps"), [(32, 22), (40, 18)])
 def test_short_runs_take_what_four_evaluations_leave(batch, steps):
     """Of 90 seconds for 900 examples, four evaluations of 128 take 4 / 3 passes: 729.3 are left for training."""
-    of = subject(nn.Linear(1, 1), (torch.zeros(600, 1), torch.zeros(600)), None, seed=0)
+    of = build_subject(nn.Linear(1, 1), (torch.zeros(600, 1), torch.zeros(600)), None, seed=0)
     some, found = optimizer._affordable(of, batch, 0.1, StepContext(0, 100.0, True, lambda: 0.0))
     assert len(some) == 128 and found == steps

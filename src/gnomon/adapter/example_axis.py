@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from gnomon.adapter.view import ModuleView
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.checks import check_readable, dense
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 
@@ -78,10 +79,12 @@ def find_example_axis(module: nn.Module, x: Inputs) -> ExampleAxis | None:
     True
     """
     try:
-        if count(x) < 3:
+        check_readable(module)
+        inputs = dense(x)
+        if count(inputs) < 3:
             return None
         with preserve(module, grad=False, seed=0):
-            two, three = (run(module, take(x, slice(0, n))) for n in (2, 3))
+            two, three = (run(module, take(inputs, slice(0, n))) for n in (2, 3))
     except InputError:  # the function that uses the module reports the error
         return None
     if not isinstance(two, Tensor) or not isinstance(three, Tensor) or two.dim() < 2 or two.dim() != three.dim():

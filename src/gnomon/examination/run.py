@@ -1,14 +1,10 @@
 """Runs the steps of an examination within a time budget; if a step fails, the others still run."""
 
 import functools
-import hashlib
-import platform
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import Any
 
@@ -18,19 +14,18 @@ from torch import nn
 from gnomon.adapter.reading import TaskName
 from gnomon.adapter.view import Output
 from gnomon.core.errors import GnomonError, names_call
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.inputs.images import AdaptedInputWarning
-from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.machine.clock import Clock
 from gnomon.core.machine.progress import is_terminal, progress_line
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Finding
 from gnomon.examination.cost import choose_threads, with_one_thread
-from gnomon.examination.description import describe_network
 from gnomon.examination.fixes.table import fixes_for
 from gnomon.examination.fixes.tried import Fixes, advice_after_trials
+from gnomon.examination.manifest import manifest
 from gnomon.examination.policy import ExaminationFacts, findings_to_report, sections_to_report
 from gnomon.examination.recipe import build_recipe
 from gnomon.examination.record import Examination
@@ -268,40 +263,6 @@ def _show(section: Section, number: int, steps: int) -> None:
     """Prints one line about a finished step (at a terminal or in a notebook)."""
     ended = "" if section.state in ("answered", "unsure") else f", {section.state}"
     progress_line(f"{number}/{steps}  {section.title}: {section.seconds:.1f} s{ended}")
-
-
-def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
-    """Returns how a report was made: versions, seed, hash of the data, command."""
-    return {
-        "network": describe_network(network.module),
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "gnomon": _version(),
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "threads": torch.get_num_threads(),
-        "seed": seed,
-        "budget": f"{budget:g} s, used {seconds:.1f} s",
-        "training data": f"{len(network.train)} examples, sha256 {_digest(network.train)[:16]}",
-        "loss": getattr(network.loss, "name", None) or getattr(network.loss, "__name__", type(network.loss).__name__),
-        "command": command or "gnomon.examine(...)",
-    }
-
-
-def _digest(data: AbstractSource) -> str:
-    """Returns a hash of all examples, independent of the batch size."""
-    digests: dict[int, Any] = {}
-    for batch in data.batches():
-        for i, t in enumerate((*tensors(batch.x), *(() if batch.y is None else (batch.y,)))):
-            numbers = t.detach().cpu().contiguous().flatten().view(torch.uint8).numpy()  # numpy has no bfloat16
-            digests.setdefault(i, hashlib.sha256()).update(numbers.tobytes())
-    return hashlib.sha256(b"".join(digest.digest() for digest in digests.values())).hexdigest()
-
-
-def _version() -> str:
-    try:
-        return version("gnomon")
-    except PackageNotFoundError:  # gnomon runs from source and is not installed
-        return "not installed"
 
 
 def _run(

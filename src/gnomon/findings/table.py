@@ -40,7 +40,7 @@ TABLE: tuple[Kind, ...] = (
     # Mistakes of the user's own training loop, which only `gnomon watch` sees.
     loop.BACKWARD_MISSING, loop.STEP_MISSING, loop.LEAF_LOSS, loop.LOSS_WITHOUT_GRAPH, loop.OTHER_MODEL,
     loop.CLEARED_TOO_EARLY, loop.GRADIENTS_NOT_CLEARED, loop.NAN_IN_INPUTS, loop.NAN_IN_MODULE, loop.NAN_IN_WEIGHTS,
-    loop.NEGATED_LOSS, loop.APPLIED_TWICE,
+    loop.NAN_BEFORE_FAILURE, loop.NEGATED_LOSS, loop.APPLIED_TWICE,
     loop.NAN_IN_LOSS, loop.NAN_SEEN_LATE, loop.WEIGHTS_UNCHANGED, loop.CLIPPED_TO_NOTHING, loop.MISSING_PARAMETERS,
     loop.BATCHES_UNUSED, loop.GRADIENTS_DISCARDED, loop.OPTIMIZER_REBUILT, loop.NO_GRADIENT, loop.SEED_RESET,
     loop.SAME_BATCH, loop.SORTED_DATA, loop.RANKS_SAME_DATA, loop.RANKS_DIFFER, loop.TRAIN_MISSING, loop.EVAL_MISSING,

@@ -24,24 +24,24 @@ def kinds(falls, **known):
         ({0.1: 1.0, 1.0: 0.21}, {}, []),
         ({0.1: 0.41, 1.0: 0.01}, {}, ["learning-rate-too-large"]),  # a tenth of the first loss, 4, must be saved
         ({0.1: 0.39, 1.0: 0.01}, {}, []),
-        ({0.1: 1.0, 1.0: 0.1}, {"reached": 0.99}, ["learning-rate-too-large"]),
-        ({0.1: 1.0, 1.0: 0.1}, {"reached": 1.01}, []),  # it only began badly
-        ({0.1: 0.01, 1.0: -0.41}, {"reached": -0.41}, ["learning-rate-too-large"]),
-        ({0.1: 0.01, 1.0: -0.39}, {"reached": -0.41}, []),
-        ({0.1: 0.01, 1.0: -0.41}, {"reached": -0.39}, []),
-        ({0.1: -0.01, 1.0: -0.41}, {"reached": -0.41}, []),
+        ({0.1: 1.0, 1.0: 0.1}, {"fall_in_whole_run": 0.99}, ["learning-rate-too-large"]),
+        ({0.1: 1.0, 1.0: 0.1}, {"fall_in_whole_run": 1.01}, []),  # it only began badly
+        ({0.1: 0.01, 1.0: -0.41}, {"fall_in_whole_run": -0.41}, ["learning-rate-too-large"]),
+        ({0.1: 0.01, 1.0: -0.39}, {"fall_in_whole_run": -0.41}, []),
+        ({0.1: 0.01, 1.0: -0.41}, {"fall_in_whole_run": -0.39}, []),
+        ({0.1: -0.01, 1.0: -0.41}, {"fall_in_whole_run": -0.41}, []),
         ({1.0: nan}, {}, ["learning-rate-too-large"]),
         ({1.0: 0.019, 10.0: 1.0}, {}, ["learning-rate-too-small"]),  # without a whole run a fiftieth
         ({1.0: 0.021, 10.0: 1.0}, {}, []),
-        ({1.0: 0.039, 10.0: 1.0}, {"reached": 0.45}, ["learning-rate-too-small"]),  # with one a twenty-fifth
-        ({1.0: 0.041, 10.0: 1.0}, {"reached": 0.45}, []),
-        ({1.0: 0.039, 10.0: 1.0}, {"reached": 0.55}, []),  # patience brings half of it
+        ({1.0: 0.039, 10.0: 1.0}, {"fall_in_whole_run": 0.45}, ["learning-rate-too-small"]),  # with one a twenty-fifth
+        ({1.0: 0.041, 10.0: 1.0}, {"fall_in_whole_run": 0.45}, []),
+        ({1.0: 0.039, 10.0: 1.0}, {"fall_in_whole_run": 0.55}, []),  # patience brings half of it
         ({1.0: 0.001, 10.0: 0.41}, {}, ["learning-rate-too-small"]),
         ({1.0: 0.001, 10.0: 0.39}, {}, []),
         ({1.0: 0.001, 10.0: 0.01, 100.0: 0.39}, {}, ["learning-rate-too-small"]),  # small, and larger with every rate
         ({1.0: 0.001, 10.0: 0.40, 100.0: 0.39}, {}, []),
-        ({1.0: 0.001, 10.0: 0.01, 100.0: 0.39}, {"reached": 0.39}, ["learning-rate-too-small"]),
-        ({1.0: 0.001, 10.0: 0.01, 100.0: 0.39}, {"reached": 0.41}, []),
+        ({1.0: 0.001, 10.0: 0.01, 100.0: 0.39}, {"fall_in_whole_run": 0.39}, ["learning-rate-too-small"]),
+        ({1.0: 0.001, 10.0: 0.01, 100.0: 0.39}, {"fall_in_whole_run": 0.41}, []),
         ({1.0: 1e-9, 10.0: 1e-8, 100.0: 5e-7}, {}, ["learning-rate-too-small"]),  # rounding is 1e-7 of the loss
         ({1.0: 1e-9, 10.0: 1e-8, 100.0: 3e-7}, {}, []),
     ],

@@ -1,0 +1,50 @@
+"""Records how a report was made: versions, seed, a hash of the data, the command."""
+
+import hashlib
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import torch
+
+from gnomon.core.inputs.arguments import tensors
+from gnomon.core.inputs.source import AbstractSource
+from gnomon.examination.description import describe_network
+from gnomon.examination.subject import Subject
+
+__all__ = ["manifest"]
+
+
+def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
+    """Returns how a report was made: versions, seed, hash of the data, command."""
+    return {
+        "network": describe_network(network.module),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "gnomon": _version(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "threads": torch.get_num_threads(),
+        "seed": seed,
+        "budget": f"{budget:g} s, used {seconds:.1f} s",
+        "training data": f"{len(network.train)} examples, sha256 {_digest(network.train)[:16]}",
+        "loss": getattr(network.loss, "name", None) or getattr(network.loss, "__name__", type(network.loss).__name__),
+        "command": command or "gnomon.examine(...)",
+    }
+
+
+def _digest(data: AbstractSource) -> str:
+    """Returns a hash of all examples, independent of the batch size."""
+    digests: dict[int, Any] = {}
+    for batch in data.batches():
+        for i, t in enumerate((*tensors(batch.x), *(() if batch.y is None else (batch.y,)))):
+            numbers = t.detach().cpu().contiguous().flatten().view(torch.uint8).numpy()  # numpy has no bfloat16
+            digests.setdefault(i, hashlib.sha256()).update(numbers.tobytes())
+    return hashlib.sha256(b"".join(digest.digest() for digest in digests.values())).hexdigest()
+
+
+def _version() -> str:
+    try:
+        return version("gnomon")
+    except PackageNotFoundError:  # gnomon runs from source and is not installed
+        return "not installed"
