@@ -208,7 +208,7 @@ def _asked(*late):
     "late, enough, words",
     [((), True, "net: no problem found."),
      (("limit",), True, "net: no problem found. 1 question did not fit into the budget."),
-     (("wiring", "limit"), None, "net: too little time to tell. 2 of 6 questions did not fit into the budget.")],
+     (("wiring", "limit"), None, "net: too little time to decide. 2 of 6 questions did not fit into the budget.")],
 )  # fmt: skip
 def test_nobody_is_called_healthy_for_lack_of_time(late, enough, words):
     result = _asked(*late)

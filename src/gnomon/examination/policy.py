@@ -149,7 +149,7 @@ def why_inconclusive(sections: Sequence[Section]) -> WhyInconclusive | None:
     late = [section for section in sections if section.state == "late"]
     if any(section.essential for section in late):
         count = f"{len(late)} of {len(sections)} questions did not fit into the budget"
-        return WhyInconclusive("time", f"too little time to tell. {count}.")
+        return WhyInconclusive("time", f"too little time to decide. {count}.")
     if failed := [section.title for section in sections if section.state == "failed"]:
         count = f"{len(failed)} of {len(sections)} measurements failed ({', '.join(failed)})"
         return WhyInconclusive("failed", f"measurements failed, so it cannot be called healthy. {count}.")
