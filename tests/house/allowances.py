@@ -5,11 +5,11 @@ A change that removes breaches lowers its number; a rule without a number here i
 
 BREACHES: dict[str, int] = {}
 PLAIN_ENGLISH: dict[str, int] = {
-    "where (for: if)": 51,
+    "where (for: if)": 50,
     "that of, those of": 5,
-    "told, tells": 11,
+    "told, tells": 10,
     ", for (for: because)": 1,
-    "is no, are no": 4,
+    "is no, are no": 3,
     "beside": 0,
     "alike": 0,
     "so many": 0,
