@@ -27,7 +27,7 @@ def ours(kind):
 
     torch.set_num_threads(1)
     net, x, y = network_and_data()
-    operator = {"hessian": hessian, "ggn": gauss_newton}[kind](net, x, y, loss=loss())
+    operator = {"hessian": hessian, "ggn": gauss_newton}[kind](net, (x, y), loss=loss())
     found, times = {"size": operator.size}, {}
     v = torch.randn(operator.size)
     operator.matvec(v)

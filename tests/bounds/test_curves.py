@@ -17,8 +17,8 @@ from gnomon.bounds import (
 )
 from gnomon.bounds.double_descent import isotropic_risk, ridge_risk_from_spectrum
 from gnomon.bounds.memorization import network_rademacher
-from gnomon.decisions import best_temperature, distill, label_smoothing_gap
-from gnomon.decisions.temperature import distillation_loss
+from gnomon.decisions import best_temperature, distill
+from gnomon.decisions.temperature import distillation_loss, label_smoothing_gap
 from gnomon.training import SGD
 
 

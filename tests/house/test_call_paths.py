@@ -61,14 +61,14 @@ def test_the_path_of_a_fit():
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_path_of_an_examination(tmp_path, monkeypatch):
     ends = (
-        ("cli/sources.py", "data"),
-        ("examination/subject.py", "subject"),
+        ("cli/sources.py", "load_data"),
+        ("examination/subject.py", "build_subject"),
         ("examination/step.py", "order_steps"),
         ("checks/network/hooks.py", "record_layers"),
         ("checks/network/signal_findings.py", "signal_findings"),
         ("findings/table.py", "most_serious_first"),
         ("checks/network/chain.py", "mean_field_of_module"),
-        ("examination/policy.py", "reconcile"),
+        ("examination/policy.py", "findings_to_report"),
         ("report/sections.py", "section_html"),
     )
     x = np.random.default_rng(0).normal(size=(200, 3)).astype("float32")

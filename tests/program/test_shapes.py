@@ -88,7 +88,7 @@ CALLS = [
 
 @pytest.mark.parametrize(("function", "args", "shape"), CALLS, ids=lambda part: str(part)[:20])
 def test_frequent_functions_run_on_zeros(function, args, shape):
-    made = output_of_zeros(function, *args)
+    made = output_of_zeros(function, args, {})
     assert made.shape == shape and made.is_meta and made.dtype == torch.float32
 
 
@@ -96,17 +96,38 @@ def test_functions_with_other_effects_and_large_or_wrong_arguments_are_left_to_t
     def relu(x):
         return x
 
-    assert output_of_zeros(relu, META) is None  # a user's function with a frequent name
-    assert output_of_zeros(torch.dropout, META, 0.5, True) is None
-    assert output_of_zeros("item", META) is None
-    assert output_of_zeros(torch.relu, torch.empty(MAX_ZEROS + 1, device="meta")) is None
-    assert output_of_zeros(torch.add, META, torch.empty(5, device="meta")) is None
+    assert output_of_zeros(relu, (META,), {}) is None  # a user's function with a frequent name
+    assert (
+        output_of_zeros(
+            torch.dropout,
+            (
+                META,
+                0.5,
+                True,
+            ),
+            {},
+        )
+        is None
+    )
+    assert output_of_zeros("item", (META,), {}) is None
+    assert output_of_zeros(torch.relu, (torch.empty(MAX_ZEROS + 1, device="meta"),), {}) is None
+    assert (
+        output_of_zeros(
+            torch.add,
+            (
+                META,
+                torch.empty(5, device="meta"),
+            ),
+            {},
+        )
+        is None
+    )
 
 
 def test_running_on_zeros_changes_neither_the_layer_nor_the_random_numbers():
     layer, state = nn.BatchNorm1d(4), torch.get_rng_state()
     before = {k: v.clone() for k, v in layer.state_dict().items()}
-    output_of_zeros(layer, META)
+    output_of_zeros(layer, (META,), {})
     assert all(torch.equal(v, before[k]) for k, v in layer.state_dict().items())
     assert torch.equal(torch.get_rng_state(), state)
 

@@ -9,7 +9,7 @@ from gnomon.decisions.calibration import calibration
 from gnomon.decisions.homogeneous import kkt_residual, margin_growth, normalized_margin
 from gnomon.decisions.margins import margins
 from gnomon.decisions.separation import linear_capacity, novikoff_bound, separability
-from gnomon.decisions.temperature import best_temperature, distill, label_smoothing_gap
+from gnomon.decisions.temperature import best_temperature, distill
 
 __all__ = [
     "calibration",
@@ -21,6 +21,5 @@ __all__ = [
     "normalized_margin",
     "novikoff_bound",
     "separability",
-    "label_smoothing_gap",
     "best_temperature",
 ]

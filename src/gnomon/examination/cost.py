@@ -84,8 +84,8 @@ def measure_step_cost(subject: Subject, clock: Clock, seconds: float) -> StepCos
     takes as long for its weights as for forty examples.
     Cost: two passes on two examples, and at most two on 8 and two on 32.
 
-    >>> from gnomon.core.machine.clock import Ticking
-    >>> from gnomon.examination.subject import subject as of
+    >>> from gnomon.core.machine.clock import FakeClock
+    >>> from gnomon.examination.subject import build_subject as of
     >>> network = of(torch.nn.Linear(2, 1, bias=False), (torch.eye(2), torch.ones(2)), None, seed=0)
     >>> measure_step_cost(network, FakeClock(0.5), 10.0)      # each pass takes one tick, for two examples
     StepCost(fixed=0.0, each=0.25, update=2e-08)
@@ -129,8 +129,8 @@ def choose_threads(subject: Subject, clock: Clock, seconds: float, threads: int)
     times slower than one thread alone, so that one pass with several may take as long as ten without.
     Cost: some passes on two examples, and on 32 where `THREAD_TRIAL_SHARE` of the time allows it.
 
-    >>> from gnomon.core.machine.clock import Ticking
-    >>> from gnomon.examination.subject import subject as of
+    >>> from gnomon.core.machine.clock import FakeClock
+    >>> from gnomon.examination.subject import build_subject as of
     >>> network = of(torch.nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0)
     >>> choose_threads(network, FakeClock(0.5), 100.0, 2)                         # as long with one as with all
     1
@@ -160,7 +160,7 @@ def machine_slowdown(clock: Clock) -> float:
 
     Cost: a product of matrices of `BENCHMARK_MATRIX_ROWS` rows, taken three times.
 
-    >>> from gnomon.core.machine.clock import Ticking
+    >>> from gnomon.core.machine.clock import FakeClock
     >>> machine_slowdown(FakeClock(0.01)), machine_slowdown(FakeClock(0.1)) > 4
     (1.0, True)
     """

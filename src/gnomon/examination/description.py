@@ -10,7 +10,11 @@ __all__ = ["describe_network"]
 
 
 def describe_network(module: nn.Module) -> str:
-    """Returns the class of the network and its number of layers as text."""
+    """Returns the class of the network and its number of layers as text.
+
+    >>> describe_network(nn.Linear(2, 1))
+    'Linear with 1 layer of weights'
+    """
     layers = _weight_layers(module)
     return f"{type(module).__name__} with {layers} layer{'' if layers == 1 else 's'} of weights"
 

@@ -17,7 +17,13 @@ __all__ = ["manifest"]
 
 
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
-    """Returns how a report was made: versions, seed, hash of the data, command."""
+    """Returns how a report was made: versions, seed, hash of the data, command.
+
+    >>> from gnomon.examination.subject import build_subject
+    >>> examined = build_subject(torch.nn.Linear(2, 1), (torch.ones(3, 2), torch.ones(3, 1)), None, seed=0)
+    >>> manifest(examined, 0, 9.0, "", 1.0)["budget"]
+    '9 s, used 1.0 s'
+    """
     return {
         "network": describe_network(network.module),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

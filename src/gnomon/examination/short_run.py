@@ -132,10 +132,10 @@ def short_run(
 
     Cost: ``steps`` training steps, and three forward passes over all examples.
 
-    >>> from gnomon.core.machine.clock import Ticking
-    >>> from gnomon.examination.subject import subject
+    >>> from gnomon.core.machine.clock import FakeClock
+    >>> from gnomon.examination.subject import build_subject
     >>> from gnomon.training import SGD
-    >>> network = subject(torch.nn.Linear(2, 1), (torch.eye(2).repeat(8, 1), torch.ones(16)), None, seed=0)
+    >>> network = build_subject(torch.nn.Linear(2, 1), (torch.eye(2).repeat(8, 1), torch.ones(16)), None, seed=0)
     >>> done = short_run(network, SGD(0.1), examples=16, steps=4, batch=8, seed=0, seconds=None, clock=FakeClock(0.0))
     >>> done.steps, done.diverged
     (4, False)

@@ -1,9 +1,9 @@
 """Small measurements for a network with poor results: its loss before training, one batch, the first steps.
 
 >>> import torch
->>> from gnomon.examination.subject import subject
+>>> from gnomon.examination.subject import build_subject
 >>> data = torch.randn(40, 3), torch.arange(40) % 2
->>> first_loss_findings(subject(torch.nn.Linear(3, 2), data, None, seed=0))
+>>> first_loss_findings(build_subject(torch.nn.Linear(3, 2), data, None, seed=0))
 ()
 """
 
@@ -28,6 +28,11 @@ def first_loss_findings(subject: Subject) -> tuple[Finding, ...]:
     """Returns a finding if the loss before training does not fit guessing.
 
     Cost: a forward pass.
+
+    >>> import torch
+    >>> from gnomon.examination.subject import build_subject
+    >>> first_loss_findings(build_subject(torch.nn.Linear(2, 1), (torch.ones(3, 2), torch.ones(3, 1)), None, seed=0))
+    ()
     """
     some, loss = subject.probe.some(CHECKED_EXAMPLES), subject.recipe.own_loss
     if not subject.task.classes:
@@ -43,6 +48,13 @@ def batch_findings(subject: Subject, optimizer: AbstractOptimizer) -> tuple[Find
     """Returns a finding if the network cannot learn a few examples by heart.
 
     Cost: at most three runs of 200 steps on 8 examples.
+
+    >>> import torch
+    >>> from gnomon.examination.subject import build_subject
+    >>> from gnomon.training import Adam
+    >>> examined = build_subject(torch.nn.Linear(2, 1), (torch.ones(3, 2), torch.ones(3, 1)), None, seed=0)
+    >>> batch_findings(examined, Adam(0.1))  # too few examples
+    ()
     """
     if not (subject.task.classes or subject.asks_for_targets) or not subject.trainable:
         return ()

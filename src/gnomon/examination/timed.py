@@ -1,6 +1,6 @@
 """Stops long computations at their deadline, and estimates the time that they would need.
 
->>> from gnomon.core.machine.clock import Ticking
+>>> from gnomon.core.machine.clock import FakeClock
 >>> context = StepContext(0, deadline=1.0, fit=False, clock=FakeClock(0.6))
 >>> stop_at_deadline(context, "A kernel of 64 examples")(1, 10)
 >>> stop_at_deadline(context, "A kernel of 64 examples")(2, 10)

@@ -6,8 +6,8 @@ Theta_t is the tangent kernel of the examples now, Theta_0 the one of the first 
 
 >>> import torch
 >>> from time import perf_counter
->>> from gnomon.examination.subject import subject
->>> network = subject(nn.Linear(2, 1), (torch.eye(2), torch.tensor([0.5, 1.0])), None, optimizer=None, seed=0)
+>>> from gnomon.examination.subject import build_subject
+>>> network = build_subject(nn.Linear(2, 1), (torch.eye(2), torch.tensor([0.5, 1.0])), None, optimizer=None, seed=0)
 >>> tracker = ModelTracker(network, network.probe, products=2, time=TimeSpent(perf_counter, None))
 >>> row = tracker.measure(network.module, lambda name, function: function())
 >>> list(row) == list(MEASUREMENT_NAMES), row["kernel drift"]

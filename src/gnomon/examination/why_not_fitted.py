@@ -40,11 +40,11 @@ def design_findings(subject: Subject, run: Run, *, fits: bool, poor: bool) -> tu
     Cost: a dozen forward passes.
 
     >>> import torch
-    >>> from gnomon.examination.subject import subject
+    >>> from gnomon.examination.subject import build_subject
     >>> from gnomon.training import train
     >>> data = torch.randn(40, 2), torch.arange(40) % 2
     >>> run = train(torch.nn.Linear(2, 2), data, steps=2)
-    >>> network = subject(torch.nn.Linear(2, 2), data, None, seed=0)
+    >>> network = build_subject(torch.nn.Linear(2, 2), data, None, seed=0)
     >>> [finding.kind for finding in design_findings(network, run, fits=False, poor=False)]
     ['no-activation']
     """

@@ -25,9 +25,9 @@ def show_worst_positions(
 
     Cost: one pass over the outputs.
 
-    >>> from gnomon.examination.subject import subject
+    >>> from gnomon.examination.subject import build_subject
     >>> tokens = torch.arange(12).reshape(6, 2) % 4
-    >>> examined = subject(torch.nn.Embedding(4, 4), (tokens, tokens), None, seed=0)
+    >>> examined = build_subject(torch.nn.Embedding(4, 4), (tokens, tokens), None, seed=0)
     >>> loss = PositionCrossEntropy(classes=4, positions=2)
     >>> error, _, _ = show_worst_positions(examined, loss, torch.zeros(6, 8), examined.probe, torch.arange(6), "test")
     >>> round(float(error[0]), 3)  # log 4

@@ -48,6 +48,13 @@ def smooth_expectations(
     """Computes E[g(m + t z)] for many positions m and deviations t, into ``out``: equation (1) with f = 1.
 
     The arguments are the same as for `loops.smooth_expectations`.
+
+    >>> rule, out = np.stack(np.polynomial.legendre.leggauss(4)), np.empty(1)
+    >>> square, one = np.array([[0.0, 0.0, 4.0]]), np.array([[1.0]])  # x^2 on [-2, 2], with x = 2 at 1
+    >>> uniform = np.array([[0.5]]), -1.0, 2.0  # a density on [-1, 1] instead of the normal one
+    >>> smooth_expectations(np.zeros(1), np.ones(1), np.array([-2.0, 2.0]), square, one, *uniform, rule, out)
+    >>> print(f"{out[0]:.6f}")
+    0.333333
     """
     f = Polynomials(np.array([-1e300, 1e300]), one)
     panels = Density(density, start, width, 0)
@@ -62,6 +69,15 @@ def ridges(
     """Computes E[f(u) g(v)] for many pairs, as the integral over u of f(u) E[g(v) | u]; equation (1).
 
     The arguments are the same as for `loops.ridges`, without the working memory.
+
+    >>> rule, out = np.stack(np.polynomial.legendre.leggauss(4)), np.empty(1)
+    >>> square, one = np.array([[0.0, 0.0, 4.0]]), np.array([[[1.0]]])  # x^2 on [-2, 2], and a constant
+    >>> uniform = np.array([[0.5]]), -1.0, 2.0, 0  # a density on [-1, 1] instead of the normal one
+    >>> tables = np.array([[0, 0, 1]]), np.array([-2.0, 2.0]), one
+    >>> pair = np.ones(1), np.ones(1), np.zeros(1), np.zeros(1, int)
+    >>> ridges(*pair, np.array([-2.0, 2.0]), square, *tables, *uniform, rule, out)
+    >>> print(f"{out[0]:.6f}")
+    0.333333
     """
     f, panels = Polynomials(edges, coefficients), Density(density, start, width, panel)
     scale = root_b * rho

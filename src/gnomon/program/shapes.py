@@ -6,7 +6,7 @@ functions run on small tensors of zeros.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -41,14 +41,14 @@ LAYERS = (
 """Layers for which the same holds, run with parameters and buffers of zeros."""
 
 
-def output_of_zeros(function: Any, *args: Any, **options: Any) -> Any:
+def output_of_zeros(function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Returns what a function or layer returns for zeros in the shapes of its arguments, on the meta device.
 
     ``function`` is a function, the name of a method of tensors, or a layer. Returns None if it is not one of the
     frequent ones, if its arguments are large, or if it does not take them: running it on the meta device then explains
     why.
 
-    >>> output_of_zeros(torch.add, torch.empty(5, 1, device="meta"), torch.empty(3, device="meta")).shape
+    >>> output_of_zeros(torch.add, (torch.empty(5, 1, device="meta"), torch.empty(3, device="meta")), {}).shape
     torch.Size([5, 3])
     """
     run = _frequent(function)

@@ -274,7 +274,7 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
     target = Unhooked(root.get_submodule(str(node.target))) if node.op == "call_module" else node.target
     try:
         with _plain():
-            found = output_of_zeros(target.layer if isinstance(target, Unhooked) else target, *args, **options)
+            found = output_of_zeros(target.layer if isinstance(target, Unhooked) else target, args, options)
         if found is not None:
             return found
         with torch.no_grad(), _plain():

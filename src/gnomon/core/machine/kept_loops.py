@@ -15,6 +15,9 @@ def may_be_kept(module: str, function: str) -> bool:
     """Returns whether numba has kept compiled code of a function on disk; it may be outdated, or of other types.
 
     Cost: one or two folders are listed.
+
+    >>> may_be_kept("no_such_package", "loop")
+    False
     """
     spec = find_spec(module)
     if spec is None or spec.origin is None:

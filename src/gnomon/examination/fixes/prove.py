@@ -83,7 +83,7 @@ def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, Abstrac
     The last value says whether all training examples of the subject are used.
 
     >>> from torch import nn
-    >>> from gnomon.examination.subject import subject as of
+    >>> from gnomon.examination.subject import build_subject as of
     >>> data = torch.randn(200, 2), torch.arange(200) % 2
     >>> train, held, whole = held_out_split(of(nn.Linear(2, 2), data, None, seed=0), 0)
     >>> len(train), len(held), whole

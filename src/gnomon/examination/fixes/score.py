@@ -71,7 +71,7 @@ def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, exampl
 
     Cost: one pass over the examples.
 
-    >>> from gnomon.examination.subject import subject as of
+    >>> from gnomon.examination.subject import build_subject as of
     >>> net, data = nn.Linear(2, 2), (torch.eye(2), torch.tensor([0, 1]))
     >>> network = of(net, data, None, seed=0)
     >>> trial = TrialRun(net, network.train, network.train, network.loss, None, None, 1)

@@ -5,7 +5,7 @@
 Reference: [madry2018towards].
 
 >>> import torch
->>> threat = Threat.of(0.5, "inf", (0, 1))
+>>> threat = ThreatModel.of(0.5, "inf", (0, 1))
 >>> threat.project(torch.zeros(1, 2), torch.tensor([[0.9, -0.2]])).tolist()
 [[0.5, 0.0]]
 """
