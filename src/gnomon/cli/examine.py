@@ -98,8 +98,7 @@ def examine(
         console.print(f"Note: {note}.", markup=False, highlight=False)
     built, fit = given.model, given.fit if fit is None and checkpoint is None else fit
     if checkpoint is not None:
-        net = built if isinstance(built, nn.Module) else built()
-        built, fit = sources.load_checkpoint(checkpoint, net), bool(fit)
+        built, fit = sources.load_checkpoint(checkpoint, built if isinstance(built, nn.Module) else built()), bool(fit)
     built = _place(built, device)
     with without_bars(), console.status("reading model and data") as status:
         result = examine_network(

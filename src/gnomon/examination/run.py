@@ -123,26 +123,28 @@ def examine(
     8
     """
     budget, called = _announce(check_number("budget", budget, above=0), shown=progress is None), perf_counter()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), with_one_thread() as threads:
         warnings.simplefilter("ignore", AdaptedInputWarning)  # reported by the section on the data
         start = _begin(clock)
-        with with_one_thread() as threads:
-            setup = training_setup(module, train, test).with_given(optimizer, loss, schedule, notes)
-            plan = functools.partial(build_recipe, lr=lr, batch=batch, epochs=epochs, schedule=setup.schedule,
-                                     loss=setup.loss, augment=augment)  # fmt: skip
-            network = build_subject(
-                setup.module, setup.train, setup.test, optimizer=setup.optimizer, seed=seed, plan=plan,
-                name=name or setup.name, notes=setup.notes, columns=columns, class_names=class_names,
-                vocabulary=vocabulary, reading=task, output=output,
-            )  # fmt: skip
-            torch.set_num_threads(choose_threads(network, clock, budget, threads))
-            sections, products, partial = run_steps(
-                STEPS if examination_steps is None else examination_steps, network, end=start + budget, seed=seed,
-                progress=progress, step_ended=step_ended, clock=clock, fit=setup.fit if fit is None else fit,
-            )  # fmt: skip
-            made = manifest(network, seed, budget, command, clock() - start)
-    took = {"wall time": f"{perf_counter() - called:.1f} s, with imports and compilation"}
-    return Examination(network.name, sections, made | took, partial, products, budget)
+        setup = training_setup(module, train, test).with_given(optimizer, loss, schedule, notes)
+        plan = functools.partial(build_recipe, lr=lr, batch=batch, epochs=epochs, schedule=setup.schedule,
+                                 loss=setup.loss, augment=augment)  # fmt: skip
+        network = build_subject(
+            setup.module, setup.train, setup.test, optimizer=setup.optimizer, seed=seed, plan=plan,
+            name=name or setup.name, notes=setup.notes, columns=columns, class_names=class_names,
+            vocabulary=vocabulary, reading=task, output=output,
+        )  # fmt: skip
+        torch.set_num_threads(choose_threads(network, clock, budget, threads))
+        sections, products, partial = run_steps(
+            STEPS if examination_steps is None else examination_steps, network, end=start + budget, seed=seed,
+            progress=progress, step_ended=step_ended, clock=clock, fit=setup.fit if fit is None else fit,
+        )  # fmt: skip
+        made = manifest(network, seed, budget, command, clock() - start)
+    return Examination(network.name, sections, made | _wall_time(called), partial, products, budget)
+
+
+def _wall_time(began: float) -> dict[str, str]:
+    return {"wall time": f"{perf_counter() - began:.1f} s, with imports and compilation"}
 
 
 def _announce(budget: float, *, shown: bool) -> float:

@@ -30,6 +30,7 @@ __all__ = [
     "as_numbers",
     "as_targets",
     "check_finite_inputs",
+    "dense",
     "check_type",
     "check_module",
     "check_readable",

@@ -122,12 +122,8 @@ class OutcomeStep(AbstractStep):
             design = design_findings(subject, run, fits=fits, poor=_is_poor(values))
             if not fits:
                 design += (*first_loss_findings(subject), *batch_findings(subject, run.optimizer))
-            findings = (
-                *design,
-                *units,
-                *running_statistics_findings(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES)),
-                *judged,
-            )
+            late = running_statistics_findings(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES))
+            findings = (*design, *units, *late, *judged)
         findings = most_serious_first(findings)
         good = f"Training was too short to judge: {short}." if short else _good(values, _unit(subject))
         good = f"{len(subject.train)} training examples are too few to judge training." if few and not short else good
