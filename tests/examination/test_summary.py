@@ -47,3 +47,5 @@ def test_the_worst_examples_say_of_which_set_they_are():
     held_out = section(Value("test examples", 80, id="held-out-examples"))
     titles = [Examination("net", parts, {}).page().tiles[-1].title for parts in ((worst,), (worst, held_out))]
     assert titles == ["Worst training examples", "Worst test examples"]
+    right = Section("examples", "?", "?", Content("Yes.", exhibits=(ShownExample(3, "cat", "cat", right=True),)))
+    assert Examination("net", (right, held_out), {}).page().tiles[-1].title == "Least certain test examples"

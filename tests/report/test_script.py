@@ -107,7 +107,7 @@ def test_examples_are_sorted_and_findings_and_numbers_copied(opened):
       return [...list.children].map(li => +li.dataset.number)"""
     assert opened.execute_script(sort, "number") == [3, 5, 7]
     assert opened.execute_script(sort, "label") == [5, 7, 3]
-    assert opened.execute_script(sort, "most wrong") == [7, 3, 5]
+    assert opened.execute_script(sort, "largest loss") == [7, 3, 5]
     copy = """const seen = []; Object.defineProperty(navigator, 'clipboard', {value: {writeText: async t => seen.push(t)}});
       document.querySelectorAll('li[data-finding] .tools button').forEach(b => b.click());
       const click = HTMLAnchorElement.prototype.click;

@@ -225,7 +225,8 @@ class Examination(Result):
         if worst.key != "examples":
             return worst.title
         held_out = any(section.value("held-out-examples") is not None for section in self.sections)
-        return f"Worst {'test' if held_out else 'training'} examples"
+        which = "Least certain" if all(example.right for example in worst.content.exhibits) else "Worst"
+        return f"{which} {'test' if held_out else 'training'} examples"
 
     def to_markdown(self) -> str:
         """Returns a short summary in GitHub Markdown: the verdict, what to do, one line per section."""

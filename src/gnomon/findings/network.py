@@ -140,7 +140,7 @@ SCALE_DOWN = (
 )
 FORWARD = "the mean squared output changes by a factor of {total:.1e} from the first layer to the last"
 BACKWARD = "the squared gradient changes by a factor of {total:.1e} from the last layer to the first"
-EACH = "by {factor:.2g} at each of {layers} layers (variance of the weights: {variance})"
+EACH = "by {factor:.2g} from layer to layer in {layers} layers (variance of the weights: {variance})"
 ALONE = "by {factor:.2g} at '{where}' alone"
 VANISHING_ACTIVATIONS = _kind("vanishing-activations", Level.PROBLEM,
     f"Vanishing activations: {FORWARD}, {EACH}.", SCALE_UP,

@@ -396,7 +396,7 @@
     const label = element("label", { class: "tools sort" }, "sort by ");
     const select = element("select");
     const known = ["label", "answer"].filter((name) => items.some((item) => item.dataset[name]));
-    for (const words of ["most wrong", "number", ...known]) select.append(element("option", { value: words }, words));
+    for (const words of ["largest loss", "number", ...known]) select.append(element("option", { value: words }, words));
     select.addEventListener("change", () => {
       const by = { number: "number", label: "label", answer: "answer" }[select.value];
       const sorted = by === undefined ? items : [...items].sort((a, b) =>

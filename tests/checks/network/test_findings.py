@@ -27,7 +27,7 @@ def layers(*powers):
 def test_a_layer_is_blamed_alone_where_it_makes_more_than_half_of_the_change(powers, blamed):
     (finding,) = signal_findings(layers(*powers))
     assert finding.kind == "vanishing-activations" and finding.where == blamed and finding.level is Level.PROBLEM
-    each = "by 0.0032 at each of 5 layers (variance of the weights: unknown)"  # 10^(-10 / 4), in four steps
+    each = "by 0.0032 from layer to layer in 5 layers (variance of the weights: unknown)"  # 10^(-10 / 4), in four steps
     by = "by 1e-06 at '2' alone" if blamed else each
     way = "from the first layer to the last"
     change = "the mean squared output changes by a factor of 1.0e-10"
