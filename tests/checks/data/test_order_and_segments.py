@@ -172,6 +172,17 @@ def test_an_exact_copy_and_several_targets_are_not_forecasts():
     assert repeated_value_findings(x, x + 0.1, torch.ones(300)) == ()
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(60))
+def test_classes_of_healthy_data_are_not_called_renumbered(seed):
+    """Two to seven classes, from hardly different to far apart."""
+    g, classes = torch.Generator().manual_seed(seed), 2 + seed % 6
+    centers = torch.randn(classes, 8, generator=g) * (0.5 + seed % 4)
+    y, y_test = (torch.randint(classes, (n,), generator=g) for n in (600, 300))
+    x, x_test = (centers[labels] + torch.randn(len(labels), 8, generator=g) for labels in (y, y_test))
+    assert "classes-renumbered" not in [f.kind for f in relabeled_class_findings(x, y, x_test, y_test)]
+
+
 def test_renumbered_classes_are_told_from_wrong_labels():
     x, y = clusters(n=800)
     other = torch.tensor([0, 2, 3, 1])

@@ -77,7 +77,7 @@ def update_ratios(
 def update_ratio_findings(ratios: Mapping[str, float], *, lr: float) -> tuple[Finding, ...]:
     """Returns a finding if steps are far too small or too large for the weights, or if one layer hardly moves.
 
-    To be used for networks that end with poor results. False alarms: 0 of 400 healthy networks of four kinds.
+    To be used for networks that end with poor results. False alarms: 0 of 240 healthy networks of six kinds.
 
     >>> update_ratio_findings({"0": 1e-3, "2": 3e-4}, lr=1e-3)
     ()
