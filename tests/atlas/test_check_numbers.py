@@ -3,6 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -145,3 +146,83 @@ def test_the_error_of_a_linearization_is_relative_to_what_training_changed():
 def test_without_curvature_the_rate_is_a_thousand():
     found = train_trial(linear([[0.0, 0.0]]), (torch.zeros(2, 2), torch.zeros(2)), steps=1)
     assert found.lr == 1000.0
+
+
+def test_a_rate_is_quartered_if_the_loss_rises_or_has_not_fallen_after_many_steps():
+    """H = diag(c, 1/2) at rate 1/c: the error lies along the second axis, where a step keeps 1 - 1/(2c) of it."""
+
+    def trial(c, steps):
+        x, y = torch.tensor([[(2 * c) ** 0.5, 0.0], [0.0, 1.0]]), torch.tensor([0.0, 2.0])
+        return train_trial(linear([[0.0, 0.0]]), (x, y), steps=steps)
+
+    assert trial(800.0, 1).lr == pytest.approx(1 / 800, rel=1e-3)  # a short run that does not rise is kept
+    assert trial(8e4, 99).lr == pytest.approx(1 / 8e4, rel=1e-3)
+    assert trial(8e4, 100).lr == pytest.approx(1 / 8e4 / 4**3, rel=1e-3)  # the fourth rate is the last
+    lost = {c: float(trial(c, 100).run.loss[-1] / trial(c, 100).run.loss[0]) for c in (4000.0, 6000.0)}
+    assert lost[4000.0] == pytest.approx((1 - 1 / 8000) ** 200, rel=1e-4)  # 0.975: fallen, the rate is kept
+    assert trial(4000.0, 100).lr == pytest.approx(1 / 4000, rel=1e-3)
+    assert trial(6000.0, 100).lr == pytest.approx(1 / 6000 / 64, rel=1e-3)  # 0.983 at every rate: not fallen
+
+
+def test_a_rate_at_which_the_loss_rises_is_quartered_in_short_runs_too():
+    """L = mean cosh(w x): the curvature at w = 0 is the smallest one, so a step of 1 / H from large w overshoots."""
+    x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    net = nn.Sequential(nn.Linear(2, 1, bias=False), _Cubed())
+    with torch.no_grad():
+        net[0].weight.fill_(0.3)
+    found = train_trial(net, (x, torch.full((2,), 8.0)), steps=3)
+    tried = found.lr * max(found.sharpness, 1e-3)
+    assert tried in (pytest.approx(0.25), pytest.approx(1 / 16), pytest.approx(1 / 64))
+    before = train_trial(net, (x, torch.full((2,), 8.0)), steps=3, lr=4 * found.lr).run
+    assert before.stopped == "diverged" or float(before.loss.max()) > float(before.loss[0])
+
+
+class _Cubed(nn.Module):
+    def forward(self, x):
+        return x**3
+
+
+def test_residuals_of_classes_lie_along_eigenvectors_of_the_kernel():
+    """Linear network without bias: its kernel is x x^T, here computed with numpy."""
+    g = torch.Generator().manual_seed(3)
+    x, y = torch.randn(7, 4, generator=g) * torch.tensor([3.0, 2.0, 1.0, 0.3]), torch.arange(7) % 3
+    net = linear(torch.randn(3, 4, generator=g).tolist())
+    found = train_trial(net, (x, y), steps=9)
+    values, vectors = np.linalg.eigh((x @ x.T).double().numpy())
+    order = np.argsort(-values)
+    values, vectors = values[order], vectors[:, order]
+    lead = next(k for k in range(1, 8) if values[:k].sum() >= 0.9 * values.sum())
+    parts = []
+    for model in (net, found.after):
+        f = (x @ model[0].weight.detach().T).double().numpy()
+        p = np.exp(f) / np.exp(f).sum(1, keepdims=True)
+        parts.append(((vectors.T @ (np.eye(3)[y.numpy()] - p)) ** 2).sum(1))
+    expected = [(parts[1][s].sum() / parts[0][s].sum()) ** 0.5 for s in (slice(0, lead), slice(lead, 7))]
+    judged = kernel.check_order_of_learned_eigenvectors(found)
+    assert lead < 4 and told(judged) == pytest.approx(expected, rel=1e-4)  # the null space counts
+    assert judged.plot.marks[0].y[:4] == pytest.approx(((parts[1] / parts[0]) ** 0.5)[:4], rel=1e-3)
+
+
+def test_the_worst_layer_decides_about_scale_invariance():
+    """The second layer's normalization has a large epsilon; cosines of all its weights with their gradient."""
+    torch.manual_seed(0)
+    parts = nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 3), nn.BatchNorm1d(3, eps=1.0), nn.Linear(3, 1)
+    net = nn.Sequential(*parts).double()
+    x, y = torch.randn(9, 2).double(), torch.randn(9).double()
+    judged = layers.check_scale_invariance(train_trial(net, (x, y), steps=1))
+    net.train()
+    loss = 0.5 * (net(x)[:, 0] - y).square().mean()
+    w = net[2].weight
+    (g,) = torch.autograd.grad(loss, w)
+    cosine = abs(float(nn.functional.cosine_similarity(w.detach().flatten(), g.flatten(), dim=0)))
+    assert told(judged) == pytest.approx([cosine], rel=1e-6) and cosine > 0.01
+
+
+@pytest.mark.parametrize(("eps", "verdict"), [(1e-5, "HOLDS"), (0.1, "REFUTED")])
+def test_a_cosine_of_a_thousandth_is_rounding(eps, verdict):
+    torch.manual_seed(1)
+    net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3, eps=eps), nn.Linear(3, 1)).double()
+    judged = layers.check_scale_invariance(
+        train_trial(net, (torch.randn(9, 2).double(), torch.randn(9).double()), steps=1)
+    )
+    assert judged.verdict.name == verdict and (told(judged)[0] < 1e-3) == (verdict == "HOLDS")

@@ -1,7 +1,10 @@
 """Stored results: enough sliders, small files, numbers that a new run repeats."""
 
 import json
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from zlib import crc32
 
 import numpy as np
@@ -11,7 +14,7 @@ from gnomon.atlas import catalog
 from gnomon.atlas.catalog import __file__ as catalog_file
 from gnomon.atlas.catalog import _stems
 from gnomon.atlas.grids import compute
-from gnomon.atlas.grids.chart import chart_of_outcome
+from gnomon.atlas.grids.chart import chart_of_outcome, round_to_stored_digits
 from gnomon.atlas.grids.choose import parameters_by_interest, slider_values, values_that_violate_premise
 from gnomon.atlas.grids.compute import compute_record, point_of_outcome, settings_of_record
 from gnomon.atlas.grids.records import is_record_current, records_folder, stored_record
@@ -182,3 +185,152 @@ def test_charts_of_orders_have_bars():
         judge=in_order(), predicted=lambda: ("a", "b"), observed=lambda: {"b": 2, "a": 1}, control=lambda: {"a": 2, "b": 1},
     )  # fmt: skip
     assert chart_of_outcome(run(order), 10) == {"l": ["a", "b"], "o": [1, 2], "c": [2, 1]}
+
+
+def test_whole_numbers_up_to_eight_get_their_neighbors_and_larger_ones_get_factors():
+    assert slider_values("depth", 8) == [6, 7, 8, 9, 10, 11, 12] and slider_values("depth", 2) == [1, 2, 3, 4, 5, 6]
+    assert slider_values("depth", 9) == [2, 4, 6, 9, 14, 18, 27]  # 2.2, 4.5, 6.8, 9, 14 (two digits), 18, 27
+    assert slider_values("width", 16) == [2, 4, 8, 16, 32]
+    assert slider_values("widths", (1.0, 3.0))[0] == (0.25, 0.75)
+    assert (
+        slider_values("widths", (3.0, 1.0)) == [] == slider_values("widths", (3.0,)) == slider_values("w", (1.0, 1.0))
+    )
+    assert (
+        slider_values("widths", (1, 3))[0] == (1, 2) and len(slider_values("widths", (1, 3))) == 5
+    )  # no zero, no pair
+
+
+def test_shares_have_odds_around_those_of_the_default():
+    assert slider_values("share", 0.2) == [0.04, 0.077, 0.11, 0.2, 0.33, 0.43, 0.6]  # odds 1/4 times 1/6 ... 6
+    assert slider_values("share", 1.5) == [0.38, 0.75, 1.1, 1.5, 2.2, 3.0, 4.5] and slider_values("gap", 0.0) == []
+
+
+def _rejecting(*values):
+    return claim(premises=(Premise("x is allowed", lambda x: x not in values),))
+
+
+@pytest.mark.parametrize("default", [64, 6.4])
+def test_values_that_may_violate_a_premise_are_tried_one_by_one(default):
+    kind = type(default)
+    tried = [kind(v) for v in (0, 1, 2, default / 16, 4 * default, 8 * default, 32 * default)]
+    for value in tried:
+        assert values_that_violate_premise(_rejecting(value), "x", {"x": default, "repeats": 3}) == [value]
+    for other in (3.0, default, 2 * default, 16 * default, default / 4):
+        assert values_that_violate_premise(_rejecting(kind(other)), "x", {"x": default, "repeats": 3}) == []
+    assert values_that_violate_premise(_rejecting(*tried[2:]), "x", {"x": default, "repeats": 3}) == sorted(tried[2:4])
+    assert values_that_violate_premise(_rejecting(*tried), "x", {"x": True}) == []
+
+
+class _Clocks:
+    """Runs of a claim whose seconds are stated; each call is recorded."""
+
+    def __init__(self, monkeypatch, seconds):
+        self.settings, self.limits = [], []
+        monkeypatch.setattr(compute, "run", lambda claim, settings, clock: self._run(claim, settings, seconds))
+
+    def _run(self, claim, settings, seconds):
+        self.settings.append(dict(settings))
+        return replace(run(claim, settings), seconds=seconds(settings))
+
+
+def test_a_claim_that_runs_longer_than_a_fifth_of_a_second_gets_five_values(monkeypatch):
+    for seconds, values in ((0.199, [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0]), (0.201, [1.0, 3.0, 4.0, 6.0, 12.0])):
+        _Clocks(monkeypatch, lambda settings, seconds=seconds: seconds)
+        first = compute._run(claim(premises=(Premise("always"),)), {}, lambda: 0.0)
+        along = compute._along(claim(premises=(Premise("always"),)), "x", first, lambda: 0.0)
+        assert sorted(key[0] for key in along) == values
+
+
+def test_values_beyond_a_slow_one_are_left_out_on_each_side(monkeypatch):
+    made = _Clocks(monkeypatch, lambda settings: 2.1 if settings.get("x") in (8.0, 2.0, 0.0) else 0.0)
+    first = compute._run(claim(), {}, lambda: 0.0)
+    assert sorted(key[0] for key in compute._along(claim(), "x", first, lambda: 0.0)) == [3.0, 4.0, 6.0]
+    assert [settings.get("x") for settings in made.settings] == [None, 6.0, 8.0, 3.0, 2.0, 0.0]
+    _Clocks(monkeypatch, lambda settings: 1.9)
+    assert len(compute._along(claim(), "x", first, lambda: 0.0)) == 8
+
+
+def test_a_run_may_take_four_seconds_of_processor_time_if_values_were_chosen(monkeypatch):
+    limits = []
+    monkeypatch.setattr(compute, "cpu_limit", lambda seconds: limits.append(seconds) or nullcontext())
+    for settings in ({}, {"x": 1.0}):
+        assert compute._run(claim(), settings, lambda: 0.0) is not None
+    assert limits == [4.0]
+
+
+def _of(monkeypatch, clock=lambda: 0.0, seconds=0.1, **shares):
+    """The parameter that `_grid` chooses if these shares of its values have the stated verdict."""
+    outcome = SimpleNamespace(violated_premises=(), seconds=seconds)
+    asked = []
+
+    def along(_claim, name, _first, _clock):
+        asked.append(name)
+        return {(i,): outcome for i in range(shares[name][0])}
+
+    monkeypatch.setattr(compute, "parameters_by_interest", lambda claim: list(shares))
+    monkeypatch.setattr(compute, "_along", along)
+    monkeypatch.setattr(compute, "_share_as_stated", lambda _claim, _outcomes: shares[asked[-1]][1])
+    monkeypatch.setattr(
+        compute, "_with_second", lambda _c, name, other, outcomes, _f, _clock: ((name, other), outcomes)
+    )
+    return compute._grid(SimpleNamespace(grid={}), outcome, clock), asked
+
+
+def test_the_slider_is_the_parameter_with_most_verdicts_as_stated(monkeypatch):
+    grid, asked = _of(monkeypatch, a=(5, 0.6), b=(5, 0.7), c=(5, 0.5))
+    assert grid[0] == ("b",) and asked == ["a", "b", "c"]
+    grid, asked = _of(monkeypatch, a=(5, 0.6), b=(5, 0.8), c=(5, 1.0))
+    assert grid[0] == ("b",) and asked == ["a", "b"]  # four fifths are enough
+    grid, asked = _of(monkeypatch, a=(4, 1.0), b=(5, 0.79), c=(5, 0.8))
+    assert grid[0] == ("c",) and asked == ["a", "b", "c"]  # four values are too few
+    assert _of(monkeypatch, a=(4, 1.0))[0] is None
+    assert _of(monkeypatch, a=(5, 1.0), seconds=0.0)[0][0] == ("a",)  # there is no other parameter
+
+
+def test_quick_claims_get_a_second_slider(monkeypatch):
+    for seconds, names in ((0.059, ("a", "b")), (0.061, ("a",))):
+        assert _of(monkeypatch, a=(5, 1.0), b=(5, 1.0), seconds=seconds)[0][0] == names
+
+
+def test_no_other_parameter_is_tried_after_eight_seconds(monkeypatch):
+    for seconds, asked in ((7.9, ["a", "b"]), (8.1, ["a"])):
+        times = iter((0.0, seconds, seconds))
+        assert _of(monkeypatch, clock=lambda times=times: next(times), a=(5, 0.1), b=(5, 0.2))[1] == asked
+
+
+def test_slow_claims_have_no_grid(monkeypatch):
+    for seconds, has in ((1.9, True), (2.1, False)):
+        _Clocks(monkeypatch, lambda settings, seconds=seconds: seconds)
+        assert (compute_record(claim(grid={"x": (4.0, 5.0)}))["grid"] is not None) == has
+
+
+def test_a_second_slider_needs_five_values_and_four_fifths_as_stated(monkeypatch):
+    """Of 25 points at most 5 may be refuted; a value that cannot be computed leaves one slider."""
+
+    def names(observed, **changes):
+        example = claim(observed=observed, premises=(Premise("always"),), **changes)
+        first = run(example)
+        outcomes = compute._along(example, "x", first, lambda: 0.0)
+        return compute._with_second(example, "x", "n", outcomes, first, lambda: 0.0)
+
+    two = {
+        "parameters": {"x": 4.0, "n": 3}, "predicted": lambda x, n: [2 * x] * n,
+        "control": lambda x, n: [2 * x + 1] * n,
+    }  # fmt: skip
+    chosen, found = names(lambda x, n: [2 * x] * n, **two)
+    assert chosen == ("x", "n") and sorted({key[0] for key in found}) == [1.0, 3.0, 4.0, 6.0, 12.0]
+    assert sorted({key[1] for key in found}) == [1, 2, 3, 4, 7] and len(found) == 25
+    assert names(lambda x, n: [2 * x + (x == 1.0)] * n, **two)[0] == ("x", "n")  # 5 of 25 refuted
+    assert names(lambda x, n: [2 * x + (x == 1.0 or x == n == 4)] * n, **two)[0] == ("x",)  # 6 of 25
+    assert names(lambda x, n: [2 * x, 1 / (7 - n) and 2 * x][:n] + [2 * x] * (n - 2), **two)[0] == ("x", "n")
+    whole = compute._run
+    monkeypatch.setattr(compute, "_run", lambda c, at, clock: None if at == {"x": 4.0, "n": 4} else whole(c, at, clock))
+    assert names(lambda x, n: [2 * x] * n, **two)[0] == ("x",)  # one point cannot be computed
+
+
+def test_stored_numbers_have_six_digits_and_are_whole_below_a_quadrillion():
+    for value, stored in ((-2.5, -2.5), (-1e14, -(10**14)), (1e15, 1e15), (-1e15, -1e15), (-1e16, -1e16), (7.0, 7)):
+        made = round_to_stored_digits(value)
+        assert made == stored and type(made) is (int if abs(value) < 1e15 and value == int(value) else float)
+    assert round_to_stored_digits(123456.7) == 123457 and round_to_stored_digits(1.2345678) == 1.23457
+    assert round_to_stored_digits(float("nan")) is None

@@ -16,7 +16,6 @@ from gnomon.bounds import (
     scaling_law,
 )
 from gnomon.bounds.double_descent import isotropic_risk, ridge_risk_from_spectrum
-from gnomon.bounds.memorization import network_rademacher
 from gnomon.decisions import best_temperature, distill
 from gnomon.decisions.temperature import distillation_loss, label_smoothing_gap
 from gnomon.training import SGD
@@ -175,31 +174,6 @@ def test_descents_along_examples_and_along_epochs():
         epoch_wise_double_descent(factory, [3, 2, 1], (x, y), (z, z @ w))
     with pytest.raises(InputError, match="rows are requested"):
         sample_wise_double_descent(least_norm, [10, 20, 500], (x, y), (z, z @ w))
-
-
-class _Interrupted(nn.Linear):
-    """A network at whose tenth call the user presses Ctrl-C."""
-
-    calls = 0
-
-    def forward(self, x):
-        type(self).calls += 1
-        if type(self).calls == 10:
-            raise KeyboardInterrupt
-        return super().forward(x)
-
-
-def test_an_interrupted_run_is_not_taken_for_what_can_be_memorized():
-    net = _Interrupted(3, 2)
-    for call in (
-        lambda: forgetting_events(net, (torch.eye(3), torch.tensor([0, 1, 0])), steps=40, batch=3),
-        lambda: memorization(lambda seed: net, (torch.eye(3), torch.tensor([0, 1, 0])), steps=40),
-        lambda: network_rademacher(lambda seed: net, torch.eye(3), draws=2, steps=40),
-    ):
-        _Interrupted.calls = 0
-        with pytest.raises(KeyboardInterrupt):
-            call()
-        assert _Interrupted.calls == 10
 
 
 def test_random_labels_and_forgetting():

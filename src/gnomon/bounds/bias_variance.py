@@ -99,7 +99,7 @@ def bias_variance(
         check_module(net)
         rows = torch.randint(len(y), (len(y),), generator=torch.Generator().manual_seed(seed + k))
         run = train(net, (take(x, rows), y[rows]), optimizer=Adam(lr), steps=steps, seed=seed + k)
-        made.append(outputs(run.model, z).double().reshape(len(t), -1))
+        made.append(outputs(run.raise_if_interrupted().model, z).double().reshape(len(t), -1))
     return split_error(torch.stack(made), t)
 
 

@@ -135,7 +135,9 @@ def epoch_wise_double_descent(
             return seen[step][1]
 
         rule = Adam(1e-3) if optimizer is None else optimizer
-        train(net, (x, y), optimizer=rule, steps=looks[-1], batch=size, record=looks, watch={"error": look}, seed=seed)
+        watch = {"error": look}
+        run = train(net, (x, y), optimizer=rule, steps=looks[-1], batch=size, record=looks, watch=watch, seed=seed)
+        run.raise_if_interrupted()
         if looks[-1] not in seen:
             found = f"training diverged after step {max(seen)} of {looks[-1]}"
             raise InputError(found, accepted="a run that stays finite", fix="Use a smaller learning rate")

@@ -104,6 +104,6 @@ def dataset_hardness(
         check_module(net)
         start = copy_module(net)
         run = train(net, (x, labels), optimizer=Adam(lr), steps=steps, seed=seed)
-        found = output_margins(run.model, (x, labels), start=start)
+        found = output_margins(run.raise_if_interrupted().model, (x, labels), start=start)
         margins.append(float(found.normalized.median()))  # (1)
     return DatasetHardness(tuple(float(s) for s in shares), tuple(margins))

@@ -36,7 +36,7 @@ from gnomon.core.metrics import student_quantile
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Histogram, Interval, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.training import Adam, Run, train
+from gnomon.training import Adam, train
 
 __all__ = [
     "ForgettingEvents",
@@ -149,7 +149,7 @@ def memorization(
             return float((outputs(model, x).argmax(1) == labels).double().mean())
 
         run = train(net, (x, labels), optimizer=Adam(lr), steps=steps, record=looks, watch={"right": right}, seed=seed)
-        runs.append(tuple(float(v) for v in _not_interrupted(run).watched["right"]))
+        runs.append(tuple(float(v) for v in run.raise_if_interrupted().watched["right"]))
     kept = min(map(len, runs))
     return Memorization(tuple(looks[:kept]), runs[0][:kept], runs[1][:kept], kinds)
 
@@ -214,7 +214,7 @@ def forgetting_events(
     size = min(check_integer("batch", batch), len(y))
     rule = Adam(lr)
     run = train(module, (x, y), optimizer=rule, steps=steps, batch=size, record=looks, watch={"look": look}, seed=seed)
-    _not_interrupted(run)
+    run.raise_if_interrupted()
     right = torch.stack(seen)
     events = (right[:-1] & ~right[1:]).sum(0)  # (2)
     return ForgettingEvents(events, right.any(0), steps)
@@ -284,7 +284,7 @@ def network_rademacher(
         net = factory(seed + k)
         check_module(net)
         run = train(net, (inputs, labels), optimizer=Adam(lr), steps=steps, record=steps, seed=seed + k)
-        made = outputs(_not_interrupted(run).model, inputs)
+        made = outputs(run.raise_if_interrupted().model, inputs)
         if made.shape[1] != 2:
             found = f"the network has {made.shape[1]} outputs"
             raise InputError(found, accepted="two outputs, one for each sign", fix="Give the last layer two outputs")
@@ -292,13 +292,6 @@ def network_rademacher(
     values = torch.tensor(reached, dtype=torch.float64)
     mean, half = float(values.mean()), student_quantile(draws - 1) * float(values.std()) / draws**0.5
     return RademacherComplexity(mean, Interval(mean - half, mean + half, 0.95), 1.0, n, draws)
-
-
-def _not_interrupted(run: Run) -> Run:
-    """Returns the run, or passes Ctrl-C on: a run that was cut short does not show what can be memorized."""
-    if run.stopped == "interrupted":
-        raise KeyboardInterrupt
-    return run
 
 
 def _classes(data: Any) -> tuple[Any, Tensor]:

@@ -113,5 +113,5 @@ def noise_fit(
     run = train(
         module, (inputs, labels), optimizer=optimizer, steps=steps, batch=batch, seed=seed, watch={"fit": right}
     )
-    rows = torch.stack(run.watched["fit"])
+    rows = torch.stack(run.raise_if_interrupted().watched["fit"])
     return NoiseFit(tuple(run.steps.tolist()), tuple(rows[:, 0].tolist()), tuple(rows[:, 1].tolist()))

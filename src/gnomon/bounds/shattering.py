@@ -99,6 +99,6 @@ def empirical_shattering(
             net = factory(seed + k)
             check_module(net)
             run = train(net, (x, labels), optimizer=Adam(lr), steps=steps, seed=seed + k)
-            fitted += bool((outputs(run.model, x).argmax(1) == labels).all())
+            fitted += bool((outputs(run.raise_if_interrupted().model, x).argmax(1) == labels).all())
         shares.append(fitted / labelings)  # (1)
     return Shattering(sizes, tuple(shares), labelings)

@@ -251,7 +251,7 @@ def distill(
         return distillation_loss(made, target.to(made.dtype), t)
 
     run = train(student, (inputs, told), loss=loss, optimizer=Adam(lr), steps=steps, seed=seed)
-    made = outputs(run.model, inputs)
+    made = outputs(run.raise_if_interrupted().model, inputs)
     agreement = float((made.argmax(1) == told.argmax(1)).double().mean())
     entropy = distillation_loss(told, told)
     divergence = float(distillation_loss(made, told) - entropy)

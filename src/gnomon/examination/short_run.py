@@ -152,8 +152,7 @@ def short_run(
         network.module, learned, test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
         batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), budget=seconds, seed=seed, clock=clock,
     )  # fmt: skip
-    if run.stopped == "interrupted":  # discarded, because an interrupted run looks as if the network could not learn
-        raise KeyboardInterrupt
+    run.raise_if_interrupted()  # an interrupted run looks as if the network could not learn
     errors, own = (
         _errors(run.test_accuracy, run.test_loss, network, judged),
         _errors(run.accuracy, run.loss, network, learned),

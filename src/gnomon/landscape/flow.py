@@ -74,7 +74,7 @@ def gradient_flow_gap(
     check_readable(module)
     rate, c = check_number("lr", lr, above=0), check_integer("step_divisor", step_divisor, least=2)
     count = check_integer("steps", steps)
-    runs = [train(module, data, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval")
+    runs = [train(module, data, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval").raise_if_interrupted()
             for r, s in ((rate, count), (rate / c, count * c))]  # fmt: skip
     if any(run.stopped == "diverged" for run in runs):
         raise InputError(

@@ -226,7 +226,7 @@ def initialization_scale_range(
                 if p.dim() > 1:
                     p.mul_(c)
         run = train(scaled, data, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=seed, record=[steps])
-        losses.append(nan if run.stopped == "diverged" else float(run.loss[-1]))  # (2)
+        losses.append(nan if run.raise_if_interrupted().stopped == "diverged" else float(run.loss[-1]))  # (2)
     return InitializationScaleRange(factors, tuple(losses))
 
 

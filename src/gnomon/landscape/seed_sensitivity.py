@@ -87,7 +87,7 @@ def seed_sensitivity(
             net = build(seed)
         check_readable(net)
         run = train(net, data, loss=loss, optimizer=optimizer, steps=steps, record=[steps], seed=seed)
-        losses.append(float(run.loss[-1]))
+        losses.append(float(run.raise_if_interrupted().loss[-1]))
         functions.append(outputs(run.model, source(data, module=net).whole().x).double())
         weights.append(parameters_to_vector(run.model.parameters()).detach().double())
     return SeedSensitivity(_apart(functions), _apart(weights), tuple(losses))

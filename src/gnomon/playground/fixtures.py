@@ -163,7 +163,7 @@ def _train(case: PageSetting, net: DenseNetwork, x: Tensor, y: Tensor, other: Te
     steps = case.train_steps
     batch = fixed_batches(x, y, case.batch, steps, seed=case.seed) if case.batch else None
     run = train(net, (x, y), loss=loss, optimizer=optimizer, steps=steps, batch=batch, record=[steps])
-    model = run.model
+    model = run.raise_if_interrupted().model
     before = ntk(net, x)
     drift = (ntk(model, x) - before).norm() / before.norm() if float(before.norm()) > 0 else 0.0
     return {"f": model(x)[:, 0], "other": model(other)[:, 0], "loss": float(run.loss[-1]), "drift": drift}

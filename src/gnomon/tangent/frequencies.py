@@ -185,7 +185,7 @@ def frequency_curve(
     run = train(
         module, (x, torch.as_tensor(y)), optimizer=optimizer, steps=steps, watch={"heights": heights}, seed=seed
     )
-    rows: list[Any] = run.watched["heights"]
+    rows: list[Any] = run.raise_if_interrupted().watched["heights"]
     return FrequencyCurve(chosen, tuple(run.steps.tolist()), tuple(tuple(row.tolist()) for row in rows))
 
 

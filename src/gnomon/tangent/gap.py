@@ -114,7 +114,7 @@ def tangent_gap(
     damped = k + penalty * float(k.diagonal().mean()) * torch.eye(len(k), dtype=k.dtype, device=k.device)
     line = start_test + across @ torch.linalg.solve(damped, target - start)
     run = train(module, (x, y), optimizer=optimizer, steps=steps, seed=seed, record=[steps])
-    final = outputs(run.model, x_test).double()
+    final = outputs(run.raise_if_interrupted().model, x_test).double()
     by_class = accuracy(final, target_test) is not None
     scores = [accuracy(f, target_test) if by_class else explained_variance(f, target_test) for f in (final, line)]
     return TangentGap(float(scores[0] or 0.0), float(scores[1] or 0.0), len(final), by_class)

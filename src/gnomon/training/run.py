@@ -63,6 +63,15 @@ class Run(WithCurves):
     seconds: float
     epochs: float = nan
 
+    def raise_if_interrupted(self) -> "Run":
+        """Returns the run; raises KeyboardInterrupt if Ctrl-C ended it.
+
+        For functions that compute a result from a whole run: a run that was cut short would give a wrong one.
+        """
+        if self.stopped == "interrupted":
+            raise KeyboardInterrupt
+        return self
+
     @property
     def diverges(self) -> bool:
         """Whether the loss became infinite or NaN, or ended well above its start.

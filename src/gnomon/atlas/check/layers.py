@@ -17,6 +17,7 @@ from gnomon.core.modules.preserve import set_mode
 from gnomon.core.results import Value
 from gnomon.lab import Judgment, Verdict
 from gnomon.robustness import operator_norm
+from gnomon.training.evaluate import Objective
 
 __all__ = ["check_lipschitz_bound", "check_permutation_symmetry", "check_scale_invariance", "check_signal_propagation"]
 
@@ -84,8 +85,8 @@ def check_scale_invariance(trial: TrainingTrial) -> Judgment:
         return Judgment(Verdict.INCONCLUSIVE, "No layer with weights is followed directly by a normalization.")
     few = trial.few
     with set_mode(model, "train"):
-        f = model(few.x) if isinstance(few.x, Tensor) else outputs(model, few.x)
-        loss = trial.task.loss(f, trial.task.loss_targets(few.y)) if callable(trial.task.loss) else f.square().mean()
+        objective = Objective.of((few.x, trial.task.loss_targets(few.y)), model, trial.task.loss)
+        loss = objective.value(model, *next(iter(objective.batches())))  # at most 64 examples: a single batch
         modules = dict(model.named_modules())
         weights = [modules[name].weight for name in names]
         gradients = torch.autograd.grad(loss, weights, allow_unused=True)

@@ -77,7 +77,7 @@ def _whole(name: str, default: int) -> list[int]:
     if default <= LARGEST_COUNTED_NUMBER:
         return [value for value in range(default - 2, default + 5) if value >= 1]
     if default & (default - 1) == 0:  # the default is a power of two
-        return [max(1, int(default * factor)) for factor in POWERS]
+        return [int(default * factor) for factor in POWERS]
     rounded = {int(float(f"{factor * default:.2g}")) for factor in FACTORS}
     return sorted({default, *(value for value in rounded if value >= 1)})
 

@@ -116,7 +116,8 @@ class LearnedPrior(AbstractPrior):
         steps = max(MIN_PRIOR_STEPS, self.epochs * -(-len(data) // batch))
         start = reinitialized_copy(module, seed).requires_grad_(True)
         rule = Adam(self.lr)
-        return train(start, (data.x, data.y), optimizer=rule, steps=steps, batch=batch, record=steps, seed=seed).model
+        run = train(start, (data.x, data.y), optimizer=rule, steps=steps, batch=batch, record=steps, seed=seed)
+        return run.raise_if_interrupted().model
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ def _fitted_share(
         batch=len(y),
         record=[0, FITTING_STEPS],
     )
-    if run.stopped != "finished":
+    if run.raise_if_interrupted().stopped != "finished":
         return 0.0
     f = outputs(run.model, x)
     if not y.is_floating_point():

@@ -147,7 +147,7 @@ def short_runs(
         record = [steps - 2, steps - 1, steps] if steps > 4 else None
         run = train(module, (x, y), loss=loss, optimizer=scale_learning_rates(optimizer, c), steps=steps,
                     batch=batch, record=record, watch={"loss": by_batch}, seed=seed)  # fmt: skip
-        start, *later = run.watched["loss"]
+        start, *later = run.raise_if_interrupted().watched["loss"]
         falls[c] = start - mean(later[-3:]) if run.stopped == "finished" else nan
         return falls[c]
 

@@ -65,7 +65,7 @@ def update_ratios(
         record=[0, MEASURED_STEPS],
         seed=seed,
     )
-    after, ratios = dict(run.model.named_parameters()), {}
+    after, ratios = dict(run.raise_if_interrupted().model.named_parameters()), {}
     for name, old in before.items():
         size = float(old.double().norm())
         if size > 0 and name in after:

@@ -217,8 +217,7 @@ def _run(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
     if not budget.allows(trial.steps):
         return None
     run = trial.run(seed=seed, seconds=budget.left, clock=budget.clock)
-    if run.stopped == "interrupted":
-        raise KeyboardInterrupt
+    run.raise_if_interrupted()
     return None if run.stopped == "time" else run
 
 

@@ -108,7 +108,7 @@ def _step_seconds(trial: TrialRun, run: Run | None, context: StepContext) -> flo
     if run is None or int(run.steps[-1]) < MIN_STEPS or run.stopped == "diverged":
         module = copy_module(trial.module).requires_grad_(True)
         short = replace(trial, module=module, optimizer=for_all_parameters(trial.optimizer), steps=TIMED_STEPS)
-        run = short.run(seed=context.seed, seconds=context.seconds / 4, clock=context.clock)
+        run = short.run(seed=context.seed, seconds=context.seconds / 4, clock=context.clock).raise_if_interrupted()
     return max(run.seconds / max(1, int(run.steps[-1])), 1e-9)
 
 
@@ -148,8 +148,7 @@ def _run_as_given(trial: TrialRun, subject: Subject, budget: Budget, context: St
         copy = copy_module(trial.module).requires_grad_(True)
         return replace(trial, module=copy, steps=0).run(seed=context.seed)
     run = trial.run(seed=context.seed, seconds=budget.left, clock=context.clock)
-    if run.stopped == "interrupted":
-        raise KeyboardInterrupt
+    run.raise_if_interrupted()
     if run.stopped == "time":
         raise out_of_time_error(f"A run of {trial.steps} steps", trial.steps * budget.step, context)
     return run

@@ -88,8 +88,7 @@ class MatchStep(AbstractStep):
             loss=subject.loss, optimizer=rule, steps=steps, record=_record_steps(steps), mode="eval", seed=context.seed,
             budget=max(context.seconds, 2 * MIN_STEPS * cost), clock=context.clock,
         )  # fmt: skip
-        if measured.stopped == "interrupted":
-            raise KeyboardInterrupt
+        measured.raise_if_interrupted()
         match = _match(predicted, measured, rule)
         if len(match.pairs) < 3:
             raise StepSkipped("Skipped: the short run of gradient descent was stopped before its third measurement.")

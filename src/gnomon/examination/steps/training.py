@@ -99,8 +99,7 @@ class TrainingStep(AbstractStep):
         if context.seconds < 3 * cost.step(size):
             raise out_of_time_error(f"Three steps on {size} examples", 3 * cost.step(size), context)
         run = _train(subject, size, cost, context)
-        if run.stopped == "interrupted":
-            raise KeyboardInterrupt
+        run.raise_if_interrupted()
         plots = [_losses(run, products), *_plot_tracked(run)]
         limited = any(isinstance(mark, Reference) for plot in plots for mark in plot.marks)
         definitions = (OSCILLATION_LIMIT,) if limited else ()

@@ -115,7 +115,7 @@ def regime_map(
         for alpha in scales:
             run = train(scale_output(net, alpha), (x, y), optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
                         mode="eval")  # fmt: skip
-            end: Any = run.model
+            end: Any = run.raise_if_interrupted().model
             row.append(relative_change(first, ntk(end.module, x)))  # (1)
         rows.append(tuple(row))
     return RegimeMap(chosen, scales, tuple(rows), edge)

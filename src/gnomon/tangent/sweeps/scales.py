@@ -114,7 +114,7 @@ def scale_sweep(
     for alpha in chosen:
         run = train(scale_output(module, alpha), (x, y), optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
                     mode="eval")  # fmt: skip
-        end: Any = run.model
+        end: Any = run.raise_if_interrupted().model
         batch = goal.data.whole()
         f, target = outputs(end, batch.x), goal.of_batch(batch)[1]
         score = accuracy(f, target)

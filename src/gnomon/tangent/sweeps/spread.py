@@ -136,7 +136,7 @@ def output_spread(
     def train_outputs(width: int, seed: int) -> Tensor:
         net: nn.Module = build_network(build, width, seed)
         run = train(net, (x, y), optimizer=optimizer, steps=steps, record=[steps], seed=seed, mode="eval")
-        return outputs(run.model, x)
+        return outputs(run.raise_if_interrupted().model, x)
 
     return WidthSpread(
         chosen, tuple(_spread([train_outputs(w, s) for s in range(m)]) for w in chosen), m, "trained outputs"
